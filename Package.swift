@@ -1,0 +1,77 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One array for every target: what one file may do, every file may do.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+    .treatAllWarnings(as: .error),
+]
+
+// Data goes one way: text, nodes, model, plan, operations, events, reports. A target imports only
+// what its line names; `make test` checks that.
+func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "flowrun",
+    products: [
+        .executable(name: "flowrun", targets: ["flowrun"]),
+        .library(name: "AsyncOperations", targets: ["AsyncOperations"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "CLinux"),
+        target("SourceDiagnostics"),
+        target("YAMLSyntax", ["CLibYAML", "SourceDiagnostics"]),
+        target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
+        target("WorkflowPlanning", ["WorkflowModel", "SourceDiagnostics"]),
+        target("AsyncOperations", [heap]),
+        target("ProcessExecution", ["CLinux", heap, deque]),
+        target("RunEvents", ["WorkflowModel"]),
+        target(
+            "WorkflowExecution",
+            [
+                "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "ProcessExecution", "RunEvents",
+                "SourceDiagnostics",
+            ]),
+        target("Reporting", ["RunEvents", "SourceDiagnostics"]),
+        target(
+            "FlowrunCommands",
+            [
+                "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "AsyncOperations",
+                "ProcessExecution", "RunEvents", "WorkflowExecution", "Reporting", argumentParser,
+            ]),
+        .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
+        target("FlowrunTestSupport", ["SourceDiagnostics"]),
+
+        tests("SourceDiagnosticsTests", ["SourceDiagnostics"]),
+        tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("WorkflowModelTests", ["WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("WorkflowPlanningTests", ["WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),
+        tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
+        tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("FlowrunCommandsTests", ["FlowrunCommands"]),
+        tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
+        tests("FlowrunDocumentationTests", ["FlowrunTestSupport", "SourceDiagnostics", "WorkflowModel", "RunEvents"]),
+    ]
+)

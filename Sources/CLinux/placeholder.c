@@ -1,0 +1,1 @@
+int flowrun_placeholder;

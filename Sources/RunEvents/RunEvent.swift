@@ -1,0 +1,254 @@
+/// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
+///
+/// Order within a run (invariants I1-I10, research/seeds.md): `seq` is gapless from 0, the first event is `runStarted`
+/// and the last `runFinished`; a step or group has exactly one finished event and nothing of it comes afterwards.
+package struct RunEvent: Sendable {
+    package let sequence: Int
+    /// Wall clock, microseconds since 1970 in UTC; a label only, never used for arithmetic.
+    package let wallClock: Int64
+    /// Since the run started, monotonic.
+    package let elapsed: Duration
+    package let kind: Kind
+
+    package init(sequence: Int, wallClock: Int64, elapsed: Duration, kind: Kind) {
+        self.sequence = sequence
+        self.wallClock = wallClock
+        self.elapsed = elapsed
+        self.kind = kind
+    }
+
+    package enum Kind: Sendable {
+        case runStarted(RunStarted)
+        /// Somebody asked for the end of the whole run: a signal or the run's own timeout.
+        case runCancelRequested(source: String, cause: Cause)
+        case groupStarted(group: String)
+        case groupCancelRequested(group: String, cause: Cause)
+        case groupFinished(GroupFinished)
+        /// The process of an attempt exists.
+        case stepStarted(StepStarted)
+        case stepOutput(StepOutput)
+        case stepCancelRequested(step: String, attempt: Int, cause: Cause)
+        /// A signal was sent to the step's processes; `signal` is its name, such as `SIGTERM`.
+        case stepSignal(step: String, attempt: Int, signal: String)
+        /// The attempt's first process has ended.
+        case stepAttempt(step: String, attempt: Int, status: ExitStatus)
+        case stepFinished(StepFinished)
+        case warning(code: String, message: String)
+        case runFinished(RunFinished)
+    }
+}
+
+/// The first event of every run.
+package struct RunStarted: Sendable {
+    /// The run's id, unique on this machine.
+    package let run: String
+    /// The workflow file as the user named it.
+    package let file: String
+    package let name: String?
+    /// How many steps the run has, instances counted one by one.
+    package let steps: Int
+    /// How many may run at once.
+    package let jobs: Int
+    /// flowrun's own version.
+    package let version: String
+
+    package init(run: String, file: String, name: String?, steps: Int, jobs: Int, version: String) {
+        self.run = run
+        self.file = file
+        self.name = name
+        self.steps = steps
+        self.jobs = jobs
+        self.version = version
+    }
+}
+
+package struct StepStarted: Sendable {
+    package enum Command: Sendable {
+        case script(String)
+        case arguments([String])
+    }
+
+    package let step: String
+    /// From 1.
+    package let attempt: Int
+    package let pid: Int32
+    package let command: Command
+    /// Where the step stands in the workflow file.
+    package let line: Int
+
+    package init(step: String, attempt: Int, pid: Int32, command: Command, line: Int) {
+        self.step = step
+        self.attempt = attempt
+        self.pid = pid
+        self.command = command
+        self.line = line
+    }
+}
+
+/// Bytes a step has written: whole lines with their ends, unless `isPartial`.
+package struct StepOutput: Sendable {
+    package enum Stream: String, Sendable {
+        case stdout, stderr
+    }
+
+    package let step: String
+    package let attempt: Int
+    package let stream: Stream
+    /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote.
+    package let bytes: [UInt8]
+    /// Whether the bytes stop in the middle of a line: the line is longer than the cap, or the output ended there.
+    package let isPartial: Bool
+
+    package init(step: String, attempt: Int, stream: Stream, bytes: [UInt8], isPartial: Bool) {
+        self.step = step
+        self.attempt = attempt
+        self.stream = stream
+        self.bytes = bytes
+        self.isPartial = isPartial
+    }
+}
+
+/// How a process ended.
+package enum ExitStatus: Sendable, Hashable {
+    case exited(Int32)
+    /// The signal's number.
+    case signalled(Int32)
+}
+
+/// What the kernel counted for a step's processes that were waited for.
+package struct ResourceUsage: Sendable, Hashable {
+    /// Kibibytes.
+    package let maxResident: Int
+    /// CPU time.
+    package let user: Duration
+    package let system: Duration
+
+    package init(maxResident: Int, user: Duration, system: Duration) {
+        self.maxResident = maxResident
+        self.user = user
+        self.system = system
+    }
+}
+
+package struct StepFinished: Sendable {
+    package let step: String
+    /// 0 where the step never started.
+    package let attempt: Int
+    package let outcome: StepOutcome
+    /// nil where no process was started, or none could be.
+    package let status: ExitStatus?
+    /// From the start of the process to its end; nil where no process was started.
+    package let duration: Duration?
+    /// nil for a success, a chain down to a root for everything else.
+    package let cause: Cause?
+    /// Bytes on both streams together.
+    package let outputBytes: Int
+    package let usage: ResourceUsage?
+    /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
+    package let outputTruncated: String?
+    /// Which container held the step's processes, such as `session`; nil where no process was started.
+    package let containment: String?
+    /// How many processes outlived the step's first one and had to be killed.
+    package let escaped: Int
+    /// The failed system call's error number where the process could not be started.
+    package let errno: Int32?
+    /// Whether a failure of this step is tolerated (`continue-on-error`).
+    package let isTolerated: Bool
+
+    package init(
+        step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
+        cause: Cause? = nil, outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
+        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false
+    ) {
+        self.step = step
+        self.attempt = attempt
+        self.outcome = outcome
+        self.status = status
+        self.duration = duration
+        self.cause = cause
+        self.outputBytes = outputBytes
+        self.usage = usage
+        self.outputTruncated = outputTruncated
+        self.containment = containment
+        self.escaped = escaped
+        self.errno = errno
+        self.isTolerated = isTolerated
+    }
+}
+
+package struct GroupFinished: Sendable {
+    package let group: String
+    package let outcome: StepOutcome
+    package let duration: Duration
+    package let cause: Cause?
+    /// Ids of the members, at any depth, that failed or timed out and are not tolerated, in order of their end.
+    package let errors: [String]
+    package let cancelled: [String]
+    package let notRun: [String]
+
+    package init(
+        group: String, outcome: StepOutcome, duration: Duration, cause: Cause?, errors: [String], cancelled: [String],
+        notRun: [String]
+    ) {
+        self.group = group
+        self.outcome = outcome
+        self.duration = duration
+        self.cause = cause
+        self.errors = errors
+        self.cancelled = cancelled
+        self.notRun = notRun
+    }
+}
+
+/// The last event of every run.
+package struct RunFinished: Sendable {
+    /// A failure or timeout of a step; of a group or the run where `step` is nil.
+    package struct Failure: Sendable {
+        package let step: String?
+        package let group: String?
+        package let outcome: StepOutcome
+        package let cause: Cause
+        package let file: String
+        package let line: Int
+        package let status: ExitStatus?
+        /// The last lines the step wrote, both streams in the order they arrived.
+        package let outputTail: [UInt8]
+
+        package init(
+            step: String?, group: String?, outcome: StepOutcome, cause: Cause, file: String, line: Int,
+            status: ExitStatus?, outputTail: [UInt8]
+        ) {
+            self.step = step
+            self.group = group
+            self.outcome = outcome
+            self.cause = cause
+            self.file = file
+            self.line = line
+            self.status = status
+            self.outputTail = outputTail
+        }
+    }
+
+    package let outcome: StepOutcome
+    package let duration: Duration
+    /// Steps by outcome; an outcome that no step has is left out.
+    package let counts: [StepOutcome: Int]
+    /// Root causes in order of occurrence.
+    package let errors: [Failure]
+    package let tolerated: [String]
+    package let cancelled: [String]
+    package let notRun: [String]
+
+    package init(
+        outcome: StepOutcome, duration: Duration, counts: [StepOutcome: Int], errors: [Failure], tolerated: [String],
+        cancelled: [String], notRun: [String]
+    ) {
+        self.outcome = outcome
+        self.duration = duration
+        self.counts = counts
+        self.errors = errors
+        self.tolerated = tolerated
+        self.cancelled = cancelled
+        self.notRun = notRun
+    }
+}

@@ -1,0 +1,74 @@
+/// One finding about a text: where, what was found, what would be accepted, and the fix.
+///
+/// Messages start lower-case, quote user text in backticks and end without a full stop.
+package struct Diagnostic: Sendable {
+    package enum Severity: String, Sendable {
+        case error, warning
+    }
+
+    /// Another place that explains the finding. `range` is nil where the note concerns no place.
+    package struct Note: Sendable {
+        package let message: String
+        package let range: SourceRange?
+
+        package init(_ message: String, at range: SourceRange? = nil) {
+            self.message = message
+            self.range = range
+        }
+    }
+
+    /// A change that would make the finding go away.
+    package struct Fix: Sendable {
+        package struct Edit: Sendable, Hashable {
+            package let range: SourceRange
+            package let replacement: String
+
+            package init(range: SourceRange, replacement: String) {
+                self.range = range
+                self.replacement = replacement
+            }
+        }
+
+        package let description: String
+        /// Applied together; empty where only a person can make the change.
+        package let edits: [Edit]
+
+        package init(_ description: String, edits: [Edit] = []) {
+            self.description = description
+            self.edits = edits
+        }
+    }
+
+    package let severity: Severity
+    package let code: DiagnosticCode
+    package let message: String
+    package let file: SourceFile
+    package let range: SourceRange
+    package let notes: [Note]
+    package let fix: Fix?
+
+    package init(
+        _ code: DiagnosticCode, _ message: String, in file: SourceFile, at range: SourceRange,
+        severity: Severity = .error, notes: [Note] = [], fix: Fix? = nil
+    ) {
+        self.severity = severity
+        self.code = code
+        self.message = message
+        self.file = file
+        self.range = range
+        self.notes = notes
+        self.fix = fix
+    }
+}
+
+extension [Diagnostic] {
+    /// Whether any finding makes the workflow invalid; warnings do not.
+    package var containErrors: Bool { contains { $0.severity == .error } }
+
+    /// In the order of their places; findings at one place keep the order in which they were made.
+    package func sortedByPlace() -> [Diagnostic] {
+        enumerated()
+            .sorted { ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset) }
+            .map(\.element)
+    }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// A text and its name; knows where its lines start and nothing about what the text means.
+package final class SourceFile: Sendable {
+    /// The name as the user wrote it, shown in every place.
+    package let name: String
+    /// The raw bytes. Places in the text are byte offsets into this array.
+    package let bytes: [UInt8]
+    private let lineStarts = Mutex<[UInt32]?>(nil)
+
+    package init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+
+    package convenience init(name: String, text: String) {
+        self.init(name: name, bytes: Array(text.utf8))
+    }
+
+    /// The text of a range; invalid UTF-8 is repaired with U+FFFD.
+    package func text(in range: SourceRange) -> String {
+        String(decoding: bytes[range.lowerOffset..<range.upperOffset], as: UTF8.self)
+    }
+
+    /// Line and column of a byte offset. The first call walks the text once; later ones are O(log lines) plus the
+    /// length of the line.
+    package func location(at offset: Int) -> SourceLocation {
+        let line = lineIndex(at: offset)
+        let start = lineStart(line)
+        var column = 1
+        for byte in bytes[start..<min(max(offset, start), bytes.count)] where byte & 0xC0 != 0x80 { column += 1 }
+        return SourceLocation(line: line + 1, column: column)
+    }
+
+    /// The line number of a byte offset, from 1; cheaper than `location(at:)`.
+    package func line(at offset: Int) -> Int { lineIndex(at: offset) + 1 }
+
+    /// The bytes of a line (numbered from 1) without its line end; nil where there is no such line.
+    package func line(_ number: Int) -> ArraySlice<UInt8>? {
+        let bounds: Range<Int>? = withLineStarts { starts in
+            guard number >= 1, number <= starts.count else { return nil }
+            return Int(starts[number - 1])..<(number < starts.count ? Int(starts[number]) : bytes.count)
+        }
+        guard let bounds else { return nil }
+        var line = bytes[bounds]
+        if line.last == UInt8(ascii: "\n") { line.removeLast() }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return line
+    }
+
+    private func lineStart(_ index: Int) -> Int { withLineStarts { Int($0[index]) } }
+
+    private func lineIndex(at offset: Int) -> Int {
+        withLineStarts { starts in
+            var low = 0
+            var high = starts.count
+            while high - low > 1 {
+                let middle = (low + high) / 2
+                if Int(starts[middle]) <= offset { low = middle } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    private func withLineStarts<Result>(_ body: ([UInt32]) -> sending Result) -> Result {
+        lineStarts.withLock { starts in
+            if let starts { return body(starts) }
+            var found: [UInt32] = [0]
+            bytes.withUnsafeBufferPointer { buffer in
+                for offset in 0..<buffer.count where buffer[offset] == 10 { found.append(UInt32(offset + 1)) }
+            }
+            starts = found
+            return body(found)
+        }
+    }
+}

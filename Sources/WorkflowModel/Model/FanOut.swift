@@ -1,0 +1,44 @@
+package import SourceDiagnostics
+
+/// A literal `matrix` or `for-each`: the instances it makes, already expanded and checked against the size limit.
+package struct FanOut: Sendable {
+    /// The names of the axes, or the one loop variable, in file order.
+    package let axes: [String]
+    package let instances: [Instance]
+    /// Where `matrix` or `for-each` stands.
+    package let range: SourceRange
+
+    package init(axes: [String], instances: [Instance], range: SourceRange) {
+        self.axes = axes
+        self.instances = instances
+        self.range = range
+    }
+
+    /// How many instances a fan-out may have where `max-items` does not say otherwise (research/features.md, section 4).
+    package static let defaultLimit = 1000
+
+    /// One copy of the node.
+    package struct Instance: Sendable {
+        /// What stands in the brackets of the id: the values in axis order, or the index where one of them is no
+        /// plain word.
+        package let key: String
+        /// In axis order, then what `include` adds. The text is the scalar's own, so `3.10` stays `3.10`.
+        package let variables: [Variable]
+
+        package init(key: String, variables: [Variable]) {
+            self.key = key
+            self.variables = variables
+        }
+    }
+}
+
+/// A loop variable or axis with its value; an environment variable of the step under its own name.
+package struct Variable: Sendable, Hashable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -1,0 +1,126 @@
+package import SourceDiagnostics
+
+/// The keys that most steps leave out. A class, so that a row of `Workflow.nodes` pays one word for all of them.
+package final class Settings: Sendable {
+    package let name: String?
+    package let description: String?
+    /// In file order; a later `dotenv` file or `env` entry wins.
+    package let env: [EnvironmentEntry]
+    package let dotenv: [DotenvFile]
+    package let shell: Shell?
+    package let workingDirectory: String?
+    /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
+    package let timeout: TimeLimit?
+    package let grace: Duration?
+    package let killSignal: KillSignal?
+    package let continueOnError: Bool
+    package let maxParallel: Int?
+    /// nil: not said here, the nearest group around that says it decides.
+    package let failFast: FailFast?
+    package let isSequence: Bool
+    /// Where `order: sequence` stands; nil for a parallel group.
+    package let orderRange: SourceRange?
+    package let fanOut: FanOut?
+
+    package init(
+        name: String? = nil, description: String? = nil, env: [EnvironmentEntry] = [], dotenv: [DotenvFile] = [],
+        shell: Shell? = nil, workingDirectory: String? = nil, timeout: TimeLimit? = nil, grace: Duration? = nil,
+        killSignal: KillSignal? = nil, continueOnError: Bool = false, maxParallel: Int? = nil,
+        failFast: FailFast? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil
+    ) {
+        self.name = name
+        self.description = description
+        self.env = env
+        self.dotenv = dotenv
+        self.shell = shell
+        self.workingDirectory = workingDirectory
+        self.timeout = timeout
+        self.grace = grace
+        self.killSignal = killSignal
+        self.continueOnError = continueOnError
+        self.maxParallel = maxParallel
+        self.failFast = failFast
+        self.isSequence = orderRange != nil
+        self.orderRange = orderRange
+        self.fanOut = fanOut
+    }
+}
+
+/// A limit and the place that sets it.
+package struct TimeLimit: Sendable, Hashable {
+    package let duration: Duration
+    package let range: SourceRange
+
+    package init(duration: Duration, range: SourceRange) {
+        self.duration = duration
+        self.range = range
+    }
+}
+
+/// What a failing member does to the rest of its group.
+package enum FailFast: String, Sendable, Hashable, CaseIterable {
+    /// Independent work goes on.
+    case off = "false"
+    /// What runs is cancelled, what waits is cancelled.
+    case cancel = "true"
+    /// What runs goes on, nothing new starts.
+    case drain
+}
+
+/// One entry of `env`; a nil value unsets the variable.
+package struct EnvironmentEntry: Sendable, Hashable {
+    package let name: String
+    package let value: String?
+
+    package init(name: String, value: String?) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A file of `NAME=value` lines, relative to the workflow file's folder.
+package struct DotenvFile: Sendable, Hashable {
+    package let path: String
+    /// Whether the file may be absent.
+    package let isOptional: Bool
+    package let range: SourceRange
+
+    package init(path: String, isOptional: Bool, range: SourceRange) {
+        self.path = path
+        self.isOptional = isOptional
+        self.range = range
+    }
+}
+
+/// What reads a `run: text` script: a command to which the script is appended as its last argument.
+package struct Shell: Sendable, Hashable {
+    package let arguments: [String]
+
+    package init(arguments: [String]) { self.arguments = arguments }
+
+    /// No profiles, stop at the first failing command, also inside a pipe.
+    package static let bash = Shell(arguments: ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"])
+    /// POSIX sh has no `pipefail`.
+    package static let sh = Shell(arguments: ["sh", "-e", "-c"])
+
+    /// `bash` and `sh` mean the careful forms above; any other name is run as `NAME -c SCRIPT`.
+    package init(named name: String) {
+        self =
+            switch name {
+            case "bash": .bash
+            case "sh": .sh
+            default: Shell(arguments: [name, "-c"])
+            }
+    }
+}
+
+/// The first signal of a teardown, by its name without `SIG`.
+package enum KillSignal: String, Sendable, Hashable, CaseIterable {
+    case term = "TERM"
+    case int = "INT"
+    case hup = "HUP"
+    case quit = "QUIT"
+    case usr1 = "USR1"
+    case usr2 = "USR2"
+    case kill = "KILL"
+}

@@ -1,0 +1,69 @@
+package import SourceDiagnostics
+
+/// What one workflow file says, names not yet resolved.
+///
+/// Steps and groups are rows of one array in file order (preorder), so that a hundred thousand of them are one
+/// allocation: row 0 is the workflow itself, seen as the outermost group, and a group's members follow it up to its
+/// `subtreeEnd`.
+package struct Workflow: Sendable {
+    package let file: SourceFile
+    package var name: String?
+    package var description: String?
+    package var defaults: Defaults
+    /// Row 0 stands for the workflow: its settings hold the top level's `timeout`, `env`, `max-parallel`, …
+    package var nodes: [WorkflowNode]
+
+    package init(
+        file: SourceFile, name: String? = nil, description: String? = nil, defaults: Defaults = Defaults(),
+        nodes: [WorkflowNode]
+    ) {
+        self.file = file
+        self.name = name
+        self.description = description
+        self.defaults = defaults
+        self.nodes = nodes
+    }
+
+    package subscript(index: NodeIndex) -> WorkflowNode { nodes[index.row] }
+
+    /// The direct members of a group, in file order; empty for a step.
+    package func members(of group: NodeIndex) -> MemberSequence {
+        MemberSequence(nodes: nodes, row: group.row + 1, end: Int(nodes[group.row].subtreeEnd))
+    }
+
+    package struct MemberSequence: Sequence, IteratorProtocol {
+        let nodes: [WorkflowNode]
+        var row: Int
+        let end: Int
+
+        package mutating func next() -> NodeIndex? {
+            guard row < end else { return nil }
+            defer { row = Int(nodes[row].subtreeEnd) }
+            return NodeIndex(row)
+        }
+    }
+}
+
+/// The row of a step or group in `Workflow.nodes`.
+package struct NodeIndex: Hashable, Comparable, Sendable {
+    private let value: UInt32
+
+    package init(_ row: Int) { value = UInt32(row) }
+
+    package var row: Int { Int(value) }
+    /// The workflow itself.
+    package static let root = NodeIndex(0)
+
+    package static func < (left: NodeIndex, right: NodeIndex) -> Bool { left.value < right.value }
+}
+
+/// What `defaults:` gives to every step that does not say otherwise.
+package struct Defaults: Sendable {
+    package var shell: Shell?
+    package var workingDirectory: String?
+    package var timeout: Duration?
+    package var grace: Duration?
+    package var killSignal: KillSignal?
+
+    package init() {}
+}

@@ -1,0 +1,66 @@
+package import SourceDiagnostics
+
+/// A step or a group as the file declares it: one row of `Workflow.nodes`.
+package struct WorkflowNode: Sendable {
+    package enum Body: Sendable {
+        /// `run: text`, handed to the shell byte for byte.
+        case script(String)
+        /// `run: [list]`, run without a shell.
+        case arguments([String])
+        /// `steps:`; the members are the rows after this one.
+        case group
+    }
+
+    /// The key in the file, unique among its siblings; empty for the workflow itself.
+    package var id: String
+    /// Where the key stands.
+    package var range: SourceRange
+    /// The enclosing group; the workflow's is itself.
+    package var parent: NodeIndex
+    /// One past the last row inside this node.
+    package var subtreeEnd: UInt32
+    package var needs: [Need]
+    package var body: Body
+    /// The less common keys; nil where there is none of them, which keeps a plain step small.
+    package var settings: Settings?
+
+    package init(
+        id: String, range: SourceRange, parent: NodeIndex, subtreeEnd: UInt32, needs: [Need] = [], body: Body,
+        settings: Settings? = nil
+    ) {
+        self.id = id
+        self.range = range
+        self.parent = parent
+        self.subtreeEnd = subtreeEnd
+        self.needs = needs
+        self.body = body
+        self.settings = settings
+    }
+
+    package var isGroup: Bool {
+        if case .group = body { true } else { false }
+    }
+}
+
+/// One entry of `needs`.
+package struct Need: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// List form: a success, a tolerated failure or a skip by condition.
+        case ok
+        case success
+        case failure
+        /// Any end.
+        case done
+    }
+
+    package var name: String
+    package var kind: Kind
+    /// Where the name stands.
+    package var range: SourceRange
+
+    package init(name: String, kind: Kind = .ok, range: SourceRange) {
+        self.name = name
+        self.kind = kind
+        self.range = range
+    }
+}
