@@ -1,0 +1,52 @@
+// The few Linux calls that Swift cannot make by itself, and the headers they come from.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+
+/// What a new process is made of. Pointers are only read during the call.
+struct clinux_spawn_request {
+    const char *path;              // no search: absolute, or relative to the working directory
+    char *const *argv;
+    char *const *envp;
+    const char *working_directory; // NULL: the caller's
+    int standard_output;
+    int standard_error;
+};
+
+/// Starts a process as the leader of a new session: standard input from /dev/null, no descriptor above 2, empty signal
+/// mask, default action for `defaulted` signals. Returns 0, or the error number of the step that failed.
+/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller.
+int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd);
+
+/// How a process ended and what it used.
+struct clinux_ending {
+    int code;   // CLD_EXITED, CLD_KILLED or CLD_DUMPED
+    int status; // exit status or signal number
+    struct rusage usage;
+};
+
+/// Reaps the process behind a pidfd. Returns 1 when it has ended, 0 when it has not, or a negative error number.
+int clinux_reap(int pidfd, struct clinux_ending *ending);
+
+/// pidfd_open(2) and pidfd_send_signal(2); -1 with errno on failure.
+int clinux_pidfd_open(pid_t pid);
+int clinux_pidfd_send_signal(int pidfd, int signal);
+
+/// A pipe, close-on-exec; the read end does not block, the write end does (reliability F30). Returns 0, or -1 with errno.
+int clinux_pipe(int ends[2]);
+
+/// Asks for a pipe of 1 MiB; a refusal does no harm.
+void clinux_grow_pipe(int pipe);
+
+/// The signals that are ignored now, because the parent ignored them.
+void clinux_ignored_signals(sigset_t *set);
+
+#endif

@@ -1,0 +1,40 @@
+internal import Synchronization
+
+/// What the work of a running operation knows about itself.
+public final class OperationContext: Sendable {
+    private enum State {
+        case running(handler: (@Sendable (OperationCause) -> Void)?)
+        case stopped(OperationCause)
+    }
+
+    /// The operation whose work this is.
+    public let id: OperationID
+    private let state = Mutex(State.running(handler: nil))
+
+    init(id: OperationID) { self.id = id }
+
+    /// Why the work is to stop; nil while nobody asked for it.
+    public var stopCause: OperationCause? {
+        state.withLock { if case .stopped(let cause) = $0 { cause } else { nil } }
+    }
+
+    /// Calls `handler` once, when the work is to stop: at once where that has been asked for already. A second handler
+    /// takes the place of the first. Runs wherever the scheduler runs and must not block.
+    public func onStop(_ handler: @escaping @Sendable (OperationCause) -> Void) {
+        let cause: OperationCause? = state.withLock { state in
+            if case .stopped(let cause) = state { return cause }
+            state = .running(handler: handler)
+            return nil
+        }
+        if let cause { handler(cause) }
+    }
+
+    func stop(_ cause: OperationCause) {
+        let handler = state.withLock { state -> (@Sendable (OperationCause) -> Void)? in
+            guard case .running(let handler) = state else { return nil }
+            state = .stopped(cause)
+            return handler
+        }
+        handler?(cause)
+    }
+}

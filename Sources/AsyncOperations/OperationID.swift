@@ -1,0 +1,18 @@
+/// The row of an operation or group in its `OperationGraph`.
+public struct OperationID: Hashable, Comparable, Sendable {
+    let value: UInt32
+
+    init(_ row: Int) { value = UInt32(row) }
+
+    /// The row, from 0, in the order in which the graph was built.
+    public var row: Int { Int(value) }
+
+    /// The outermost group, which every graph has.
+    public static let root = OperationID(0)
+
+    public static func < (left: OperationID, right: OperationID) -> Bool { left.value < right.value }
+}
+
+extension OperationID: CustomStringConvertible {
+    public var description: String { "#\(value)" }
+}

@@ -1,0 +1,136 @@
+/// Decides what starts, what stops and how everything ends. A pure value: it knows no clock, no task and no process,
+/// so the same code runs live, in virtual time and under an explorer.
+///
+/// Feed it events in the order in which they happened; carry out the commands in the order in which they come. Every
+/// operation and group gets exactly one `finished` command, a group's after those of all its members, and a dependent's
+/// `start` after those of all it needs (invariants I1-I5 and I10 of research/seeds.md).
+///
+/// All state lives in dense arrays, one row an operation; a waiting operation costs memory and nothing else. Handling an
+/// event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
+public struct OperationScheduler: Sendable {
+    /// What happened outside.
+    public enum Event: Sendable {
+        /// Once, first.
+        case begin
+        /// The work of a started operation is over: `success`, `failure` or `skipped`. What a stopped operation
+        /// answers does not matter any more.
+        case ended(OperationID, OperationOutcome)
+        /// The time of a `wake` command has come. Early or superfluous calls do no harm.
+        case time
+        /// Somebody wants an operation, a group or (`.root`) everything to stop. After its end: ignored.
+        case cancel(OperationID)
+        /// How many operations may run at once from now on; lowering it stops nothing.
+        case width(Int)
+    }
+
+    /// What is to be done outside.
+    public enum Command: Sendable, Hashable {
+        /// Begin the work of an operation; answer with `ended` when it is over.
+        case start(OperationID)
+        /// Make a started operation end soon. Its `ended` is still awaited: slots stay taken until then.
+        case stop(OperationID, OperationCause)
+        /// Send `time` at this time, measured on the clock that `handle` is called with; replaces earlier ones.
+        case wake(at: Duration)
+        case groupStarted(OperationID)
+        /// A group is being cancelled or has timed out; comes before the commands for its members.
+        case groupStopping(OperationID, OperationCause)
+        /// The operation or group is over, for good. For `.root` it is the last command of all.
+        case finished(OperationID, OperationOutcome, OperationCause)
+    }
+
+    enum Phase: UInt8, Sendable {
+        case blocked, ready, executing, stopping, finished
+    }
+
+    struct State: Sendable {
+        var phase = Phase.blocked
+        var outcome = OperationOutcome.success
+        /// Of a stopping operation: why; of a finished one: what its end is put down to.
+        var cause = OperationCause.itself
+        /// Prerequisites that have not ended.
+        var pendingNeeds: UInt32 = 0
+    }
+
+    struct GroupState: Sendable {
+        var unfinishedMembers: Int
+        /// What its limit counts.
+        var active = 0
+        /// Ready members that found the limit reached.
+        var parked = ReadyQueue()
+        var draining: OperationCause?
+        /// An outcome that was decided for the group as a whole: stopped, skipped or not run.
+        var verdict: (outcome: OperationOutcome, cause: OperationCause)?
+        var firstFailure: OperationID?
+        var firstTimeout: OperationID?
+        var firstCancelled: OperationID?
+    }
+
+    let graph: OperationGraph
+    let dependents: Adjacency
+    let needs: Adjacency
+    var width: Int
+    var running = 0
+    var states: [State]
+    var groups: [GroupState]
+    var ready = ReadyQueue()
+    var deadlines = DeadlineQueue()
+    var announcedWake: Duration?
+    /// Ended operations whose dependents and groups have not been told yet. A worklist, because chains are long.
+    var ended: [OperationID] = []
+    var commands: [Command] = []
+    var now = Duration.zero
+
+    /// `width` is how many operations may run at once, at least 1. O(rows + edges).
+    public init(_ graph: OperationGraph, width: Int) {
+        precondition(width >= 1, "a scheduler of width \(width) would never start anything")
+        self.graph = graph
+        self.width = width
+        dependents = Adjacency(count: graph.count, edges: graph.edges, from: { $0.prerequisite }, to: { $0.dependent })
+        needs = Adjacency(count: graph.count, edges: graph.edges, from: { $0.dependent }, to: { $0.prerequisite })
+        states = Array(repeating: State(), count: graph.count)
+        for row in 0..<graph.count { states[row].pendingNeeds = UInt32(needs.degree(row)) }
+        groups = graph.groups.map { GroupState(unfinishedMembers: $0.members) }
+    }
+
+    /// The outcome of an operation or group; nil before its end.
+    public func outcome(of id: OperationID) -> OperationOutcome? {
+        states[id.row].phase == .finished ? states[id.row].outcome : nil
+    }
+
+    /// What the end of an operation or group is put down to; nil before its end.
+    public func cause(of id: OperationID) -> OperationCause? {
+        states[id.row].phase == .finished ? states[id.row].cause : nil
+    }
+
+    /// Whether everything is over.
+    public var isFinished: Bool { states[0].phase == .finished }
+
+    /// Takes one event at a time that never goes backwards, measured from any fixed point.
+    public mutating func handle(_ event: Event, at time: Duration) -> [Command] {
+        now = max(now, time)
+        switch event {
+        case .begin:
+            precondition(states[0].phase == .blocked, "begin comes once, first")
+            becomeReady(.root)
+        case .ended(let id, let outcome):
+            end(id, as: outcome)
+        case .time:
+            while let id = deadlines.popDue(at: now) { expire(id) }
+        case .cancel(let id):
+            stop(id, verdict: .cancelled, cause: .request)
+        case .width(let new):
+            precondition(new >= 1, "a scheduler of width \(new) would never start anything")
+            width = new
+        }
+        settle()
+        announceWake()
+        defer { commands.removeAll(keepingCapacity: true) }
+        return commands
+    }
+
+    private mutating func announceWake() {
+        guard let earliest = deadlines.earliest(), earliest != announcedWake else { return }
+        announcedWake = earliest
+        commands.append(.wake(at: earliest))
+    }
+}

@@ -1,1 +1,0 @@
-int flowrun_placeholder;

@@ -1,0 +1,106 @@
+internal import CLinux
+internal import DequeModule
+internal import Glibc
+internal import Synchronization
+
+/// The engine's one thread: an executor whose idle time is an epoll wait, so that the end of a process, a pipe, a
+/// signal or a timer resumes its task without any thread hop.
+///
+/// Jobs may be enqueued from any thread; everything else happens on the thread that calls `run`.
+package final class EventLoop: SerialExecutor, TaskExecutor {
+    package static let shared = EventLoop()
+
+    private struct Inbox {
+        var jobs = Deque<UnownedJob>()
+        /// Whether the thread may be asleep in epoll_wait and has to be woken for a new job.
+        var isWaiting = false
+        var isStopped = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    let epoll: Int32
+    private let wakeup: Int32
+    // The identity of the thread in `run`; 0 before. Read to answer "am I on the loop?".
+    private let thread = Atomic<UInt>(0)
+
+    private init() {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        precondition(epoll >= 0 && wakeup >= 0, "no descriptors left for the event loop: errno \(errno)")
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustWake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            return inbox.isWaiting
+        }
+        if mustWake, !isCurrent { wake() }
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    package func checkIsolated() {
+        precondition(isCurrent, "called off the event loop's thread")
+    }
+
+    /// Whether the caller is on the loop's thread.
+    package var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Runs jobs and handles descriptors until `stop`. Called once, on the thread that becomes the loop's.
+    package func run() {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        EventLoopActor.assumeIsolated { Poller.shared.run(on: self) }
+    }
+
+    /// Lets `run` return after the jobs that are ready now.
+    package func stop() {
+        inbox.withLock { $0.isStopped = true }
+        wake()
+    }
+
+    /// Runs what is ready. Returns false when the loop is to end.
+    func runJobs() -> Bool {
+        while true {
+            let (job, isStopped) = inbox.withLock { inbox in
+                let job = inbox.jobs.popFirst()
+                inbox.isWaiting = job == nil
+                return (job, inbox.isStopped)
+            }
+            guard let job else { return !isStopped }
+            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = write(wakeup, &one, 8)
+    }
+
+    func drainWakeup(_ descriptor: Int32) -> Bool {
+        guard descriptor == wakeup else { return false }
+        var count: UInt64 = 0
+        _ = read(wakeup, &count, 8)
+        return true
+    }
+}
+
+/// Isolates what only the event loop's thread may touch: processes, descriptors, the run itself.
+@globalActor
+package actor EventLoopActor {
+    package static let shared = EventLoopActor()
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.shared.asUnownedSerialExecutor() }
+
+    /// Runs code on the spot that is already on the loop's thread; traps elsewhere.
+    package static func assumeIsolated<Result>(_ body: @EventLoopActor () throws -> Result) rethrows -> Result {
+        EventLoop.shared.checkIsolated()
+        // The same step as in MainActor.assumeIsolated, which the language has no word for yet: the check above is
+        // what the isolation in the type stands for.
+        return try withoutActuallyEscaping(body) { body in
+            try unsafeBitCast(body, to: (() throws -> Result).self)()
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import CLinux
+internal import Glibc
+internal import HeapModule
+
+/// One-shot timers on the monotonic clock, all behind one timerfd.
+@EventLoopActor
+final class Timers {
+    struct Token: Hashable { fileprivate let number: UInt64 }
+
+    private struct Entry: Comparable {
+        let time: EventLoopClock.Instant
+        let token: Token
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.time, left.token.number) < (right.time, right.token.number)
+        }
+    }
+
+    nonisolated let descriptor: Int32
+    private var heap = Heap<Entry>()
+    private var actions: [Token: @EventLoopActor () -> Void] = [:]
+    private var armed: EventLoopClock.Instant?
+    private var lastNumber: UInt64 = 0
+
+    nonisolated init() {
+        descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        precondition(descriptor >= 0, "no descriptor left for the timers: errno \(errno)")
+    }
+
+    func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
+        lastNumber += 1
+        let token = Token(number: lastNumber)
+        actions[token] = action
+        heap.insert(Entry(time: time, token: token))
+        arm()
+        return token
+    }
+
+    /// Does nothing once the timer has fired. The entry in the heap dies with its time, or at the next compaction.
+    func cancel(_ token: Token) {
+        guard actions.removeValue(forKey: token) != nil, heap.count > 64, heap.count > 2 * actions.count else { return }
+        heap = Heap(heap.unordered.filter { actions[$0.token] != nil })
+    }
+
+    func fire() {
+        var count: UInt64 = 0
+        _ = read(descriptor, &count, 8)
+        armed = nil
+        let now = EventLoopClock().now
+        while let first = heap.min, first.time <= now {
+            heap.removeMin()
+            actions.removeValue(forKey: first.token)?()
+        }
+        arm()
+    }
+
+    /// Asks the kernel only when the earliest timer is earlier than what it knows.
+    private func arm() {
+        while let first = heap.min, actions[first.token] == nil { heap.removeMin() }
+        guard let earliest = heap.min?.time, earliest < armed ?? .distantFuture else { return }
+        armed = earliest
+        // Zero would disarm the timer.
+        let nanoseconds = max(earliest.nanoseconds, 1)
+        var value = itimerspec()
+        value.it_value = timespec(
+            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &value, nil)
+    }
+}

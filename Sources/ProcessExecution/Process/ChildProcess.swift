@@ -1,0 +1,227 @@
+internal import CLinux
+internal import Glibc
+
+/// A running command: one process that flowrun started, and whatever that one starts.
+///
+/// It is over when the first process is reaped, both pipes are at their end and nobody of its session is left. What
+/// holds a pipe or lives on after the first process has a drain window, then it is killed: a runner that waits for the
+/// end of a pipe hangs on every background process (reliability F06).
+@EventLoopActor
+package final class ChildProcess {
+    /// How long what outlives the first process may go on.
+    package static let drainWindow = Duration.seconds(2)
+    /// How long after KILL a process may take to disappear before the step goes on without it; only one that sits in
+    /// the kernel takes that long.
+    private static let killWindow = Duration.seconds(10)
+    /// How long a stopped step whose session is empty waits for the ends of its pipes.
+    private static let lastWait = Duration.milliseconds(200)
+
+    package typealias OutputHandler = @EventLoopActor (OutputStream, UnsafeRawBufferPointer) -> Void
+
+    private enum Stage {
+        case running
+        /// The first process is reaped; others may live.
+        case draining
+        case over
+    }
+
+    package let pid: Int32
+    /// Called at most once, when the first process has ended; `wait` may return much later.
+    package var onExit: (@EventLoopActor (ProcessEnding.Status) -> Void)?
+    /// Called for every signal that the teardown sends.
+    package var onSignal: (@EventLoopActor (Int32) -> Void)?
+
+    private let pidfd: Int32
+    private let session: ProcessSession
+    private var standardOutput: Int32
+    private var standardError: Int32
+    private let output: OutputHandler
+    private let started = EventLoopClock().now
+    private var stage = Stage.running
+    private var ending = ProcessEnding(
+        status: .exited(0), maxResident: 0, user: .zero, system: .zero, duration: .zero)
+    private var waiter: UnsafeContinuation<Void, Never>?
+    /// When patience ends: the grace of a teardown, or the drain window.
+    private var deadline: EventLoopClock.Instant?
+    private var timer: Timers.Token?
+    private var isStopping = false
+    private var isKilled = false
+    private var isLastWait = false
+    private var pollInterval = Duration.milliseconds(1)
+
+    /// Starts a command. `output` gets what it writes, as it arrives; the bytes are valid during the call only.
+    package init(_ command: ProcessCommand, output: @escaping OutputHandler) throws(SpawnError) {
+        var outputs: (read: Int32, write: Int32) = (-1, -1)
+        var errors: (read: Int32, write: Int32) = (-1, -1)
+        guard Self.makePipe(&outputs), Self.makePipe(&errors) else {
+            let error = SpawnError(errno: errno)
+            for descriptor in [outputs.read, outputs.write] where descriptor >= 0 { close(descriptor) }
+            throw error
+        }
+        var pid: pid_t = 0
+        var pidfd: Int32 = -1
+        let error = command.spawn(output: outputs.write, error: errors.write, pid: &pid, pidfd: &pidfd)
+        close(outputs.write)
+        close(errors.write)
+        guard error == 0 else {
+            close(outputs.read)
+            close(errors.read)
+            throw SpawnError(errno: error, subject: command.subject(of: error))
+        }
+        self.pid = pid
+        self.pidfd = pidfd
+        self.output = output
+        session = ProcessSession(id: pid)
+        standardOutput = outputs.read
+        standardError = errors.read
+        let poller = Poller.shared
+        poller.watch(outputs.read, for: .read) { self.outputIsReady(&self.standardOutput, .standardOutput) }
+        poller.watch(errors.read, for: .read) { self.outputIsReady(&self.standardError, .standardError) }
+        poller.watch(pidfd, for: .read) { self.reap() }
+    }
+
+    /// Waits until nothing of the command is left. Called once.
+    package func wait() async -> ProcessEnding {
+        if stage != .over { await withUnsafeContinuation { waiter = $0 } }
+        return ending
+    }
+
+    /// Ends the command: `signal` and CONT to all its processes, KILL to what is left after `grace`. The first call
+    /// counts, later ones are ignored.
+    package func terminate(with signal: Int32, grace: Duration) {
+        guard stage != .over, !isStopping else { return }
+        isStopping = true
+        guard signal != SIGKILL, grace > .zero else { return killAll() }
+        send(signal)
+        // A stopped process hears of the signal only when it goes on.
+        send(SIGCONT)
+        deadline = EventLoopClock().now.advanced(by: grace)
+        schedulePoll(at: deadline)
+    }
+
+    /// Ends the command without any grace left.
+    package func killAll() {
+        guard stage != .over, !isKilled else { return }
+        isStopping = true
+        isKilled = true
+        send(SIGKILL)
+        deadline = EventLoopClock().now.advanced(by: Self.killWindow)
+        pollInterval = .milliseconds(1)
+        if stage == .draining { poll() }
+    }
+
+    private func send(_ signal: Int32) {
+        let reached = session.signal(signal, leaderIsReaped: stage != .running)
+        if signal == SIGKILL, stage == .draining { ending.escaped = max(ending.escaped, reached) }
+        onSignal?(signal)
+    }
+
+    private func reap() {
+        var ended = clinux_ending()
+        guard clinux_reap(pidfd, &ended) != 0 else { return }
+        Poller.shared.close(pidfd)
+        ending.duration = started.duration(to: EventLoopClock().now)
+        ending.status = ended.code == CLD_EXITED ? .exited(ended.status) : .signalled(ended.status)
+        ending.maxResident = ended.usage.ru_maxrss
+        ending.user = Duration(ended.usage.ru_utime)
+        ending.system = Duration(ended.usage.ru_stime)
+        stage = .draining
+        drainPipes()
+        onExit?(ending.status)
+        if !isStopping { deadline = EventLoopClock().now.advanced(by: Self.drainWindow) }
+        poll()
+    }
+
+    /// Looks whether anything is left, and does what its time has come for.
+    private func poll() {
+        if let timer { Poller.shared.timers.cancel(timer) }
+        timer = nil
+        let isPatienceOver = deadline.map { EventLoopClock().now >= $0 } ?? false
+        guard stage == .draining else {
+            if isPatienceOver { killAll() }
+            return
+        }
+        let isHeld = standardOutput >= 0 || standardError >= 0
+        let isAlive = session.hasGroup || (isHeld && !session.members().isEmpty)
+        if !isAlive, !isHeld { return finish() }
+        if isStopping, !isAlive, !isLastWait {
+            // Held by something outside the session, which no signal from here reaches.
+            isLastWait = true
+            deadline = EventLoopClock().now.advanced(by: Self.lastWait)
+        }
+        if isPatienceOver {
+            if isKilled || isLastWait || !isAlive {
+                ending.isOutputTruncated = isHeld
+                return finish()
+            }
+            return killAll()
+        }
+        if isKilled, isAlive { session.signal(SIGKILL, leaderIsReaped: true) }
+        let next = EventLoopClock().now.advanced(by: pollInterval)
+        pollInterval = min(pollInterval * 2, .milliseconds(50))
+        schedulePoll(at: min(next, deadline ?? next))
+    }
+
+    private func schedulePoll(at time: EventLoopClock.Instant?) {
+        guard let time else { return }
+        if let timer { Poller.shared.timers.cancel(timer) }
+        timer = Poller.shared.timers.schedule(at: time) {
+            self.timer = nil
+            self.poll()
+        }
+    }
+
+    private func finish() {
+        stage = .over
+        if standardOutput >= 0 { Poller.shared.close(standardOutput) }
+        if standardError >= 0 { Poller.shared.close(standardError) }
+        (standardOutput, standardError) = (-1, -1)
+        onExit = nil
+        onSignal = nil
+        waiter.take()?.resume()
+    }
+
+    private func outputIsReady(_ descriptor: inout Int32, _ stream: OutputStream) {
+        _ = read(from: &descriptor, as: stream)
+        if descriptor < 0, stage == .draining { poll() }
+    }
+
+    /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.
+    private func drainPipes() {
+        for _ in 0..<32 where read(from: &standardOutput, as: .standardOutput) { continue }
+        for _ in 0..<32 where read(from: &standardError, as: .standardError) { continue }
+    }
+
+    /// Reads once. Returns whether there may be more; closes the descriptor at its end and makes it -1.
+    private func read(from descriptor: inout Int32, as stream: OutputStream) -> Bool {
+        guard descriptor >= 0 else { return false }
+        let count = Glibc.read(descriptor, Self.buffer.baseAddress, Self.buffer.count)
+        if count > 0 {
+            // A step that fills the pipe writes much: fewer, larger reads from here on.
+            if count == Self.buffer.count { clinux_grow_pipe(descriptor) }
+            output(stream, UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]))
+            return true
+        }
+        if count < 0, errno == EAGAIN || errno == EINTR { return false }
+        Poller.shared.close(descriptor)
+        descriptor = -1
+        return false
+    }
+
+    // One for all: a read is handled before the next one begins.
+    private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+    private static func makePipe(_ pipe: inout (read: Int32, write: Int32)) -> Bool {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2) { ends in
+            guard clinux_pipe(ends.baseAddress) == 0 else { return false }
+            pipe = (ends[0], ends[1])
+            return true
+        }
+    }
+}
+
+extension Duration {
+    init(_ time: timeval) {
+        self = .seconds(time.tv_sec) + .microseconds(time.tv_usec)
+    }
+}

@@ -1,0 +1,107 @@
+internal import CLinux
+internal import Glibc
+
+/// Writes records to a descriptor, one `write(2)` each, without ever letting a slow reader stop the event loop: what the
+/// reader does not take waits in memory (reliability F33).
+package final class DescriptorSink {
+    private let descriptor: Int32
+    private let isSocket: Bool
+    private var pending: [UInt8] = []
+    private var isWatching = false
+    /// The error number of the first write that failed; nothing is written after it.
+    package private(set) var failure: Int32?
+
+    /// `descriptor` stays open and its flags stay as they are: others share it (reliability F30). A pipe or terminal is
+    /// opened once more, because only a new description can be made non-blocking.
+    package init(_ descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            self.descriptor = descriptor
+            isSocket = false
+            failure = EBADF
+            return
+        }
+        let kind = status.st_mode & S_IFMT
+        isSocket = kind == S_IFSOCK
+        var own: Int32 = -1
+        if kind == S_IFIFO || (kind == S_IFCHR && isatty(descriptor) == 1) {
+            own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        }
+        self.descriptor = own >= 0 ? own : descriptor
+    }
+
+    /// A file that is created, or emptied; throws the error number where that is refused.
+    package init(creating path: String) throws(SpawnError) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        isSocket = false
+        guard descriptor >= 0 else { throw SpawnError(errno: errno) }
+    }
+
+    package func write(_ record: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        guard pending.isEmpty else { return pending.append(contentsOf: record) }
+        let written = attempt(record)
+        guard written < record.count, failure == nil else { return }
+        pending.append(contentsOf: record[written...])
+        watch()
+    }
+
+    /// Whether so much waits for the reader that steps should not be allowed to write more.
+    package var isCongested: Bool { pending.count > 1 << 20 }
+
+    /// Waits for the reader until all is written, an error, or `limit` has passed; nil waits as long as it takes.
+    package func flush(limit: Duration?) {
+        let clock = EventLoopClock()
+        let deadline = limit.map { clock.now.advanced(by: $0) }
+        while failure == nil, !pending.isEmpty {
+            if let deadline, clock.now >= deadline {
+                failure = EAGAIN
+                return
+            }
+            var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&request, 1, 100)
+            writePending()
+        }
+    }
+
+    private func writePending() {
+        let written = pending.withUnsafeBytes { attempt($0) }
+        pending.removeFirst(written)
+    }
+
+    private func attempt(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count =
+                isSocket
+                ? send(descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+                : Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                written += count
+            } else if errno == EAGAIN {
+                break
+            } else if errno != EINTR {
+                failure = errno
+                pending.removeAll()
+                return bytes.count
+            }
+        }
+        return written
+    }
+
+    private func watch() {
+        guard !isWatching else { return }
+        isWatching = true
+        nonisolated(unsafe) let sink = self
+        EventLoopActor.assumeIsolated {
+            let error = Poller.shared.watch(sink.descriptor, for: .write) {
+                sink.writePending()
+                guard sink.pending.isEmpty || sink.failure != nil else { return }
+                Poller.shared.unwatch(sink.descriptor)
+                sink.isWatching = false
+            }
+            if error != 0 { sink.flush(limit: nil) }
+        }
+    }
+}

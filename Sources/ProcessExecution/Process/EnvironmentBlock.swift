@@ -1,0 +1,64 @@
+internal import Glibc
+
+/// An environment in the form that exec wants, built once and shared: a step's block copies the pointers of the block it
+/// is made from, and owns only the strings it adds.
+package final class EnvironmentBlock {
+    private let base: EnvironmentBlock?
+    private var owned: [UnsafeMutablePointer<CChar>] = []
+    /// Ends with nil.
+    private var entries: [UnsafeMutablePointer<CChar>?]
+
+    /// The environment that flowrun itself was given.
+    package init(inheriting source: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+        base = nil
+        entries = []
+        var next = source
+        while let entry = next?.pointee {
+            entries.append(entry)
+            next = next?.advanced(by: 1)
+        }
+        entries.append(nil)
+    }
+
+    /// `base` with changes, later ones winning; a nil value removes the variable. O(variables x changes).
+    package init(_ base: EnvironmentBlock, changes: some Sequence<(name: String, value: String?)>) {
+        self.base = base
+        entries = base.entries
+        for (name, value) in changes {
+            let index = Self.index(of: name, in: entries)
+            guard let value else {
+                if let index { entries.remove(at: index) }
+                continue
+            }
+            guard let entry = strdup("\(name)=\(value)") else { continue }
+            owned.append(entry)
+            if let index { entries[index] = entry } else { entries.insert(entry, at: entries.count - 1) }
+        }
+    }
+
+    deinit { owned.forEach { free($0) } }
+
+    /// The value of a variable; nil where it is not set.
+    package subscript(name: String) -> String? {
+        guard let index = Self.index(of: name, in: entries), let entry = entries[index] else { return nil }
+        return String(cString: entry + name.utf8.count + 1)
+    }
+
+    /// Valid during the call.
+    func withPointers<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+        withExtendedLifetime(base) {
+            entries.withUnsafeBufferPointer { body($0.baseAddress!) }
+        }
+    }
+
+    private static func index(of name: String, in entries: [UnsafeMutablePointer<CChar>?]) -> Int? {
+        var name = name
+        return name.withUTF8 { name in
+            entries.firstIndex { entry in
+                guard let entry, let start = name.baseAddress else { return false }
+                return strncmp(entry, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), name.count) == 0
+                    && entry[name.count] == CChar(UInt8(ascii: "="))
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CLinux
+internal import Glibc
+
+/// Signals to flowrun itself, as events of the loop.
+@EventLoopActor
+package enum Signals {
+    /// What a new process gets the default action for: what is ignored here, by flowrun or by its parent.
+    static var defaulted = sigset_t()
+    private static var descriptor: Int32 = -1
+
+    /// Takes over INT, TERM and HUP and calls `handler` with the number of each that arrives. Called once, before any
+    /// process is started. HUP stays ignored where the parent ignored it, which is what nohup is for. PIPE is ignored:
+    /// a reader that went away is an error of a write. CHLD gets its default, or children could not be waited for.
+    package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
+        var ignored = sigset_t()
+        clinux_ignored_signals(&ignored)
+        defaulted = ignored
+        sigaddset(&defaulted, SIGPIPE)
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGCHLD, SIG_DFL)
+
+        var taken = sigset_t()
+        sigemptyset(&taken)
+        sigaddset(&taken, SIGINT)
+        sigaddset(&taken, SIGTERM)
+        if sigismember(&ignored, SIGHUP) == 0 { sigaddset(&taken, SIGHUP) }
+        // Whatever else the parent blocked is let through again.
+        sigprocmask(SIG_SETMASK, &taken, nil)
+        descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        Poller.shared.watch(descriptor, for: .read) {
+            var info = signalfd_siginfo()
+            while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+                handler(Int32(info.ssi_signo))
+            }
+        }
+    }
+
+    /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its own
+    /// can end.
+    package nonisolated static func die(by number: Int32) {
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        sigprocmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), number)
+    }
+}
