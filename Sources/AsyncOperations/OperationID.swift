@@ -4,6 +4,9 @@ public struct OperationID: Hashable, Comparable, Sendable {
 
     init(_ row: Int) { value = UInt32(row) }
 
+    /// The operation or group that was added as number `row`, the outermost group being 0.
+    public init(row: Int) { value = UInt32(row) }
+
     /// The row, from 0, in the order in which the graph was built.
     public var row: Int { Int(value) }
 

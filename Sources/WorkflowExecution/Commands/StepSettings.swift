@@ -1,0 +1,33 @@
+internal import ProcessExecution
+internal import WorkflowModel
+
+/// What holds for the steps inside a group, or for one step: its own words over those of the groups around it over
+/// `defaults`.
+struct StepSettings {
+    var environment: EnvironmentBlock
+    var shell: Shell
+    /// As the file says it; nil means the run's folder.
+    var workingDirectory: String?
+    var grace: Duration
+    var killSignal: KillSignal
+
+    static let defaultGrace = Duration.seconds(10)
+
+    init(environment: EnvironmentBlock, defaults: Defaults) {
+        self.environment = environment
+        shell = defaults.shell ?? .bash
+        workingDirectory = defaults.workingDirectory
+        grace = defaults.grace ?? Self.defaultGrace
+        killSignal = defaults.killSignal ?? .term
+    }
+
+    /// The same with what `settings` says on top, but for the environment.
+    func overridden(by settings: Settings) -> StepSettings {
+        var result = self
+        result.shell = settings.shell ?? shell
+        result.workingDirectory = settings.workingDirectory ?? workingDirectory
+        result.grace = settings.grace ?? grace
+        result.killSignal = settings.killSignal ?? killSignal
+        return result
+    }
+}

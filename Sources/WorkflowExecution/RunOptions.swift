@@ -1,0 +1,36 @@
+/// What the command line says about one run.
+package struct RunOptions: Sendable {
+    /// How many steps may run at once, at least 1.
+    package var jobs = 1
+    /// Stands over everything the file says, in order; a later entry wins.
+    package var environment: [(name: String, value: String)] = []
+    /// The workflow's own `fail-fast`, nil to leave it to the file.
+    package var failFast: Bool?
+    /// The run's own limit, nil to leave it to the file.
+    package var timeout: Duration?
+    /// The folder that steps start in, absolute; nil where that is flowrun's own.
+    package var folder: String?
+    /// The run's id.
+    package var run = ""
+    /// flowrun's version, for the log.
+    package var version = ""
+
+    package init() {}
+}
+
+/// How a run ended, for the exit status.
+package struct RunResult: Sendable {
+    package var outcome: RunOutcome
+    /// The first signal that asked for the end; nil where none did.
+    package var signal: Int32?
+    /// No process could be had for a step although it was tried for long.
+    package var isOutOfProcesses = false
+}
+
+package enum RunOutcome: Sendable, Hashable {
+    case success
+    /// A step failed, timed out or was cancelled.
+    case failure
+    /// The run's own limit ended it.
+    case runTimeout
+}
