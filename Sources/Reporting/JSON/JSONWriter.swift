@@ -1,0 +1,189 @@
+/// Writes JSON into one growing buffer that can be used again and again; knows nothing of events or diagnostics.
+///
+///     var json = JSONWriter()
+///     json.object { json in
+///         json.field("id", "compile")
+///         json.array("needs") { json in for need in needs { json.value(need) } }
+///     }
+///     json.newline()
+///
+/// The result is ASCII where the text is, valid UTF-8 always, and never holds a raw control character (C0, DEL, C1) or a
+/// line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the order
+/// of the calls; the caller answers for using each key once. A call allocates only when the buffer has to grow.
+package struct JSONWriter {
+    /// What has been written since the last `removeAll()`.
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init(capacity: Int = 4096) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Empties the buffer and keeps its memory.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
+    /// Ends a record.
+    package mutating func newline() {
+        bytes.append(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
+    // MARK: Containers
+
+    /// `{…}` as a value; `members` writes the fields.
+    package mutating func object(_ members: (inout JSONWriter) -> Void) {
+        enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
+    }
+
+    /// `[…]` as a value; `elements` writes the values.
+    package mutating func array(_ elements: (inout JSONWriter) -> Void) {
+        enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
+    }
+
+    /// A field whose value is an object.
+    package mutating func object(_ key: String, _ members: (inout JSONWriter) -> Void) {
+        self.key(key)
+        object(members)
+    }
+
+    /// A field whose value is an array.
+    package mutating func array(_ key: String, _ elements: (inout JSONWriter) -> Void) {
+        self.key(key)
+        array(elements)
+    }
+
+    // MARK: Values; nil is `null`
+
+    package mutating func value(_ string: String?) {
+        guard let string else { return null() }
+        separate()
+        appendQuoted(string)
+        needsComma = true
+    }
+
+    package mutating func value(_ integer: Int?) {
+        guard let integer else { return null() }
+        separate()
+        append(integer)
+        needsComma = true
+    }
+
+    package mutating func value(_ boolean: Bool?) {
+        guard let boolean else { return null() }
+        separate()
+        bytes.append(contentsOf: (boolean ? "true" : "false").utf8)
+        needsComma = true
+    }
+
+    /// Seconds as a number, cut to microseconds: `12`, `0.25`.
+    package mutating func value(_ seconds: Duration?) {
+        guard let seconds else { return null() }
+        separate()
+        append(seconds)
+        needsComma = true
+    }
+
+    /// A string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in `String(decoding:)`.
+    package mutating func value(repairing raw: UnsafeRawBufferPointer) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        JSONEscaping.append(raw, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    package mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+        needsComma = true
+    }
+
+    // MARK: Fields
+
+    package mutating func field(_ key: String, _ string: String?) {
+        self.key(key)
+        value(string)
+    }
+
+    package mutating func field(_ key: String, _ integer: Int?) {
+        self.key(key)
+        value(integer)
+    }
+
+    package mutating func field(_ key: String, _ boolean: Bool?) {
+        self.key(key)
+        value(boolean)
+    }
+
+    /// Seconds as a number, cut to microseconds.
+    package mutating func field(_ key: String, _ seconds: Duration?) {
+        self.key(key)
+        value(seconds)
+    }
+
+    package mutating func field(_ key: String, _ strings: [String]) {
+        array(key) { json in for string in strings { json.value(string) } }
+    }
+
+    package mutating func field(_ key: String, repairing raw: [UInt8]) {
+        self.key(key)
+        raw.withUnsafeBytes { value(repairing: $0) }
+    }
+
+    package mutating func null(_ key: String) {
+        self.key(key)
+        null()
+    }
+
+    /// The name of a field; the next call writes its value.
+    package mutating func key(_ key: String) {
+        separate()
+        appendQuoted(key)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    // MARK: Pieces
+
+    private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
+        separate()
+        bytes.append(open)
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = false
+    }
+
+    private mutating func appendQuoted(_ string: String) {
+        var string = string
+        bytes.append(UInt8(ascii: "\""))
+        string.withUTF8 { JSONEscaping.append(UnsafeRawBufferPointer($0), to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func append(_ integer: Int) {
+        if integer < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.appendDecimal(integer.magnitude)
+    }
+
+    private mutating func append(_ seconds: Duration) {
+        let (whole, attoseconds) = seconds.components
+        if whole < 0 || attoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.appendDecimal(UInt(whole.magnitude))
+        var fraction = UInt(attoseconds.magnitude / 1_000_000_000_000)
+        guard fraction > 0 else { return }
+        var digits = 6
+        while fraction % 10 == 0 {
+            fraction /= 10
+            digits -= 1
+        }
+        bytes.append(UInt8(ascii: "."))
+        bytes.appendDecimal(fraction, padding: digits)
+    }
+}
