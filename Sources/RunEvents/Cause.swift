@@ -5,6 +5,9 @@ package indirect enum CauseLink: Sendable, Hashable {
 }
 
 /// One link of the chain: what happened to whom, and where that stands in the file.
+///
+/// A victim's link leads straight to the root that ruled it out, not through every victim between: ten thousand steps
+/// in a row would otherwise make ten thousand chains, each longer than the one before.
 package struct Cause: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The process ended with a status other than 0.
@@ -33,6 +36,7 @@ package struct Cause: Sendable, Hashable {
     }
 
     package let kind: Kind
+    /// What happened, as a clause without its subject: `exit 2`, `timed out after 1s`, `interrupted by SIGINT`.
     package let message: String
     package let subject: Subject
     /// The workflow file's name and the line of the subject; nil where no place is to blame, as for a signal.

@@ -3,8 +3,9 @@
 package protocol Reporter: AnyObject {
     func report(_ event: RunEvent)
 
-    /// Called when time has passed without an event; `elapsed` is measured from the start of the run. Returns when it
-    /// wants to be called next, on the same clock, or nil if only events matter to it.
+    /// Called after each round of events and again when the time it returned last has come; an early call does no harm.
+    /// `elapsed` is measured from the start of the run. Returns when it wants to be called next, on the same clock, or
+    /// nil if only events matter to it.
     func tick(at elapsed: Duration) -> Duration?
 }
 

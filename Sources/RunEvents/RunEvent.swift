@@ -94,7 +94,9 @@ package struct StepOutput: Sendable {
     package let step: String
     package let attempt: Int
     package let stream: Stream
-    /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote.
+    /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote. A piece
+    /// that stops inside a line does not stop inside a UTF-8 sequence unless the output ends there, so that each piece
+    /// can be repaired by itself.
     package let bytes: [UInt8]
     /// Whether the bytes stop in the middle of a line: the line is longer than the cap, or the output ended there.
     package let isPartial: Bool
@@ -106,13 +108,6 @@ package struct StepOutput: Sendable {
         self.bytes = bytes
         self.isPartial = isPartial
     }
-}
-
-/// How a process ended.
-package enum ExitStatus: Sendable, Hashable {
-    case exited(Int32)
-    /// The signal's number.
-    case signalled(Int32)
 }
 
 /// What the kernel counted for a step's processes that were waited for.
@@ -209,13 +204,14 @@ package struct RunFinished: Sendable {
         package let outcome: StepOutcome
         package let cause: Cause
         package let file: String
-        package let line: Int
+        /// nil where the file does not say it, as for a `--timeout` of the run.
+        package let line: Int?
         package let status: ExitStatus?
         /// The last lines the step wrote, both streams in the order they arrived.
         package let outputTail: [UInt8]
 
         package init(
-            step: String?, group: String?, outcome: StepOutcome, cause: Cause, file: String, line: Int,
+            step: String?, group: String?, outcome: StepOutcome, cause: Cause, file: String, line: Int?,
             status: ExitStatus?, outputTail: [UInt8]
         ) {
             self.step = step
