@@ -133,6 +133,15 @@ package struct JSONWriter {
         raw.withUnsafeBytes { value(repairing: $0) }
     }
 
+    /// A time in UTC as RFC 3339 with microseconds, counted from 1970.
+    mutating func timestamp(_ key: String, microseconds: Int64) {
+        self.key(key)
+        bytes.append(UInt8(ascii: "\""))
+        Timestamp.append(microseconds: microseconds, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     package mutating func null(_ key: String) {
         self.key(key)
         null()

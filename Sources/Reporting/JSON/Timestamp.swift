@@ -1,0 +1,39 @@
+/// A wall-clock time as RFC 3339 in UTC, `2026-01-31T23:59:59.123456Z`, without a calendar library.
+enum Timestamp {
+    /// `microseconds` since 1970; years 0000 to 9999, which four digits can say.
+    static func append(microseconds: Int64, to bytes: inout [UInt8]) {
+        let (days, ofDay) = floorDivide(microseconds, by: 86_400_000_000)
+        let (year, month, day) = civilDate(daysSince1970: days)
+        let (seconds, fraction) = floorDivide(ofDay, by: 1_000_000)
+        bytes.appendDecimal(UInt(clamping: year), padding: 4)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(UInt(month), padding: 2)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(UInt(day), padding: 2)
+        bytes.append(UInt8(ascii: "T"))
+        bytes.appendDecimal(UInt(seconds / 3600), padding: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(UInt(seconds / 60 % 60), padding: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(UInt(seconds % 60), padding: 2)
+        bytes.append(UInt8(ascii: "."))
+        bytes.appendDecimal(UInt(fraction), padding: 6)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    /// The Gregorian date, by eras of 400 years that start on 1 March, so that the leap day comes last.
+    static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = floorDivide(daysSince1970 + 719_468, by: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

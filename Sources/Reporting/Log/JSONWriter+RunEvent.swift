@@ -1,0 +1,152 @@
+internal import RunEvents
+
+extension JSONWriter {
+    /// The fields of an event beside those that every record has.
+    mutating func fields(of kind: RunEvent.Kind) {
+        switch kind {
+        case .runStarted(let run): fields(of: run)
+        case .runCancelRequested(let source, let cause):
+            field("source", source)
+            self.cause("cause", cause)
+        case .groupStarted(let group): field("group", group)
+        case .groupCancelRequested(let group, let cause):
+            field("group", group)
+            self.cause("cause", cause)
+        case .groupFinished(let group): fields(of: group)
+        case .stepStarted(let step): fields(of: step)
+        case .stepOutput(let output): fields(of: output)
+        case .stepCancelRequested(let step, let attempt, let cause):
+            field("step", step)
+            field("attempt", attempt)
+            self.cause("cause", cause)
+        case .stepSignal(let step, let attempt, let signal):
+            field("step", step)
+            field("attempt", attempt)
+            field("signal", signal)
+        case .stepAttempt(let step, let attempt, let status):
+            field("step", step)
+            field("attempt", attempt)
+            self.status(status)
+        case .stepFinished(let step): fields(of: step)
+        case .warning(let code, let message):
+            field("code", code)
+            field("message", message)
+        case .runFinished(let run): fields(of: run)
+        }
+    }
+
+    private mutating func fields(of run: RunStarted) {
+        field("run", run.run)
+        field("file", run.file)
+        field("name", run.name)
+        field("steps", run.steps)
+        field("jobs", run.jobs)
+        field("version", run.version)
+        object("params") { _ in }
+    }
+
+    private mutating func fields(of step: StepStarted) {
+        field("step", step.step)
+        field("attempt", step.attempt)
+        field("pid", Int(step.pid))
+        switch step.command {
+        case .arguments(let arguments):
+            field("argv", arguments)
+            null("script")
+        case .script(let script):
+            null("argv")
+            field("script", script)
+        }
+        field("line", step.line)
+    }
+
+    private mutating func fields(of output: StepOutput) {
+        field("step", output.step)
+        field("attempt", output.attempt)
+        field("stream", output.stream.rawValue)
+        field("text", repairing: output.bytes)
+        field("partial", output.isPartial)
+    }
+
+    private mutating func fields(of step: StepFinished) {
+        field("step", step.step)
+        field("attempt", step.attempt)
+        field("outcome", step.outcome.rawValue)
+        status(step.status)
+        field("duration", step.duration)
+        cause("cause", step.cause)
+        field("tolerated", step.isTolerated)
+        object("outputs") { _ in }
+        field("output_bytes", step.outputBytes)
+        field("output_truncated", step.outputTruncated)
+        field("max_rss", step.usage.map { $0.maxResident * 1024 })
+        field("user", step.usage?.user)
+        field("sys", step.usage?.system)
+        field("containment", step.containment)
+        field("escaped", step.escaped)
+        field("errno", step.errno.map(Int.init))
+    }
+
+    private mutating func fields(of group: GroupFinished) {
+        field("group", group.group)
+        field("outcome", group.outcome.rawValue)
+        field("duration", group.duration)
+        cause("cause", group.cause)
+        field("errors", group.errors)
+        field("cancelled", group.cancelled)
+        field("not_run", group.notRun)
+    }
+
+    private mutating func fields(of run: RunFinished) {
+        field("outcome", run.outcome.rawValue)
+        field("duration", run.duration)
+        object("counts") { json in
+            for outcome in StepOutcome.allCases { json.field(outcome.rawValue, run.counts[outcome] ?? 0) }
+        }
+        array("errors") { json in for failure in run.errors { json.value(failure) } }
+        field("tolerated", run.tolerated)
+        field("cancelled", run.cancelled)
+        field("not_run", run.notRun)
+    }
+
+    private mutating func value(_ failure: RunFinished.Failure) {
+        object { json in
+            json.field("step", failure.step)
+            json.field("group", failure.group)
+            json.field("outcome", failure.outcome.rawValue)
+            json.cause("cause", failure.cause)
+            json.field("file", failure.file)
+            json.field("line", failure.line)
+            json.status(failure.status)
+            json.field("output_tail", repairing: failure.outputTail)
+        }
+    }
+
+    private mutating func status(_ status: ExitStatus?) {
+        field("exit_code", status?.exitCode)
+        field("signal", status?.signalName)
+    }
+
+    /// A chain as nested objects, the root innermost.
+    private mutating func cause(_ key: String, _ cause: Cause?) {
+        guard let cause else { return null(key) }
+        object(key) { json in
+            json.field("kind", cause.kind.rawValue)
+            json.field("message", cause.message)
+            switch cause.subject {
+            case .step(let step):
+                json.field("step", step)
+                json.null("group")
+            case .group(let group):
+                json.null("step")
+                json.field("group", group)
+            case .run:
+                json.null("step")
+                json.null("group")
+            }
+            json.field("file", cause.file)
+            json.field("line", cause.line)
+            json.cause("cause", cause.cause)
+        }
+    }
+}
