@@ -13,3 +13,13 @@ extension [UInt8] {
         }
     }
 }
+
+extension [UInt8] {
+    /// Appends the lowest `digits` hexadecimal digits of `number`, in lower case.
+    mutating func appendHexadecimal(_ number: UInt32, digits: Int) {
+        for place in stride(from: digits - 1, through: 0, by: -1) {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt32(4 * place) & 0xF)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+}

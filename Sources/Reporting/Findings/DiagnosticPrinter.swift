@@ -1,0 +1,76 @@
+package import RunEvents
+package import SourceDiagnostics
+
+/// Findings as `check` answers with them: one JSON array over all files, or text for people.
+package struct DiagnosticPrinter {
+    private let sink: any RecordSink
+
+    package init(sink: any RecordSink) {
+        self.sink = sink
+    }
+
+    /// One array of all findings in the order given. Lines and columns count from 1, columns in Unicode scalars; an end
+    /// is the place behind the last scalar. A note without a place has null for file, line and column.
+    package func printJSON(_ diagnostics: [Diagnostic]) {
+        var json = JSONWriter()
+        json.array { json in for diagnostic in diagnostics { json.value(diagnostic) } }
+        json.newline()
+        json.bytes.withUnsafeBytes(sink.write)
+    }
+
+    /// Each finding as `render` draws it, in the order given, with exactly one line end behind it.
+    package func printText(_ diagnostics: [Diagnostic], render: (Diagnostic) -> String) {
+        for diagnostic in diagnostics {
+            var text = render(diagnostic)
+            if text.utf8.last != UInt8(ascii: "\n") { text += "\n" }
+            text.withUTF8 { sink.write(UnsafeRawBufferPointer($0)) }
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func value(_ diagnostic: Diagnostic) {
+        let file = diagnostic.file
+        object { json in
+            json.field("severity", diagnostic.severity.rawValue)
+            json.field("code", diagnostic.code.rawValue)
+            json.field("message", diagnostic.message)
+            json.field("file", file.name)
+            json.fields(of: diagnostic.range, in: file)
+            json.array("notes") { json in
+                for note in diagnostic.notes { json.value(note, in: file) }
+            }
+            guard let fix = diagnostic.fix else { return json.null("fix") }
+            json.object("fix") { json in
+                json.field("description", fix.description)
+                json.array("edits") { json in
+                    for edit in fix.edits {
+                        json.object { json in
+                            json.fields(of: edit.range, in: file)
+                            json.field("replacement", edit.replacement)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func value(_ note: Diagnostic.Note, in file: SourceFile) {
+        let place = note.range.map { file.location(at: $0.lowerOffset) }
+        object { json in
+            json.field("message", note.message)
+            json.field("file", place == nil ? nil : file.name)
+            json.field("line", place?.line)
+            json.field("column", place?.column)
+        }
+    }
+
+    private mutating func fields(of range: SourceRange, in file: SourceFile) {
+        let start = file.location(at: range.lowerOffset)
+        let end = file.location(at: range.upperOffset)
+        field("line", start.line)
+        field("column", start.column)
+        field("end_line", end.line)
+        field("end_column", end.column)
+    }
+}

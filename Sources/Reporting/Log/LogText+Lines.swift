@@ -1,0 +1,87 @@
+internal import RunEvents
+
+extension LogText {
+    /// `    1.204  failure     0.800s  lint  exit 2`.
+    mutating func line(
+        at elapsed: Duration, verb: String, _ style: Style, duration: Duration? = nil, subject: String,
+        detail: String = ""
+    ) {
+        let time = TimeText.elapsed(elapsed)
+        spaces(9 - time.utf8.count)
+        add(time, .faint)
+        spaces(2)
+        add(verb, style)
+        spaces(9 - verb.utf8.count + 2)
+        let length = duration.map(TimeText.duration) ?? ""
+        spaces(8 - length.utf8.count)
+        add(length)
+        spaces(2)
+        add(subject)
+        if !detail.isEmpty {
+            spaces(2)
+            add(detail)
+        }
+        newline()
+    }
+
+    mutating func header(_ run: RunStarted) {
+        add("flowrun \(run.version): ")
+        add(run.file, .strong)
+        if let name = run.name { add(" (\(name))") }
+        add(run.steps == 1 ? ", 1 step" : ", \(run.steps) steps")
+        add(", up to \(run.jobs) at once")
+        newline()
+    }
+
+    mutating func line(_ step: StepFinished, at elapsed: Duration) {
+        line(
+            at: elapsed, verb: step.outcome.rawValue, step.isTolerated ? .caution : step.outcome.style,
+            duration: step.duration, subject: step.step, detail: step.detail)
+    }
+
+    mutating func line(_ group: GroupFinished, at elapsed: Duration) {
+        line(
+            at: elapsed, verb: group.outcome.rawValue, group.outcome.style, duration: group.duration,
+            subject: "group \(group.group)", detail: group.detail)
+    }
+
+    mutating func verboseLine(_ event: RunEvent) {
+        switch event.kind {
+        case .stepStarted(let step):
+            line(at: event.elapsed, verb: "started", .faint, subject: step.step, detail: "pid \(step.pid)")
+        case .groupStarted(let group):
+            line(at: event.elapsed, verb: "started", .faint, subject: "group \(group)")
+        case .groupCancelRequested(let group, let cause):
+            line(at: event.elapsed, verb: "stopping", .faint, subject: "group \(group)", detail: cause.words)
+        case .stepCancelRequested(let step, _, let cause):
+            line(at: event.elapsed, verb: "stopping", .faint, subject: step, detail: cause.words)
+        case .stepSignal(let step, _, let signal):
+            line(at: event.elapsed, verb: "signal", .faint, subject: step, detail: signal)
+        case .stepAttempt(let step, let attempt, let status):
+            line(at: event.elapsed, verb: "ended", .faint, subject: step, detail: "attempt \(attempt), \(status)")
+        default: break
+        }
+    }
+}
+
+extension StepFinished {
+    fileprivate var detail: String {
+        var parts: [String] = []
+        if let cause { parts.append(cause.words) }
+        if isTolerated, outcome == .failure || outcome == .timeout { parts.append("tolerated") }
+        if escaped > 0 { parts.append("killed \(escaped) left behind") }
+        if let outputTruncated { parts.append("output incomplete (\(outputTruncated))") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension GroupFinished {
+    /// A group has seldom a cause of its own; its members' names say more than their number.
+    fileprivate var detail: String {
+        guard let cause else { return "" }
+        guard cause.kind == .member, !errors.isEmpty else { return cause.words }
+        var text = LogText(isColored: false)
+        text.add(list: errors)
+        return String(decoding: text.bytes, as: UTF8.self) + " failed"
+    }
+}

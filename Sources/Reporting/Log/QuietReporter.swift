@@ -1,0 +1,25 @@
+package import RunEvents
+
+/// `--log quiet`: the summary where something went wrong, nothing else.
+package final class QuietReporter: Reporter {
+    private let sink: any RecordSink
+    private var summary = RunSummary()
+    private var text: LogText
+
+    package init(sink: any RecordSink, isColored: Bool) {
+        self.sink = sink
+        text = LogText(isColored: isColored)
+    }
+
+    package func report(_ event: RunEvent) {
+        switch event.kind {
+        case .stepFinished(let step): summary.note(step)
+        case .runFinished(let run) where run.outcome != .success:
+            summary.write(run, to: &text) { text in
+                text.bytes.withUnsafeBytes(sink.write)
+                text.removeAll()
+            }
+        default: break
+        }
+    }
+}

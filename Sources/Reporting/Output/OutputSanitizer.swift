@@ -1,0 +1,149 @@
+/// Makes what a step wrote safe to show: whole lines, each behind a mark, and nothing that a terminal would obey.
+///
+/// Printable text and tabs pass. Colours (SGR) pass where they are wanted and are dropped elsewhere; they never reach
+/// beyond their line, so that the mark before the next one cannot be hidden. "Erase to the end of the line", which
+/// compilers write after each colour, is dropped. Every other control character is shown (`\x1b`), a lone carriage
+/// return is a line break, ill-formed UTF-8 becomes U+FFFD. Where the input is cut into chunks makes no difference.
+package struct OutputSanitizer {
+    private let mark: [UInt8]
+    private let keepsColors: Bool
+    private var isAtLineStart = true
+    private var followsCarriageReturn = false
+    /// The start of an escape sequence or of a scalar whose rest has not come yet; never longer than one sequence.
+    private var held: [UInt8] = []
+    /// The colours in force, as the sequences that set them.
+    private var colors: [UInt8] = []
+
+    /// `mark` stands before every line, as it is.
+    package init(mark: String, keepsColors: Bool) {
+        self.mark = Array(mark.utf8)
+        self.keepsColors = keepsColors
+    }
+
+    package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+        var start = 0
+        while !held.isEmpty, start < input.count {
+            held.append(input[start])
+            start += 1
+            let sequence = held
+            let consumed = sequence.withUnsafeBytes { convert($0, to: &output, isLast: false) }
+            held.removeFirst(consumed)
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: input[start...])
+        let consumed = convert(rest, to: &output, isLast: false)
+        held.append(contentsOf: rest[consumed...])
+    }
+
+    /// Ends the last line, and with it every colour; afterwards the sanitizer is as new.
+    package mutating func finish(to output: inout [UInt8]) {
+        let sequence = held
+        _ = sequence.withUnsafeBytes { convert($0, to: &output, isLast: true) }
+        if !isAtLineStart { breakLine(&output) }
+        held.removeAll()
+        colors.removeAll()
+        followsCarriageReturn = false
+    }
+
+    /// Returns how many bytes it has used: all of them, unless a sequence is cut off at the end of what is not the last.
+    private mutating func convert(_ input: UnsafeRawBufferPointer, to output: inout [UInt8], isLast: Bool) -> Int {
+        var offset = 0
+        while offset < input.count {
+            let end = PlainRun.endOfPrintable(in: input, from: offset)
+            if end > offset {
+                copy(input, offset..<end, to: &output)
+                offset = end
+                guard offset < input.count else { break }
+            }
+            switch input[offset] {
+            case UInt8(ascii: "\n"):
+                if !followsCarriageReturn { breakLine(&output) }
+                followsCarriageReturn = false
+                offset += 1
+            case UInt8(ascii: "\r"):
+                breakLine(&output)
+                followsCarriageReturn = true
+                offset += 1
+            case UInt8(ascii: "\t"):
+                copy(input, offset..<offset + 1, to: &output)
+                offset += 1
+            case 0x1B:
+                switch EscapeSequence(in: input, at: offset) {
+                case .incomplete where !isLast: return offset
+                case .color(let length):
+                    if keepsColors { apply(input[offset..<offset + length], to: &output) }
+                    offset += length
+                case .eraseToLineEnd(let length): offset += length
+                case .incomplete, .other:
+                    show(0x1B, in: &output)
+                    offset += 1
+                }
+            case let byte where byte < 0x80:
+                show(UInt32(byte), in: &output)
+                offset += 1
+            default:
+                let end = endOfText(in: input, from: offset)
+                if end > offset {
+                    copy(input, offset..<end, to: &output)
+                    offset = end
+                    continue
+                }
+                let sequence = UTF8Sequence(in: input, at: offset)
+                if case .incomplete = sequence, !isLast { return offset }
+                if case .scalar(let control, _) = sequence {
+                    show(control, in: &output)
+                } else {
+                    beginLine(&output)
+                    output.append(contentsOf: UTF8Sequence.replacement)
+                }
+                offset += sequence.length
+            }
+        }
+        return offset
+    }
+
+    /// The end of a run of well-formed scalars beyond ASCII and C1.
+    private func endOfText(in input: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var offset = start
+        while offset < input.count, input[offset] >= 0x80,
+            case .scalar(let scalar, let length) = UTF8Sequence(in: input, at: offset), scalar >= 0xA0
+        {
+            offset += length
+        }
+        return offset
+    }
+
+    private mutating func copy(_ input: UnsafeRawBufferPointer, _ range: Range<Int>, to output: inout [UInt8]) {
+        beginLine(&output)
+        output.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[range]))
+    }
+
+    private mutating func show(_ control: UInt32, in output: inout [UInt8]) {
+        beginLine(&output)
+        output.appendVisible(control: control)
+    }
+
+    private mutating func apply(_ sequence: Slice<UnsafeRawBufferPointer>, to output: inout [UInt8]) {
+        beginLine(&output)
+        output.append(contentsOf: sequence)
+        let parameters = sequence.dropFirst(2).dropLast()
+        let resets = parameters.first == nil || parameters.first == UInt8(ascii: "0")
+        // Some programs only ever add; what is kept must not grow with them.
+        if resets || colors.count + sequence.count > 128 { colors.removeAll() }
+        if parameters.contains(where: { $0 != UInt8(ascii: "0") }) { colors.append(contentsOf: sequence) }
+    }
+
+    private mutating func beginLine(_ output: inout [UInt8]) {
+        followsCarriageReturn = false
+        guard isAtLineStart else { return }
+        output.append(contentsOf: mark)
+        output.append(contentsOf: colors)
+        isAtLineStart = false
+    }
+
+    private mutating func breakLine(_ output: inout [UInt8]) {
+        if isAtLineStart { output.append(contentsOf: mark) }
+        if !colors.isEmpty { output.append(contentsOf: "\u{1B}[0m".utf8) }
+        output.append(UInt8(ascii: "\n"))
+        isAtLineStart = true
+    }
+}

@@ -1,0 +1,75 @@
+package import RunEvents
+
+/// A sign of life where there is no live region: one line after every 60 seconds in which nothing was written, because
+/// CI systems take silent jobs for dead.
+package final class Heartbeat: Reporter {
+    private static let patience = Duration.seconds(60)
+    private static let stepsNamed = 3
+
+    private let sink: any RecordSink
+    private var progress = RunProgress()
+    private var lastSign = Duration.zero
+    private var somethingWasWritten = false
+
+    package init(sink: any RecordSink) {
+        self.sink = sink
+    }
+
+    /// A sink whose records count as signs of life.
+    package func sink(over sink: any RecordSink) -> any RecordSink {
+        ListeningSink(heartbeat: self, sink: sink)
+    }
+
+    package func report(_ event: RunEvent) {
+        _ = progress.note(event)
+        listen(at: event.elapsed)
+    }
+
+    package func tick(at elapsed: Duration) -> Duration? {
+        guard progress.steps > 0, !progress.hasEnded else { return nil }
+        listen(at: elapsed)
+        if elapsed - lastSign >= Self.patience {
+            lastSign = elapsed
+            write(at: elapsed)
+        }
+        return lastSign + Self.patience
+    }
+
+    fileprivate func noteRecord() {
+        somethingWasWritten = true
+    }
+
+    private func listen(at elapsed: Duration) {
+        if somethingWasWritten { lastSign = elapsed }
+        somethingWasWritten = false
+    }
+
+    private func write(at elapsed: Duration) {
+        var text = LogText(isColored: false)
+        text.add("flowrun: \(TimeText.wholeSeconds(elapsed)), \(progress.finished) of \(progress.steps) finished")
+        if progress.failed > 0 { text.add(" (\(progress.failed) failed)") }
+        let named = progress.longestRunning(Self.stepsNamed).map { step, start in
+            "\(step) (\(TimeText.wholeSeconds(elapsed - start)))"
+        }
+        text.add(named.isEmpty ? ", nothing running" : ", running: ")
+        text.add(list: named, of: progress.running.count, limit: Self.stepsNamed)
+        text.newline()
+        text.bytes.withUnsafeBytes(sink.write)
+    }
+}
+
+/// Tells a heartbeat that something was written.
+private final class ListeningSink: RecordSink {
+    private let heartbeat: Heartbeat
+    private let sink: any RecordSink
+
+    init(heartbeat: Heartbeat, sink: any RecordSink) {
+        self.heartbeat = heartbeat
+        self.sink = sink
+    }
+
+    func write(_ record: UnsafeRawBufferPointer) {
+        heartbeat.noteRecord()
+        sink.write(record)
+    }
+}

@@ -1,0 +1,38 @@
+internal import RunEvents
+
+/// How far a run is: what the live region and the heartbeat tell of it.
+struct RunProgress {
+    private(set) var steps = 0
+    private(set) var finished = 0
+    private(set) var failed = 0
+    /// When each running step started, since the start of the run.
+    private(set) var running: [String: Duration] = [:]
+    private(set) var hasEnded = false
+
+    /// How many have neither ended nor started.
+    var waiting: Int { max(0, steps - finished - running.count) }
+
+    /// Returns whether the event changes what there is to tell.
+    mutating func note(_ event: RunEvent) -> Bool {
+        switch event.kind {
+        case .runStarted(let run): steps = run.steps
+        case .stepStarted(let step): running[step.step] = event.elapsed
+        case .stepFinished(let step):
+            running[step.step] = nil
+            finished += 1
+            if step.outcome == .failure || step.outcome == .timeout { failed += 1 }
+        case .runFinished: hasEnded = true
+        case .runCancelRequested, .groupStarted, .groupCancelRequested, .groupFinished, .stepOutput,
+            .stepCancelRequested, .stepSignal, .stepAttempt, .warning:
+            return false
+        }
+        return true
+    }
+
+    /// The steps that have been running longest, first the one that started first; ties in order of their ids.
+    func longestRunning(_ count: Int) -> [(step: String, start: Duration)] {
+        running.map { (step: $0.key, start: $0.value) }
+            .sorted { ($0.start, $0.step) < ($1.start, $1.step) }
+            .prefix(count).map { $0 }
+    }
+}
