@@ -1,0 +1,99 @@
+import Testing
+
+@testable import Reporting
+
+@Suite struct OutputSanitizerTests {
+    private func shown(_ chunks: [[UInt8]], mark: String = "| ", keepsColors: Bool = false) -> [UInt8] {
+        var sanitizer = OutputSanitizer(mark: mark, keepsColors: keepsColors)
+        var output: [UInt8] = []
+        for chunk in chunks { chunk.withUnsafeBytes { sanitizer.append($0, to: &output) } }
+        sanitizer.finish(to: &output)
+        return output
+    }
+
+    private func shown(_ text: String, keepsColors: Bool = false) -> String {
+        String(decoding: shown([Array(text.utf8)], keepsColors: keepsColors), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        ("", ""),
+        ("a\nb\n", "| a\n| b\n"),
+        ("a", "| a\n"),
+        ("\n\na\n", "| \n| \n| a\n"),
+        ("a\r\nb\r\n", "| a\n| b\n"),
+        ("10%\r20%\r\n", "| 10%\n| 20%\n"),
+        ("a\r\r\nb", "| a\n| \n| b\n"),
+        ("a\tb", "| a\tb\n"),
+        ("\u{1B}[31mred\u{1B}[0m", "| red\n"),
+        ("\u{1B}[1;38:2:1:2:3mred\u{1B}[m\n", "| red\n"),
+        ("\u{1B}[01m\u{1B}[Kfoo.c:\u{1B}[m\u{1B}[K", "| foo.c:\n"),
+        ("\u{1B}[2J\u{1B}[1;1H", "| \\x1b[2J\\x1b[1;1H\n"),
+        ("\u{1B}[1K", "| \\x1b[1K\n"),
+        ("\u{1B}]0;owned\u{07}", "| \\x1b]0;owned\\x07\n"),
+        ("\u{1B}c\u{1B}", "| \\x1bc\\x1b\n"),
+        ("\u{1B}[31", "| \\x1b[31\n"),
+        ("\u{9B}31m\u{85}\u{7F}\u{0}\u{8}", "| \\x9b31m\\x85\\x7f\\x00\\x08\n"),
+        ("größe ✓ 🎉\u{A0}!", "| größe ✓ 🎉\u{A0}!\n"),
+    ])
+    func `without colours only printable text passes`(input: String, output: String) {
+        #expect(shown(input) == output)
+    }
+
+    @Test func `ill-formed UTF-8 is repaired as a decoder of strings would`() {
+        let bytes: [UInt8] = [0x61, 0x9B, 0xF0, 0x9F, 0x62, 0xED, 0xA0, 0x80, 0xC3]
+        #expect(String(decoding: shown([bytes]), as: UTF8.self) == "| \(String(decoding: bytes, as: UTF8.self))\n")
+    }
+
+    @Test(arguments: [
+        ("\u{1B}[31mred\u{1B}[0m\n", "| \u{1B}[31mred\u{1B}[0m\n"),
+        ("\u{1B}[31mred", "| \u{1B}[31mred\u{1B}[0m\n"),
+        ("\u{1B}[31mred\nstill\u{1B}[m\nplain\n", "| \u{1B}[31mred\u{1B}[0m\n| \u{1B}[31mstill\u{1B}[m\n| plain\n"),
+        ("\u{1B}[1m\u{1B}[0;31ma\nb", "| \u{1B}[1m\u{1B}[0;31ma\u{1B}[0m\n| \u{1B}[0;31mb\u{1B}[0m\n"),
+        ("\u{1B}[2J", "| \\x1b[2J\n"),
+    ])
+    func `colours pass where they are wanted and end with their line`(input: String, output: String) {
+        #expect(shown(input, keepsColors: true) == output)
+    }
+
+    @Test func `a colour cannot hide the mark of the next line`() {
+        #expect(shown("\u{1B}[8m\n    0.001  success", keepsColors: true).contains("\u{1B}[0m\n| "))
+    }
+
+    @Test func `colours that are only ever added do not pile up`() {
+        let many = String(repeating: "\u{1B}[38;5;1m", count: 1000)
+        #expect(shown(many + "\nx\n", keepsColors: true).utf8.count < 1000 * 9 + 300)
+    }
+
+    @Test func `where the input is cut makes no difference`() {
+        var random = SeededGenerator(seed: 7)
+        for round in 0..<1500 {
+            let bytes = random.hostileBytes(upTo: 120)
+            var chunks: [[UInt8]] = []
+            var start = 0
+            while start < bytes.count {
+                let end = min(bytes.count, start + Int.random(in: 1...9, using: &random))
+                chunks.append(Array(bytes[start..<end]))
+                start = end
+            }
+            let keepsColors = round.isMultiple(of: 2)
+            #expect(shown(chunks, keepsColors: keepsColors) == shown([bytes], keepsColors: keepsColors))
+        }
+    }
+
+    @Test func `whatever comes in, every line is marked, valid and free of control characters`() {
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<1500 {
+            let output = shown([random.hostileBytes(upTo: 120)])
+            let text = String(decoding: output, as: UTF8.self)
+            #expect(Array(text.utf8) == output)
+            #expect(text.isEmpty || text.hasSuffix("\n"))
+            for line in text.split(separator: "\n", omittingEmptySubsequences: true) {
+                #expect(line.hasPrefix("| "))
+                let controls = line.unicodeScalars.filter {
+                    $0 != "\t" && ($0.value < 0x20 || (0x7F...0x9F).contains($0.value))
+                }
+                #expect(controls.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import Reporting
+
+@Suite struct TimestampTests {
+    private func written(_ microseconds: Int64) -> String {
+        var bytes: [UInt8] = []
+        Timestamp.append(microseconds: microseconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000000Z"),
+        (-1, "1969-12-31T23:59:59.999999Z"),
+        (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
+        (1_767_225_599_123_456, "2025-12-31T23:59:59.123456Z"),
+        (4_107_542_400_000_001, "2100-03-01T00:00:00.000001Z"),
+        (253_402_300_799_999_999, "9999-12-31T23:59:59.999999Z"),
+    ])
+    func `times are RFC 3339 in UTC with microseconds`(microseconds: Int64, text: String) {
+        #expect(written(microseconds) == text)
+    }
+
+    @Test func `dates agree with a calendar library over 800 years`() {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = TimeZone(secondsFromGMT: 0)!
+        for days in stride(from: Int64(-146_097), through: 146_097, by: 37) {
+            let date = Date(timeIntervalSince1970: Double(days) * 86_400)
+            let parts = calendar.dateComponents([.year, .month, .day], from: date)
+            let (year, month, day) = Timestamp.civilDate(daysSince1970: days)
+            #expect([Int(year), Int(month), Int(day)] == [parts.year!, parts.month!, parts.day!])
+        }
+    }
+}
