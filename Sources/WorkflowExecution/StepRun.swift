@@ -56,12 +56,11 @@ final class StepRun {
         }
         process.onSignal = { signal in
             self.recorder.record(
-                .stepSignal(step: self.step, attempt: self.attempt, signal: signalName(signal)))
+                .stepSignal(step: self.step, attempt: self.attempt, signal: SignalName.of(signal)))
         }
+        let (signal, grace) = (settings.killSignal.number, settings.grace)
         context.onStop { _ in
-            EventLoopActor.assumeIsolated {
-                process.terminate(with: settings.killSignal.number, grace: settings.grace)
-            }
+            EventLoopActor.assumeIsolated { process.terminate(with: signal, grace: grace) }
         }
         let ending = await process.wait()
         lines.output.finish { write($0, $1, to: .stdout) }

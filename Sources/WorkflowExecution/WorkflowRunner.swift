@@ -1,6 +1,6 @@
-package import AsyncOperations
+internal import AsyncOperations
 internal import Glibc
-internal import ProcessExecution
+package import ProcessExecution
 package import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowModel
@@ -19,7 +19,6 @@ package final class WorkflowRunner {
     private var running: [Int: StepRun] = [:]
     private var groupStarts: [Int: Duration] = [:]
     private var result = RunResult(outcome: .success)
-    private var isOver = false
 
     package init(_ plan: Plan, options: RunOptions, reporters: [any Reporter]) {
         self.plan = plan
@@ -37,7 +36,7 @@ package final class WorkflowRunner {
                 RunStarted(
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     jobs: options.jobs, version: options.version)))
-        recorder.tick { self.isOver }
+        recorder.startTicking()
         let compound = CompoundOperation(
             OperationGraph(plan, options: options), width: options.jobs, clock: EventLoopClock()
         ) { context in await self.perform(context) }
@@ -45,7 +44,6 @@ package final class WorkflowRunner {
         // A signal may have come while the plan was turned into operations.
         if result.signal != nil { compound.cancel() }
         let outcome = await compound.run { command in self.observe(command) }
-        isOver = true
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
         recorder.record(
             .runFinished(
@@ -63,7 +61,7 @@ package final class WorkflowRunner {
             return
         }
         result.signal = signal
-        tracer.request = "flowrun was stopped by \(signalName(signal))"
+        tracer.request = "interrupted by \(SignalName.of(signal))"
         compound?.cancel()
     }
 
@@ -86,11 +84,8 @@ package final class WorkflowRunner {
     private func noteFailure(of step: StepRun) {
         switch step.end {
         case .ended(let ending):
-            switch ending.status {
-            case .exited(let code): tracer.noteFailure(of: step.row, .exit, "exit \(code)")
-            case .signalled(let number):
-                tracer.noteFailure(of: step.row, .signal, "killed by \(signalName(number))")
-            }
+            let status = ExitStatus(ending.status)
+            tracer.noteFailure(of: step.row, status.exitCode == nil ? .signal : .exit, "\(status)")
         case .refused(let refusal):
             tracer.noteFailure(of: step.row, .spawn, refusal.message)
             if refusal.isOutOfProcesses { result.isOutOfProcesses = true }
@@ -132,13 +127,13 @@ package final class WorkflowRunner {
         ledger.noteFailure(row) {
             RunFinished.Failure(
                 step: nil, group: row == 0 ? nil : plan.nodes[row].id, outcome: .timeout, cause: traced,
-                file: plan.workflow.file.name, line: traced.line ?? tracer.line(of: row), status: nil, outputTail: [])
+                file: plan.workflow.file.name, line: traced.line, status: nil, outputTail: [])
         }
     }
 
     private func source(of cause: OperationCause) -> String {
         switch cause {
-        case .request: result.signal.map(signalName) ?? "request"
+        case .request: result.signal.map(SignalName.of) ?? "request"
         case .deadline: "timeout"
         default: "fail-fast"
         }
@@ -146,8 +141,8 @@ package final class WorkflowRunner {
 
     private func stepHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {
         let step = running.removeValue(forKey: row)
+        let traced = tracer.trace(row, outcome, cause)
         let outcome = StepOutcome(outcome)
-        let traced = tracer.trace(row, OperationOutcome(outcome), cause)
         var ending: ProcessEnding?
         var error: Int32?
         switch step?.end {
@@ -183,5 +178,19 @@ package final class WorkflowRunner {
                     group: plan.nodes[row].id, outcome: StepOutcome(outcome),
                     duration: start.map { recorder.elapsed - $0 } ?? .zero, cause: tracer.trace(row, outcome, cause),
                     errors: lists.errors, cancelled: lists.cancelled, notRun: lists.notRun)))
+    }
+}
+
+extension StepOutcome {
+    init(_ outcome: OperationOutcome) {
+        self =
+            switch outcome {
+            case .success: .success
+            case .failure: .failure
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            case .skipped: .skipped
+            case .notRun: .notRun
+            }
     }
 }

@@ -12,7 +12,10 @@ final class CommandBuilder {
     /// Why a step's command could not even be made.
     struct Refusal: Error {
         let message: String
-        let errno: Int32?
+        /// The failed call's error number; nil where no call failed.
+        var errno: Int32?
+        /// Whether the machine has no processes, memory or descriptors left.
+        var isOutOfProcesses = false
     }
 
     private let plan: Plan

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import ProcessExecution
 internal import WorkflowModel
 
@@ -29,5 +30,19 @@ struct StepSettings {
         result.grace = settings.grace ?? grace
         result.killSignal = settings.killSignal ?? killSignal
         return result
+    }
+}
+
+extension KillSignal {
+    var number: Int32 {
+        switch self {
+        case .term: SIGTERM
+        case .int: SIGINT
+        case .hup: SIGHUP
+        case .quit: SIGQUIT
+        case .usr1: SIGUSR1
+        case .usr2: SIGUSR2
+        case .kill: SIGKILL
+        }
     }
 }

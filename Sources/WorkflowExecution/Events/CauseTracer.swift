@@ -43,16 +43,15 @@ struct CauseTracer {
         case .itself:
             return known[row] ?? self.cause(.lost, "ended without a reason", row)
         case .dependency(let prerequisite) where outcome == .skipped:
-            return self.cause(.condition, "\(name(prerequisite.row)) did not end in the way that is needed", row)
+            return self.cause(.condition, "\(name(prerequisite.row)) did not end as `needs` asks", row)
         case .dependency(let prerequisite):
             let root = blamed[prerequisite.row] ?? prerequisite.row
-            return self.cause(.dependency, "needs \(name(root)), which \(verb(root))", root, known[root])
+            return self.cause(.dependency, "ruled out by \(name(root))", root, known[root])
         case .member(let member):
-            return self.cause(.member, "\(name(member.row)) \(verb(member.row))", member.row, known[member.row])
+            return self.cause(.member, "a member \(verb(member.row))", member.row, known[member.row])
         case .failFast(let failed):
             return self.cause(
-                .failFast, "\(name(failed.row)) \(verb(failed.row)) and `fail-fast` ends the rest", failed.row,
-                known[failed.row])
+                .failFast, "ended by `fail-fast`", failed.row, known[failed.row])
         case .deadline(let limited):
             return deadline(limited.row, isOwn: limited.row == row)
         case .request:

@@ -9,6 +9,11 @@ final class EventRecorder {
     private let clock = EventLoopClock()
     private let start: EventLoopClock.Instant
     private var nextSequence = 0
+    private var wantsTicks = false
+    private var scheduledTick: Duration?
+
+    /// How long what an event changes may wait to be shown.
+    private static let tickInterval = Duration.milliseconds(100)
 
     init(_ reporters: [any Reporter]) {
         self.reporters = reporters
@@ -26,11 +31,25 @@ final class EventRecorder {
             elapsed: elapsed, kind: kind)
         nextSequence += 1
         for reporter in reporters { reporter.report(event) }
+        if wantsTicks { scheduleTick(at: event.elapsed + Self.tickInterval) }
     }
 
-    /// Lets reporters act on time that passes without events, until `isOver`.
-    func tick(until isOver: @escaping @EventLoopActor () -> Bool) {
-        guard !isOver(), let next = reporters.compactMap({ $0.tick(at: elapsed) }).min() else { return }
-        Poller.shared.after(max(next - elapsed, .milliseconds(1))) { self.tick(until: isOver) }
+    /// Lets reporters act on time that passes, from now on. Where none of them cares, no timer is ever set.
+    func startTicking() {
+        tick()
+        wantsTicks = scheduledTick != nil
+    }
+
+    private func tick() {
+        scheduledTick = nil
+        guard let next = reporters.compactMap({ $0.tick(at: elapsed) }).min() else { return }
+        scheduleTick(at: next)
+    }
+
+    /// A tick that is scheduled for later stays so: an early or superfluous one does no harm.
+    private func scheduleTick(at time: Duration) {
+        guard time < scheduledTick ?? .seconds(Int64.max) else { return }
+        scheduledTick = time
+        Poller.shared.after(max(time - elapsed, .milliseconds(1))) { self.tick() }
     }
 }

@@ -1,5 +1,6 @@
 internal import AsyncOperations
 internal import RunEvents
+internal import WorkflowModel
 internal import WorkflowPlanning
 
 /// Keeps count of how everything ended, for `group.finished` and `run.finished`.
