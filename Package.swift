@@ -61,16 +61,19 @@ let package = Package(
                 "ProcessExecution", "RunEvents", "WorkflowExecution", "Reporting", argumentParser,
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
-        target("FlowrunTestSupport", ["SourceDiagnostics"]),
+        target("FlowrunTestSupport", ["SourceDiagnostics", "WorkflowModel"]),
 
         tests("SourceDiagnosticsTests", ["SourceDiagnostics"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("WorkflowModelTests", ["WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("WorkflowPlanningTests", ["WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests(
+            "WorkflowPlanningTests", ["WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),
         tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
         tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("FlowrunCommandsTests", ["FlowrunCommands"]),
+        tests(
+            "FlowrunCommandsTests",
+            ["FlowrunCommands", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests("FlowrunDocumentationTests", ["FlowrunTestSupport", "SourceDiagnostics", "WorkflowModel", "RunEvents"]),
     ]

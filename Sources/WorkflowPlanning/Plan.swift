@@ -16,12 +16,34 @@ package struct Plan: Sendable {
         self.edges = edges
     }
 
+    /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
+    init(workflow: Workflow, measuring nodes: [PlanNode], edges: [PlanEdge]) {
+        let lengths = PathLengths(nodes, edges) { _ in 1 }
+        var nodes = nodes
+        for row in nodes.indices {
+            nodes[row].level = UInt32(lengths.beforeStart[row])
+            nodes[row].remainingPath = UInt32(lengths.remaining[row])
+        }
+        self.init(workflow: workflow, nodes: nodes, edges: edges)
+    }
+
     /// Steps, instances counted one by one.
     package var stepCount: Int { nodes.count { $0.role == .step } }
 
     /// What a row waits for, in the order of the file; an edge the file names twice stands here once.
     package func edges(of row: Int) -> ArraySlice<PlanEdge> {
-        edges[Int(nodes[row].edgeStart)..<Int(nodes[row].edgeEnd)]
+        edges[nodes[row].edgeRange]
+    }
+
+    /// The direct members of a group, the instances of a fan-out, in file order; none for a step.
+    package func members(of row: Int) -> [Int] {
+        var members: [Int] = []
+        var member = row + 1
+        while member < Int(nodes[row].subtreeEnd) {
+            members.append(member)
+            member = Int(nodes[member].subtreeEnd)
+        }
+        return members
     }
 }
 
@@ -43,10 +65,11 @@ package struct PlanNode: Sendable {
     package let subtreeEnd: UInt32
     package let edgeStart: UInt32
     package let edgeEnd: UInt32
-    /// Steps on the longest path from the first step to this one, from 0; groups have their first member's.
-    package let level: UInt32
-    /// Steps on the longest path from the start of this one to the end of the run, itself included.
-    package let remainingPath: UInt32
+    /// Steps on the longest path that must be over before this row can start, from 0. A member may be further down than
+    /// the group around it.
+    package internal(set) var level: UInt32
+    /// Steps on the longest path from the start of this row to the end of the run, itself included.
+    package internal(set) var remainingPath: UInt32
     /// The variables that fan-outs around it give it, outermost first.
     package let variables: [Variable]
 
@@ -65,6 +88,8 @@ package struct PlanNode: Sendable {
         self.remainingPath = remainingPath
         self.variables = variables
     }
+
+    var edgeRange: Range<Int> { Int(edgeStart)..<Int(edgeEnd) }
 }
 
 /// One thing a row waits for: the end of another row, of the same group or an enclosing one.

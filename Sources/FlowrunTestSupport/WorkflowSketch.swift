@@ -1,0 +1,128 @@
+import SourceDiagnostics
+package import WorkflowModel
+
+/// A workflow built in code, with a text in which every key and every `needs` entry has its place, so that tests of the
+/// planner and the printers need no parser.
+///
+/// The text is a workflow file; groups nest by recursion, so they are to stay shallow.
+package struct WorkflowSketch {
+    private var text = "version: 1\nsteps:\n"
+    private var size = 0
+    private var nodes: [WorkflowNode] = []
+
+    /// The workflow of these members. `settings` are those of the top level.
+    package static func workflow(
+        _ members: [NodeSketch], settings: Settings? = nil, defaults: Defaults = Defaults(), file: String = "flow.yml"
+    ) -> Workflow {
+        var sketch = WorkflowSketch()
+        sketch.size = sketch.text.utf8.count
+        sketch.nodes = [
+            WorkflowNode(id: "", range: .beginning, parent: .root, subtreeEnd: 0, body: .group, settings: settings)
+        ]
+        for member in members { sketch.append(member, parent: .root, indent: "  ") }
+        sketch.nodes[0].subtreeEnd = UInt32(sketch.nodes.count)
+        return Workflow(
+            file: SourceFile(name: file, text: sketch.text), name: "sketch", defaults: defaults, nodes: sketch.nodes)
+    }
+
+    private mutating func append(_ member: NodeSketch, parent: NodeIndex, indent: String) {
+        let row = nodes.count
+        write(indent)
+        let range = write(member.id)
+        write(":\n")
+        var needs: [Need] = []
+        if !member.needs.isEmpty {
+            write("\(indent)  needs: {")
+            for (position, need) in member.needs.enumerated() {
+                if position > 0 { write(", ") }
+                needs.append(Need(name: need.name, kind: need.kind, range: write(need.name)))
+                write(": \(need.kind)")
+            }
+            write("}\n")
+        }
+        let settings = settings(of: member, indent: indent)
+        var body = WorkflowNode.Body.group
+        if member.members == nil {
+            body = .script(member.script)
+            write("\(indent)  run: \"\(member.script)\"\n")
+        }
+        nodes.append(
+            WorkflowNode(
+                id: member.id, range: range, parent: parent, subtreeEnd: 0, needs: needs, body: body,
+                settings: settings))
+        if let members = member.members {
+            write("\(indent)  steps:\n")
+            for member in members { append(member, parent: NodeIndex(row), indent: indent + "    ") }
+        }
+        nodes[row].subtreeEnd = UInt32(nodes.count)
+    }
+
+    private mutating func settings(of member: NodeSketch, indent: String) -> Settings? {
+        guard
+            member.isSequence || member.forEach != nil || member.timeout != nil || member.description != nil
+                || member.maxParallel != nil || member.grace != nil
+        else { return nil }
+        var order: SourceRange?
+        if member.isSequence {
+            write("\(indent)  ")
+            order = write("order")
+            write(": sequence\n")
+        }
+        var fanOut: FanOut?
+        if let values = member.forEach {
+            write("\(indent)  ")
+            let range = write("for-each")
+            write(": [\(values.joined(separator: ", "))]\n")
+            let instances = values.map {
+                FanOut.Instance(key: $0, variables: [Variable(name: member.variable, value: $0)])
+            }
+            fanOut = FanOut(axes: [member.variable], instances: instances, range: range)
+        }
+        return Settings(
+            description: member.description, timeout: member.timeout.map { TimeLimit(duration: $0, range: .beginning) },
+            grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut)
+    }
+
+    @discardableResult
+    private mutating func write(_ piece: String) -> SourceRange {
+        let start = size
+        text += piece
+        size += piece.utf8.count
+        return SourceRange(start..<size)
+    }
+}
+
+/// A step or group of a `WorkflowSketch`.
+package struct NodeSketch {
+    package var id: String
+    package var needs: [(name: String, kind: Need.Kind)]
+    /// nil for a step.
+    package var members: [NodeSketch]?
+    package var isSequence = false
+    package var forEach: [String]?
+    package var variable = "item"
+    package var script = "true"
+    package var description: String?
+    package var timeout: Duration?
+    package var grace: Duration?
+    package var maxParallel: Int?
+
+    package static func step(_ id: String, needs: [String] = [], forEach: [String]? = nil) -> NodeSketch {
+        NodeSketch(id: id, needs: needs.map { ($0, .ok) }, members: nil, forEach: forEach)
+    }
+
+    package static func group(
+        _ id: String, needs: [String] = [], isSequence: Bool = false, forEach: [String]? = nil,
+        _ members: [NodeSketch]
+    ) -> NodeSketch {
+        NodeSketch(
+            id: id, needs: needs.map { ($0, .ok) }, members: members, isSequence: isSequence, forEach: forEach)
+    }
+
+    /// The same with a property changed.
+    package func with<Value>(_ path: WritableKeyPath<NodeSketch, Value>, _ value: Value) -> NodeSketch {
+        var copy = self
+        copy[keyPath: path] = value
+        return copy
+    }
+}

@@ -1,0 +1,134 @@
+import WorkflowModel
+
+/// Writes the rows of a plan: definitions in preorder, a fan-out as a row around its instances.
+struct PlanExpansion {
+    private(set) var nodes: [PlanNode] = []
+    private(set) var edges: [PlanEdge] = []
+
+    private let workflow: Workflow
+    private let needs: ResolvedNeeds
+    private let layout: PlanLayout
+    /// The groups and fan-outs around the next row, outermost first.
+    private var frames: [Frame] = []
+
+    private struct Frame {
+        enum Content {
+            /// Of one copy of a group: the next member's definition, the end of them, the member before.
+            case members(next: Int, end: Int, before: Int)
+            /// Of a fan-out: which instance is next.
+            case instances(FanOut, next: Int)
+        }
+
+        var content: Content
+        let definition: Int
+        let row: Int
+        let variables: [Variable]
+    }
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout) {
+        self.workflow = workflow
+        self.needs = needs
+        self.layout = layout
+    }
+
+    /// Only for a layout within the limit, and needs without a cycle.
+    mutating func expand() {
+        nodes.reserveCapacity(layout.total)
+        edges.reserveCapacity(needs.entries.count)
+        appendCopy(of: 0, id: "", parent: 0, variables: [], edgeStart: 0)
+        while let frame = frames.last {
+            switch frame.content {
+            case .members(let next, let end, let before):
+                guard next < end else {
+                    frames.removeLast()
+                    continue
+                }
+                let following = Int(workflow.nodes[next].subtreeEnd)
+                frames[frames.count - 1].content = .members(next: following, end: end, before: next)
+                appendMember(next, after: before, in: frame)
+            case .instances(let fanOut, let next):
+                guard next < fanOut.instances.count else {
+                    frames.removeLast()
+                    continue
+                }
+                frames[frames.count - 1].content = .instances(fanOut, next: next + 1)
+                let instance = fanOut.instances[next]
+                appendCopy(
+                    of: frame.definition, id: "\(nodes[frame.row].id)[\(instance.key)]", parent: frame.row,
+                    variables: frame.variables + instance.variables, edgeStart: edges.count)
+            }
+        }
+    }
+
+    private mutating func appendMember(_ definition: Int, after before: Int, in frame: Frame) {
+        let edgeStart = edges.count
+        appendEdges(of: definition, after: before, in: frame)
+        let name = workflow.nodes[definition].id
+        let id = frame.row == 0 ? name : "\(nodes[frame.row].id).\(name)"
+        guard let fanOut = workflow.nodes[definition].settings?.fanOut else {
+            return appendCopy(
+                of: definition, id: id, parent: frame.row, variables: frame.variables, edgeStart: edgeStart)
+        }
+        frames.append(
+            Frame(
+                content: .instances(fanOut, next: 0), definition: definition, row: nodes.count,
+                variables: frame.variables))
+        append(
+            definition, .fanOut, id: id, parent: frame.row, size: layout.wholeSize(of: definition),
+            variables: frame.variables, edgeStart: edgeStart)
+    }
+
+    private mutating func appendCopy(
+        of definition: Int, id: String, parent: Int, variables: [Variable], edgeStart: Int
+    ) {
+        let isGroup = workflow.nodes[definition].isGroup
+        if isGroup {
+            frames.append(
+                Frame(
+                    content: .members(
+                        next: definition + 1, end: Int(workflow.nodes[definition].subtreeEnd), before: definition),
+                    definition: definition, row: nodes.count, variables: variables))
+        }
+        append(
+            definition, isGroup ? .group : .step, id: id, parent: parent, size: layout.copySize[definition],
+            variables: variables, edgeStart: edgeStart)
+    }
+
+    private mutating func append(
+        _ definition: Int, _ role: PlanNode.Role, id: String, parent: Int, size: Int, variables: [Variable],
+        edgeStart: Int
+    ) {
+        nodes.append(
+            PlanNode(
+                id: id, definition: NodeIndex(definition), role: role, parent: UInt32(parent),
+                subtreeEnd: UInt32(nodes.count + size), edgeStart: UInt32(edgeStart), edgeEnd: UInt32(edges.count),
+                level: 0, remainingPath: 0, variables: variables))
+    }
+
+    /// What a member's `needs` and the order of its group make it wait for. In a sequence, a need of the member before
+    /// takes the place of the order's edge, so that `needs: {a: done}` means there what it says.
+    private mutating func appendEdges(of definition: Int, after before: Int, in frame: Frame) {
+        let node = workflow.nodes[definition]
+        var isNeeded = false
+        for index in needs.range(of: definition) {
+            let entry = needs.entries[index]
+            let target = Int(entry.target)
+            isNeeded = isNeeded || target == before
+            edges.append(
+                PlanEdge(
+                    target: row(of: target, from: frame.row), kind: node.needs[Int(entry.position)].kind,
+                    isSequence: false))
+        }
+        if before != frame.definition, !isNeeded, workflow.nodes[frame.definition].settings?.isSequence == true {
+            edges.append(PlanEdge(target: row(of: before, from: frame.row), kind: .ok, isSequence: true))
+        }
+    }
+
+    /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
+    private func row(of definition: Int, from copy: Int) -> UInt32 {
+        let scope = workflow.nodes[definition].parent
+        var copy = copy
+        while nodes[copy].definition != scope || nodes[copy].role == .fanOut { copy = Int(nodes[copy].parent) }
+        return UInt32(copy + layout.distance[definition])
+    }
+}

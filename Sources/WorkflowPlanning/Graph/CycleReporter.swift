@@ -1,0 +1,148 @@
+import SourceDiagnostics
+import WorkflowModel
+
+/// Words for a component in which everything waits for everything else.
+struct CycleReporter {
+    let workflow: Workflow
+    let needs: ResolvedNeeds
+    let graph: DependencyGraph
+
+    /// Longer cycles are told by their two ends.
+    private static let longestTold = 200
+    private static let mostNamed = 8
+    private static let mostCuts = 10
+
+    /// Every hop of the shortest cycle with its place and its reason, then what else is caught, then the smallest cut.
+    func diagnostic(for vertices: [UInt32]) -> Diagnostic {
+        let component = WaitComponent(vertices, of: graph)
+        var finder = CycleFinder(component)
+        var budget = 4_000_000
+        let none = [Bool](repeating: false, count: component.edges.count)
+        let found = finder.shortest(without: none, budget: &budget) ?? []
+        let cycle = fromFirstNeed(found, in: component).filter { component.edges[$0].reason != .ownStart }
+        let hops = cycle.map { hop(component.edges[$0], in: component) }
+
+        var notes = told(hops) + sequenceNotes(cycle, in: component)
+        let caught = Set(vertices.map { graph.row(of: Int($0)) }).count - Set(hops.map(\.row)).count
+        if caught > 0 {
+            let subject = caught == 1 ? "step or group is" : "steps or groups are"
+            notes.append(Diagnostic.Note("\(caught) more \(subject) caught in it"))
+        }
+        var cutFinder = CutFinder(component)
+        let cut = cutFinder.find()
+        notes += cutNotes(cut)
+        return Diagnostic(
+            .dependencyCycle, message(hops), in: workflow.file, at: hops.first?.range ?? .beginning, notes: notes,
+            fix: fix(cut))
+    }
+
+    private struct Hop {
+        let row: Int
+        let message: String
+        let range: SourceRange
+    }
+
+    /// The cycle turned so that it starts at the `needs` entry that comes first in the file.
+    private func fromFirstNeed(_ cycle: [Int], in component: WaitComponent) -> [Int] {
+        let first = cycle.indices.min {
+            (component.edges[cycle[$0]].need ?? Int.max, $0) < (component.edges[cycle[$1]].need ?? Int.max, $1)
+        }
+        guard let first else { return [] }
+        return Array(cycle[first...] + cycle[..<first])
+    }
+
+    private func hop(_ edge: WaitComponent.Edge, in component: WaitComponent) -> Hop {
+        let row = graph.row(of: Int(component.vertices[edge.source]))
+        let target = graph.row(of: Int(component.vertices[edge.target]))
+        let node = workflow.nodes[row]
+        let path = workflow.path(of: NodeIndex(row))
+        switch edge.reason {
+        case .need(let entry):
+            let need = node.needs[Int(needs.entries[entry].position)]
+            return Hop(row: row, message: "`\(path)` needs `\(need.name)`", range: need.range)
+        case .memberEnds:
+            let member = workflow.nodes[target]
+            let message = "`\(path)` ends only when its member `\(member.id)` has ended"
+            return Hop(row: row, message: message, range: member.range)
+        case .sequence:
+            let before = workflow.nodes[target].id
+            let message = "`\(path)` runs after `\(before)` because their group is a sequence"
+            return Hop(row: row, message: message, range: node.range)
+        case .ownStart:
+            return Hop(row: row, message: "`\(path)` ends after its start", range: node.range)
+        }
+    }
+
+    private func message(_ hops: [Hop]) -> String {
+        var names: [String] = []
+        for hop in hops {
+            let name = "`\(workflow.path(of: NodeIndex(hop.row)))`"
+            if names.last != name { names.append(name) }
+            if names.count > Self.mostNamed { break }
+        }
+        guard let first = names.first else { return "dependency cycle" }
+        if names.count == 1 { return "\(first) waits for itself, so it can never start" }
+        if names.count > Self.mostNamed {
+            names[Self.mostNamed - 1] = "…"
+            names.removeLast()
+        }
+        return "dependency cycle, which could never finish: " + (names + [first]).joined(separator: " -> ")
+    }
+
+    private func told(_ hops: [Hop]) -> [Diagnostic.Note] {
+        let notes = { (hops: ArraySlice<Hop>) in hops.map { Diagnostic.Note($0.message, at: $0.range) } }
+        guard hops.count > Self.longestTold else { return notes(hops[...]) }
+        let end = Self.longestTold / 2
+        return notes(hops.prefix(end)) + [Diagnostic.Note("… and so on for \(hops.count - 2 * end) more hops …")]
+            + notes(hops.suffix(end))
+    }
+
+    /// Where `order: sequence` stands, once for each group whose order is part of the cycle.
+    private func sequenceNotes(_ cycle: [Int], in component: WaitComponent) -> [Diagnostic.Note] {
+        var groups: Set<Int> = []
+        for index in cycle where component.edges[index].reason == .sequence {
+            let member = graph.row(of: Int(component.vertices[component.edges[index].source]))
+            groups.insert(workflow.nodes[member].parent.row)
+        }
+        return groups.sorted().compactMap { group in
+            workflow.nodes[group].settings?.orderRange.map {
+                let name = group == 0 ? "the workflow" : "`\(workflow.path(of: NodeIndex(group)))`"
+                return Diagnostic.Note("\(name) is made a sequence here", at: $0)
+            }
+        }
+    }
+
+    private func cutNotes(_ cut: CutFinder.Cut) -> [Diagnostic.Note] {
+        let count = cut.entries.count
+        let size = cut.isSmallest ? "the smallest cut" : "one possible cut"
+        var notes = cut.entries.prefix(Self.mostCuts).enumerated().map { index, entry in
+            let text = count == 1 ? size : "\(size), \(index + 1) of \(count) entries"
+            return Diagnostic.Note("\(text): \(removal(of: entry))", at: need(entry).need.range)
+        }
+        if count > Self.mostCuts { notes.append(Diagnostic.Note("\(size) has \(count - Self.mostCuts) more entries")) }
+        return notes
+    }
+
+    private func fix(_ cut: CutFinder.Cut) -> Diagnostic.Fix? {
+        guard let first = cut.entries.first else { return nil }
+        if cut.entries.count == 1 { return Diagnostic.Fix(removal(of: first)) }
+        let listed = cut.entries.prefix(Self.mostCuts).map(removal).joined(separator: "; ")
+        return Diagnostic.Fix(listed + (cut.entries.count > Self.mostCuts ? "; …" : ""))
+    }
+
+    private func removal(of entry: Int) -> String {
+        let (row, need) = need(entry)
+        return "remove `\(need.name)` from the needs of `\(workflow.path(of: NodeIndex(row)))`"
+    }
+
+    private func need(_ entry: Int) -> (row: Int, need: Need) {
+        // The last row whose entries start at or before this one.
+        var low = 0
+        var high = needs.starts.count - 1
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if Int(needs.starts[middle]) <= entry { low = middle } else { high = middle }
+        }
+        return (low, workflow.nodes[low].needs[Int(needs.entries[entry].position)])
+    }
+}

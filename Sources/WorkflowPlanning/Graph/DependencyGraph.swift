@@ -1,0 +1,83 @@
+import WorkflowModel
+
+/// Who waits for whom, over definitions: a step is one vertex, a group has one where it starts and one where it ends.
+/// An edge leads from the one that waits.
+///
+/// That a member starts only after its group is not an edge: the way back to the member would lead through the group's
+/// end, which waits for the group's start itself, so that there is always a shorter cycle without the member.
+///
+/// Vertex numbers below the number of rows are steps and starts of groups, by row; the ends of groups follow. The edges
+/// of a vertex lie side by side, and their order tells their reason, so that an edge is four bytes.
+struct DependencyGraph {
+    /// Why a vertex waits for another.
+    enum Reason: Equatable {
+        /// An entry of `ResolvedNeeds.entries`.
+        case need(Int)
+        /// A group ends only when its member has.
+        case memberEnds
+        /// The member before, in a group with `order: sequence`.
+        case sequence
+        /// A group ends after its own start; nobody needs that explained.
+        case ownStart
+    }
+
+    private let rows: Int
+    private let needStarts: [UInt32]
+    /// Groups in file order, without the workflow itself.
+    private let groups: [UInt32]
+    /// `starts[vertex]..<starts[vertex + 1]` are the vertex's edges.
+    private(set) var starts: [UInt32] = [0]
+    private(set) var targets: [UInt32] = []
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
+        let nodes = workflow.nodes
+        var ends = [UInt32](repeating: 0, count: nodes.count)
+        var groups: [UInt32] = []
+        for row in nodes.indices {
+            ends[row] = UInt32(row)
+            if row != 0, nodes[row].isGroup {
+                ends[row] = UInt32(nodes.count + groups.count)
+                groups.append(UInt32(row))
+            }
+        }
+        self.groups = groups
+        rows = nodes.count
+        needStarts = needs.starts
+
+        starts.reserveCapacity(nodes.count + groups.count + 1)
+        targets.reserveCapacity(needs.entries.count + 2 * groups.count)
+        // The member of each group that came last, for sequences.
+        var before = [UInt32](repeating: 0, count: nodes.count)
+        for row in nodes.indices {
+            for entry in needs.range(of: row) { targets.append(ends[Int(needs.entries[entry].target)]) }
+            if row != 0 {
+                let parent = nodes[row].parent.row
+                if before[parent] != 0, nodes[parent].settings?.isSequence == true {
+                    targets.append(ends[Int(before[parent])])
+                }
+                before[parent] = UInt32(row)
+            }
+            starts.append(UInt32(targets.count))
+        }
+        // Nothing can need the workflow itself, so its own end is on no cycle.
+        for group in groups {
+            targets.append(group)
+            for member in workflow.members(of: NodeIndex(Int(group))) { targets.append(ends[member.row]) }
+            starts.append(UInt32(targets.count))
+        }
+    }
+
+    var vertexCount: Int { starts.count - 1 }
+
+    /// The definition that a vertex is the start or end of.
+    func row(of vertex: Int) -> Int { vertex < rows ? vertex : Int(groups[vertex - rows]) }
+
+    func edges(of vertex: Int) -> Range<Int> { Int(starts[vertex])..<Int(starts[vertex + 1]) }
+
+    func reason(_ edge: Int, of vertex: Int) -> Reason {
+        let offset = edge - Int(starts[vertex])
+        guard vertex < rows else { return offset == 0 ? .ownStart : .memberEnds }
+        let entry = Int(needStarts[vertex]) + offset
+        return entry < Int(needStarts[vertex + 1]) ? .need(entry) : .sequence
+    }
+}

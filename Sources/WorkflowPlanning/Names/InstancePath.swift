@@ -1,0 +1,30 @@
+/// A full id taken apart: `build[x86_64].compile` is `build` with the key `x86_64`, then `compile`.
+struct InstancePath {
+    struct Part {
+        let id: String
+        /// What stands in the brackets; nil where there are none.
+        let key: String?
+    }
+
+    let parts: [Part]
+
+    /// Text that is no such path gives parts that name nothing.
+    init(_ text: String) {
+        var parts: [Part] = []
+        var rest = text[...]
+        while true {
+            let id = rest.prefix { $0 != "." && $0 != "[" }
+            rest = rest[id.endIndex...]
+            var key: Substring?
+            // A key may hold dots, as in `test[3.9]`.
+            if rest.first == "[", let close = rest.firstIndex(of: "]") {
+                key = rest[rest.index(after: rest.startIndex)..<close]
+                rest = rest[rest.index(after: close)...]
+            }
+            parts.append(Part(id: String(id), key: key.map(String.init)))
+            guard rest.first == "." else { break }
+            rest.removeFirst()
+        }
+        self.parts = rest.isEmpty ? parts : []
+    }
+}

@@ -1,0 +1,133 @@
+import SourceDiagnostics
+import WorkflowModel
+
+extension NeedResolver {
+    func repeated(_ position: Int, of row: Int) -> Diagnostic {
+        let needs = workflow.nodes[row].needs
+        let need = needs[position]
+        return Diagnostic(
+            .repeatedDependency, "`\(need.name)` is needed twice", in: workflow.file, at: need.range,
+            severity: .warning,
+            notes: needs[..<position].first { $0.name == need.name }
+                .map { [Diagnostic.Note("it stands here already", at: $0.range)] } ?? [],
+            fix: Diagnostic.Fix("remove the second `\(need.name)`"))
+    }
+
+    mutating func unresolved(_ need: Need, of row: Int) -> Diagnostic {
+        let scope = workflow.nodes[row].parent.row
+        if let inside = dotted(need.name, from: scope) ?? elsewhere(need.name) {
+            return insideGroup(need, inside, of: row)
+        }
+        var notes: [Diagnostic.Note] = []
+        var fix: Diagnostic.Fix?
+        if let nearest = suggestion(for: need.name, of: row) {
+            let node = workflow.nodes[nearest]
+            notes = [Diagnostic.Note("did you mean `\(node.id)`, declared here?", at: node.range)]
+            fix = replacing(need, with: node.id)
+        } else {
+            notes = [Diagnostic.Note(accepted(from: scope, except: row))]
+        }
+        return Diagnostic(
+            .unknownDependency, "unknown dependency `\(need.name)`", in: workflow.file, at: need.range, notes: notes,
+            fix: fix)
+    }
+
+    private func insideGroup(_ need: Need, _ inside: Int, of row: Int) -> Diagnostic {
+        let nodes = workflow.nodes
+        let scope = nodes[row].parent.row
+        var scopes: Set<Int> = [0]
+        var enclosing = scope
+        while enclosing != 0 {
+            scopes.insert(enclosing)
+            enclosing = nodes[enclosing].parent.row
+        }
+        // The outermost group around it that stands beside the one that needs it, or beside a group around that.
+        var group = inside
+        while !scopes.contains(nodes[group].parent.row) { group = nodes[group].parent.row }
+
+        let message: String
+        var fix: Diagnostic.Fix?
+        if group == row {
+            message = "`\(need.name)` is a member of `\(nodes[row].id)` itself, which starts before its members"
+            fix = Diagnostic.Fix("remove `\(need.name)` from the needs of `\(nodes[row].id)`")
+        } else if group == inside {
+            message = "`\(need.name)` is one instance of the fan-out `\(nodes[group].id)`; `needs` takes the whole"
+        } else {
+            let path = workflow.path(of: NodeIndex(group))
+            message = "`\(need.name)` is inside the group `\(path)`; `needs` takes the group as a whole"
+        }
+        if group != row, names.visible(nodes[group].id, from: scope) == group {
+            fix = replacing(need, with: nodes[group].id)
+        }
+        return Diagnostic(
+            .dependencyInsideGroup, message, in: workflow.file, at: need.range,
+            notes: [Diagnostic.Note("`\(nodes[inside].id)` is declared here", at: nodes[inside].range)], fix: fix)
+    }
+
+    private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
+        Diagnostic.Fix(
+            "replace `\(need.name)` by `\(id)`", edits: [Diagnostic.Fix.Edit(range: need.range, replacement: id)])
+    }
+
+    /// What `group.member`, `group[key]` and `group[key].member` mean, seen from a scope.
+    private func dotted(_ name: String, from scope: Int) -> Int? {
+        var parts = InstancePath(name).parts[...]
+        guard parts.count > 1 || parts.first?.key != nil, let first = parts.popFirst() else { return nil }
+        var row = names.visible(first.id, from: scope)
+        for part in parts { row = row.flatMap { names.member(part.id, of: $0) } }
+        return row
+    }
+
+    /// The first step or group in the file with this id, out of sight.
+    private mutating func elsewhere(_ name: String) -> Int? {
+        if let rowsByID { return rowsByID[name] }
+        var rows: [String: Int] = [:]
+        for (row, node) in workflow.nodes.enumerated().dropFirst() where rows[node.id] == nil { rows[node.id] = row }
+        rowsByID = rows
+        return rows[name]
+    }
+
+    private mutating func suggestion(for name: String, of row: Int) -> Int? {
+        let scope = workflow.nodes[row].parent.row
+        var candidates: [String] = []
+        forEachVisible(from: scope) { candidate in
+            if isOfUse(candidate, to: row) { candidates.append(workflow.nodes[candidate].id) }
+            suggestionBudget -= 1
+            return suggestionBudget > 0
+        }
+        return Suggestion.nearest(to: name, among: candidates).flatMap { names.visible($0, from: scope) }
+    }
+
+    /// Neither a node itself nor a group around it can be what was meant.
+    private func isOfUse(_ candidate: Int, to row: Int) -> Bool {
+        candidate > row || row >= Int(workflow.nodes[candidate].subtreeEnd)
+    }
+
+    private func accepted(from scope: Int, except row: Int) -> String {
+        var ids: [String] = []
+        var more = false
+        forEachVisible(from: scope) { candidate in
+            guard isOfUse(candidate, to: row) else { return true }
+            more = ids.count == 6
+            if !more { ids.append("`\(workflow.nodes[candidate].id)`") }
+            return !more
+        }
+        guard !ids.isEmpty else { return "there is nothing here that it could need" }
+        return "`needs` takes what stands beside it or beside a group around it: "
+            + ids.joined(separator: ", ") + (more ? ", …" : "")
+    }
+
+    /// The members of the scope and of every group around it, innermost first, until the body says false.
+    private func forEachVisible(from scope: Int, _ body: (Int) -> Bool) {
+        var scope = scope
+        while true {
+            var member = scope + 1
+            while member < Int(workflow.nodes[scope].subtreeEnd) {
+                guard body(member) else { return }
+                member = Int(workflow.nodes[member].subtreeEnd)
+            }
+            if scope == 0 { return }
+            scope = workflow.nodes[scope].parent.row
+        }
+    }
+}

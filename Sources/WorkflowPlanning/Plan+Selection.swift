@@ -1,0 +1,118 @@
+import SourceDiagnostics
+import WorkflowModel
+
+/// Names on the command line that no step or group of the plan has.
+package struct UnknownTargets: Error, Sendable {
+    package struct Name: Sendable, Hashable {
+        /// As the user wrote it.
+        package let name: String
+        /// The id that was probably meant; nil where none is near.
+        package let suggestion: String?
+    }
+
+    /// In the order of the command line, never empty.
+    package let names: [Name]
+
+    /// One line, in the form of a finding.
+    package var message: String {
+        names.map { unknown in
+            "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
+        }
+        .joined(separator: "; ")
+    }
+}
+
+extension Plan {
+    /// Only the steps and groups named, whole, and what they need, directly or not; groups around them stay, with what
+    /// those need. No names: the plan itself.
+    ///
+    /// A name is a path of definitions (`build.compile`: in every instance) or an id (`build[x86_64].compile`).
+    package func restricted(to targets: [String]) throws(UnknownTargets) -> Plan {
+        guard !targets.isEmpty else { return self }
+        var rows: [Int] = []
+        var unknown: [UnknownTargets.Name] = []
+        for target in targets {
+            let found = self.rows(of: target)
+            if found.isEmpty { unknown.append(UnknownTargets.Name(name: target, suggestion: suggestion(for: target))) }
+            rows += found
+        }
+        guard unknown.isEmpty else { throw UnknownTargets(names: unknown) }
+        return keeping(kept(for: rows))
+    }
+
+    /// The rows that a name means, none where it means nothing.
+    private func rows(of target: String) -> [Int] {
+        var rows = [0]
+        for (position, part) in InstancePath(target).parts.enumerated() {
+            if position > 0 { rows = rows.flatMap(copies) }
+            rows = rows.flatMap { members(of: $0).filter { workflow[nodes[$0].definition].id == part.id } }
+            guard let key = part.key else { continue }
+            rows = rows.flatMap { row in
+                nodes[row].role == .fanOut ? members(of: row).filter { instanceKey(of: $0) == key } : []
+            }
+        }
+        return rows == [0] ? [] : rows
+    }
+
+    /// The instances of a fan-out, or the row itself.
+    private func copies(of row: Int) -> [Int] { nodes[row].role == .fanOut ? members(of: row) : [row] }
+
+    /// What stands in the last brackets of an instance's id.
+    private func instanceKey(of row: Int) -> String {
+        let around = nodes[Int(nodes[row].parent)].id
+        return String(nodes[row].id.dropFirst(around.count + 1).dropLast())
+    }
+
+    private func suggestion(for target: String) -> String? {
+        let definitions = workflow.nodes.indices.dropFirst()
+        if let row = definitions.first(where: { workflow.nodes[$0].id == target }) {
+            return workflow.path(of: NodeIndex(row))
+        }
+        // Enough to be of help in what people write by hand, and quick in what programs do.
+        return Suggestion.nearest(
+            to: target,
+            among: definitions.prefix(20_000).map { workflow.path(of: NodeIndex($0)) }
+                + nodes.dropFirst().prefix(20_000).map(\.id))
+    }
+
+    private func kept(for rows: [Int]) -> [Bool] {
+        var isKept = [Bool](repeating: false, count: nodes.count)
+        var isWhole = isKept
+        var worklist: [(row: Int, isWhole: Bool)] = rows.map { ($0, true) }
+        while let (row, whole) = worklist.popLast() {
+            if whole, !isWhole[row] {
+                isWhole[row] = true
+                for member in members(of: row) { worklist.append((member, true)) }
+            }
+            guard !isKept[row] else { continue }
+            isKept[row] = true
+            for edge in edges(of: row) { worklist.append((Int(edge.target), true)) }
+            worklist.append((Int(nodes[row].parent), false))
+        }
+        return isKept
+    }
+
+    /// The rows chosen, which must hold whatever they wait for and the groups around them.
+    private func keeping(_ isKept: [Bool]) -> Plan {
+        // How many rows before each are kept: the new number of a kept one, and of the end of a subtree.
+        var numbers: [UInt32] = [0]
+        numbers.reserveCapacity(nodes.count + 1)
+        for row in nodes.indices { numbers.append(numbers[row] + (isKept[row] ? 1 : 0)) }
+        var keptNodes: [PlanNode] = []
+        var keptEdges: [PlanEdge] = []
+        for row in nodes.indices where isKept[row] {
+            let node = nodes[row]
+            let edgeStart = UInt32(keptEdges.count)
+            for edge in edges(of: row) {
+                keptEdges.append(
+                    PlanEdge(target: numbers[Int(edge.target)], kind: edge.kind, isSequence: edge.isSequence))
+            }
+            keptNodes.append(
+                PlanNode(
+                    id: node.id, definition: node.definition, role: node.role, parent: numbers[Int(node.parent)],
+                    subtreeEnd: numbers[Int(node.subtreeEnd)], edgeStart: edgeStart, edgeEnd: UInt32(keptEdges.count),
+                    level: 0, remainingPath: 0, variables: node.variables))
+        }
+        return Plan(workflow: workflow, measuring: keptNodes, edges: keptEdges)
+    }
+}
