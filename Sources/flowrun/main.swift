@@ -1,1 +1,3 @@
-print("")
+internal import FlowrunCommands
+
+Flowrun.main(Array(CommandLine.arguments.dropFirst()))

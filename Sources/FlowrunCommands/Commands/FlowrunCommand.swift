@@ -1,0 +1,31 @@
+package import ArgumentParser
+
+/// `flowrun`: the commands and what they share.
+package struct FlowrunCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "flowrun",
+        abstract: "Run workflows of steps, dependencies, timeouts and fan-out groups.",
+        discussion: """
+            Examples:
+              flowrun release.yml             run a workflow
+              flowrun release.yml publish     run only what `publish` needs
+              flowrun check release.yml       all findings, nothing executed
+            """,
+        version: "flowrun \(flowrunVersion)",
+        subcommands: [
+            RunCommand.self, CheckCommand.self, PlanCommand.self, GraphCommand.self, ListCommand.self,
+            ExplainCommand.self,
+        ],
+        defaultSubcommand: RunCommand.self)
+
+    package init() {}
+}
+
+/// Words that DESIGN section 5 reserves for commands of later versions.
+let commandsToCome: Set<String> = ["ctl", "runs", "why", "replay"]
+
+/// A workflow file as an argument.
+struct WorkflowArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The workflow file; - is standard input.", valueName: "file"), completion: .file())
+    var file: String
+}

@@ -1,0 +1,16 @@
+internal import ArgumentParser
+internal import RunEvents
+internal import WorkflowPlanning
+
+/// The plan of a file; shows all findings and ends the command where there is none.
+func loadPlan(_ file: String) throws -> Plan {
+    let loaded = WorkflowLoader(file)
+    TerminalText.standardError.show(loaded.diagnostics)
+    guard let plan = loaded.plan else { throw ExitCode(ExitStatus.invalid.rawValue) }
+    return plan
+}
+
+/// Standard output for a command's answer.
+final class AnswerSink: RecordSink {
+    func write(_ record: UnsafeRawBufferPointer) { TerminalText.standardOutput.write(record) }
+}

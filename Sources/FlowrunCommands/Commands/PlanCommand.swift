@@ -1,0 +1,24 @@
+internal import ArgumentParser
+
+struct PlanCommand: ParsableCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "plan", abstract: "Show order, levels, critical path and bound; run nothing.")
+
+    @OptionGroup var workflow: WorkflowArgument
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Steps that may run at once, for the bound.", valueName: "n"))
+    var jobs: Int?
+
+    @Option(help: "How to answer: text or json.")
+    var format: Format = .text
+
+    func run() throws {
+        let plan = try loadPlan(workflow.file)
+        let printer = PlanPrinter(plan, jobs: jobs)
+        TerminalText.standardOutput.write(format == .json ? printer.json() : printer.text())
+    }
+}

@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import Reporting
+internal import WorkflowModel
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run a workflow, or only what some of its steps need.")
+
+    @OptionGroup var workflow: WorkflowArgument
+
+    @Argument(help: ArgumentHelp("Steps or groups to run, with all they need.", valueName: "step"))
+    var steps: [String] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Steps that may run at once (default: the cores).", valueName: "n"))
+    var jobs: Int?
+
+    @Option(help: ArgumentHelp("Set a variable for every step, over what the file says.", valueName: "name=value"))
+    var env: [String] = []
+
+    @Flag(help: "Cancel what runs when a step fails.")
+    var failFast = false
+
+    @Option(help: ArgumentHelp("Limit for the whole run, such as 90s or 1h30m.", valueName: "duration"))
+    var timeout: String?
+
+    @Option(help: "What standard output carries: text, json (one event a line) or quiet.")
+    var log: RunRequest.Log = .text
+
+    @Option(
+        help: ArgumentHelp("Write the JSON Lines log to a file as well.", valueName: "path"), completion: .file())
+    var logFile: String?
+
+    @Option(help: "What the text log shows of steps' output: grouped, stream, failed or none.")
+    var output: OutputMode = .grouped
+
+    @Option(help: "Progress on standard error: auto, plain or none.")
+    var progress: ProgressMode = .auto
+
+    @Option(help: "Colours: auto, always or never.")
+    var color: ColorMode = .auto
+
+    @Option(
+        name: .customShort("C"), help: ArgumentHelp("Change to a folder first.", valueName: "folder"),
+        completion: .directory)
+    var folder: String?
+
+    @Flag(help: "Also log starts, signals and steps that did not run.")
+    var verbose = false
+
+    @Flag(help: "Keep no journal of the run. This version keeps none in any case.")
+    var noJournal = false
+
+    func validate() throws {
+        _ = try request()
+    }
+
+    func run() throws {
+        try exit(Run(request())())
+    }
+
+    /// The request that the options make; throws on values that cannot be meant.
+    func request() throws -> RunRequest {
+        var request = RunRequest(file: workflow.file)
+        if let jobs, jobs < 1 {
+            throw ValidationError("-j \(jobs): at least one step must be allowed to run; leave -j out for all cores")
+        }
+        request.targets = steps
+        request.jobs = jobs
+        request.environment = try env.map { entry in
+            guard let equals = entry.firstIndex(of: "="), EnvironmentName.isValid(entry[..<equals]) else {
+                throw ValidationError("--env \(entry): expected NAME=VALUE, such as --env LEVEL=3")
+            }
+            return RunRequest.Assignment(
+                name: String(entry[..<equals]), value: String(entry[entry.index(after: equals)...]))
+        }
+        request.failFast = failFast
+        request.timeout = try timeout.map { text in
+            guard let duration = Duration(workflowText: text) else {
+                throw ValidationError("--timeout \(text): expected a duration such as 90s, 10m or 1h30m")
+            }
+            return duration
+        }
+        request.log = log
+        request.logFile = logFile
+        request.output = output
+        request.progress = progress
+        request.color = color
+        request.folder = folder
+        request.isVerbose = verbose
+        return request
+    }
+}
+
+extension RunRequest.Log: ExpressibleByArgument {}
+extension OutputMode: ExpressibleByArgument {}
+extension ProgressMode: ExpressibleByArgument {}
+extension ColorMode: ExpressibleByArgument {}
+
+/// Ends the command with a status of flowrun's own.
+func exit(_ status: ExitStatus) throws {
+    if status != .success { throw ExitCode(status.rawValue) }
+}

@@ -1,0 +1,114 @@
+internal import Glibc
+internal import ProcessExecution
+internal import Reporting
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowExecution
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// One `flowrun run`: from the request to the exit status.
+package struct Run {
+    private let request: RunRequest
+    private let standardError = TerminalText.standardError
+
+    package init(_ request: RunRequest) { self.request = request }
+
+    /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return where a signal ended
+    /// the run: the process then dies by it.
+    package func callAsFunction() -> ExitStatus {
+        if let folder = request.folder, chdir(folder) != 0 {
+            standardError.say("cannot change to `\(folder)`: \(String(cString: strerror(errno)).lowercased())")
+            return .usage
+        }
+        let loaded = WorkflowLoader(request.file)
+        standardError.show(loaded.diagnostics)
+        guard var plan = loaded.plan else { return .invalid }
+        if !request.targets.isEmpty {
+            do {
+                plan = try plan.restricted(to: request.targets)
+            } catch {
+                standardError.say("\(error)")
+                return .usage
+            }
+        }
+        return run(plan)
+    }
+
+    private func run(_ plan: Plan) -> ExitStatus {
+        var status = ExitStatus.unable
+        var signal: Int32?
+        withUnsafeMutablePointer(to: &status) { status in
+            withUnsafeMutablePointer(to: &signal) { signal in
+                nonisolated(unsafe) let (status, signal) = (status, signal)
+                // The one task without an owner: `run` below returns only after it has called `stop`.
+                Task(executorPreference: EventLoop.shared) { @EventLoopActor in
+                    (status.pointee, signal.pointee) = await run(plan)
+                    EventLoop.shared.stop()
+                }
+                EventLoop.shared.run()
+            }
+        }
+        if let signal {
+            Signals.die(by: signal)
+            // Only PID 1 gets here.
+            exit(128 + signal)
+        }
+        return status
+    }
+
+    @EventLoopActor
+    private func run(_ plan: Plan) async -> (ExitStatus, signal: Int32?) {
+        let logs: RunLogs
+        do {
+            logs = try RunLogs(request)
+        } catch {
+            standardError.say(error.message)
+            return (.unable, nil)
+        }
+        let runner = WorkflowRunner(plan, options: options(), reporters: logs.reporters)
+        Signals.take { runner.interrupt(by: $0) }
+        let result = await runner.run()
+        let failure = logs.close(limit: result.signal == nil ? nil : .seconds(2))
+        if let failure { standardError.say("the log is incomplete: \(failure)") }
+        if let signal = result.signal { return (.failure, signal) }
+        if result.isOutOfProcesses {
+            standardError.say("no process could be started for 30 s: the machine has none left, or no memory")
+            return (.unable, nil)
+        }
+        if failure != nil { return (.unable, nil) }
+        switch result.outcome {
+        case .success: return (.success, nil)
+        case .failure: return (.failure, nil)
+        case .runTimeout: return (.timeout, nil)
+        }
+    }
+
+    private func options() -> RunOptions {
+        var options = RunOptions()
+        options.jobs = request.jobs ?? Self.cores
+        options.environment = request.environment.map { ($0.name, $0.value) }
+        options.failFast = request.failFast ? true : nil
+        options.timeout = request.timeout
+        options.folder = folder(of: request.file)
+        options.run = RunID.make()
+        options.version = flowrunVersion
+        return options
+    }
+
+    /// The workflow file's folder, absolute; nil where it is the current one.
+    private func folder(of file: String) -> String? {
+        guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
+        guard let absolute = realpath(folder, nil) else { return folder }
+        defer { free(absolute) }
+        return String(cString: absolute)
+    }
+
+    /// The cores that this process may use.
+    private static var cores: Int {
+        var set = cpu_set_t()
+        guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return 1 }
+        return withUnsafeBytes(of: set) { bytes in max(1, bytes.reduce(0) { $0 + $1.nonzeroBitCount }) }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+internal import ProcessExecution
+internal import Reporting
+internal import RunEvents
+
+extension DescriptorSink: RecordSink {}
+
+/// The reporters of one run and the descriptors behind them.
+@EventLoopActor
+struct RunLogs {
+    struct Unwritable: Error {
+        let message: String
+    }
+
+    let reporters: [any Reporter]
+    private let sinks: [(name: String, sink: DescriptorSink)]
+
+    init(_ request: RunRequest) throws(Unwritable) {
+        let output = DescriptorSink(STDOUT_FILENO)
+        var sinks = [(name: "standard output", sink: output)]
+        var reporters: [any Reporter] = []
+        var logSink: any RecordSink = output
+
+        let terminal = TerminalDevice.isTerminal(STDERR_FILENO)
+        switch request.progress.display(onTerminal: terminal, environment: environmentVariable) {
+        case .live:
+            let region = LiveRegion(terminal: DescriptorSink(STDERR_FILENO)) {
+                TerminalDevice.width(of: STDERR_FILENO)
+            }
+            reporters.append(region)
+            if TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO) { logSink = region.sink(over: output) }
+        case .heartbeat where request.log != .json:
+            let heartbeat = Heartbeat(sink: DescriptorSink(STDERR_FILENO))
+            reporters.append(heartbeat)
+            logSink = heartbeat.sink(over: output)
+        case .heartbeat, .nothing:
+            break
+        }
+
+        let isColored = request.color.isOn(
+            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
+        switch request.log {
+        case .text:
+            let options = TextReporter.Options(
+                output: request.output, isColored: isColored, isVerbose: request.isVerbose,
+                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp")
+            reporters.append(TextReporter(sink: logSink, options: options))
+        case .json: reporters.append(JSONLinesReporter(sink: logSink))
+        case .quiet: reporters.append(QuietReporter(sink: logSink, isColored: isColored))
+        }
+        if let path = request.logFile {
+            do {
+                let file = try DescriptorSink(creating: path)
+                sinks.append((name: "`\(path)`", sink: file))
+                reporters.append(JSONLinesReporter(sink: file))
+            } catch {
+                throw Unwritable(message: "cannot write the log to `\(path)`: \(words(error.errno))")
+            }
+        }
+        self.sinks = sinks
+        self.reporters = reporters
+    }
+
+    /// Delivers what readers have not taken yet, for at most `limit`. Returns what went wrong; nil when every record
+    /// arrived.
+    func close(limit: Duration?) -> String? {
+        var failures: [String] = []
+        for (name, sink) in sinks {
+            sink.flush(limit: limit)
+            if let error = sink.failure { failures.append("\(name): \(words(error))") }
+        }
+        return failures.isEmpty ? nil : failures.joined(separator: "; ")
+    }
+}
+
+func environmentVariable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+}
+
+private func words(_ error: Int32) -> String { String(cString: strerror(error)).lowercased() }
