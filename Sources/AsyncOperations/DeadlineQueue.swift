@@ -13,6 +13,9 @@ struct DeadlineQueue: Sendable {
     private var heap = Heap<Entry>()
     private var live: Set<OperationID> = []
 
+    /// Entries in memory, dead ones included.
+    var entryCount: Int { heap.count }
+
     mutating func add(_ id: OperationID, at time: Duration) {
         live.insert(id)
         heap.insert(Entry(time: time, id: id))

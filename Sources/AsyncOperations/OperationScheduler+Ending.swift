@@ -60,6 +60,9 @@ extension OperationScheduler {
                 let id = ended[next]
                 next += 1
                 if id != .root { noteEnd(of: id) }
+                // Also where it held nothing: it may have been let out of a limit's queue, and somebody else takes
+                // that place. Not before now, when whatever is to be stopped has been.
+                releaseParked(around: id)
                 for edge in dependents[id.row] {
                     states[edge.other.row].pendingNeeds -= 1
                     consider(edge.other)
@@ -101,10 +104,7 @@ extension OperationScheduler {
         case .executing, .stopping:
             deadlines.cancel(id)
             releaseSlots(of: id)
-        case .ready:
-            // It may have been let out of a limit's queue; somebody else takes that place.
-            releaseParked(around: id)
-        case .blocked, .finished:
+        case .blocked, .ready, .finished:
             break
         }
     }

@@ -17,9 +17,7 @@ extension OperationScheduler {
     /// Moves an operation on if its group has started and all it needs has ended.
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
-        guard state.phase == .blocked, state.pendingNeeds == 0 else { return }
-        // A group whose end is decided only waits for its members' ends to be told.
-        if let index = graph.rows[id.row].group, groups[Int(index)].verdict != nil { return }
+        guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id) else { return }
         let parent = states[graph.rows[id.row].parent.row].phase
         guard parent == .executing || parent == .stopping else { return }
         switch ruling(on: id) {
@@ -34,6 +32,11 @@ extension OperationScheduler {
         case .ruleOut(let prerequisite):
             settle(id, verdict: .notRun, cause: .dependency(prerequisite))
         }
+    }
+
+    /// Whether a group only waits for the ends of its members to be told.
+    private func isDecided(_ id: OperationID) -> Bool {
+        graph.rows[id.row].group.map { groups[Int($0)].verdict != nil } ?? false
     }
 
     mutating func becomeReady(_ id: OperationID) {
@@ -83,7 +86,7 @@ extension OperationScheduler {
         }
     }
 
-    /// Gives back what an operation or group held, and lets those in who waited for it.
+    /// Gives back what an operation or group held.
     mutating func releaseSlots(of id: OperationID) {
         if graph.rows[id.row].group == nil {
             running -= 1
@@ -92,7 +95,6 @@ extension OperationScheduler {
         if id != .root, case .members = graph.groups[parentGroup(of: id)].limit {
             groups[parentGroup(of: id)].active -= 1
         }
-        releaseParked(around: id)
     }
 
     /// Moves one waiting member of each limit around `id` that has room back to where it can start.
@@ -101,7 +103,7 @@ extension OperationScheduler {
         while let index = groupAround(&next) {
             guard !isFull(index, for: .either) else { continue }
             while let waiting = groups[index].parked.pop() {
-                guard states[waiting.row].phase == .ready else { continue }
+                guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }
                 becomeReady(waiting)
                 break
             }
