@@ -1,0 +1,86 @@
+"""Writes one piece of work in the format of each program that is measured."""
+
+import random
+
+
+def independent(folder, count, argv, task_argv=None):
+    """COUNT steps that all run ARGV and need nothing, as a file for each program.
+
+    Each program is given the form in which it starts exactly one process a step: ninja and just hand a command to
+    `sh -c` by themselves, make starts a plain command directly, and go-task has a shell of its own inside, so that
+    it is given a program's path where a word would be one of its built-ins.
+    """
+    command = " ".join(argv)
+    through_shell = argv[-1] if argv[:2] == ["sh", "-c"] else command
+    steps = [f"step-{index:05}" for index in range(count)]
+    flowrun_argv = ", ".join(f'"{word}"' for word in argv)
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write("version: 1\nsteps:\n")
+        out.writelines(f"  {step}: {{ run: [{flowrun_argv}] }}\n" for step in steps)
+    with open(folder / "build.ninja", "w") as out:
+        out.write(f"rule step\n  command = {through_shell}\n")
+        out.writelines(f"build {step}: step\n" for step in steps)
+    with open(folder / "Makefile", "w") as out:
+        out.write(f"all: {' '.join(steps)}\n.PHONY: all {' '.join(steps)}\n")
+        # make leaves out `sh -c :` when nothing follows it.
+        plain = f"{command} make" if through_shell == ":" else command
+        out.writelines(f"{step}:\n\t@{plain}\n" for step in steps)
+    with open(folder / "justfile", "w") as out:
+        out.write(f"all: {' '.join(steps)}\n")
+        out.writelines(f"{step}:\n    @{through_shell}\n" for step in steps)
+    with open(folder / "Taskfile.yml", "w") as out:
+        out.write("version: '3'\nsilent: true\ntasks:\n  default:\n    deps:\n")
+        out.writelines(f"      - {step}\n" for step in steps)
+        task_command = " ".join(task_argv or argv)
+        out.writelines(f"  {step}:\n    cmds: ['{task_command}']\n" for step in steps)
+    with open(folder / "list", "w") as out:
+        out.writelines(f"{step}\n" for step in steps)
+
+
+def chained(folder, count):
+    """COUNT no-op steps: half of them independent, half in chains of ten whose ends are joined two by two."""
+    needs = {}
+    for index in range(count):
+        position = index % 20
+        if position < 10:
+            needs[index] = []
+        elif position > 10:
+            needs[index] = [index - 1]
+        else:
+            needs[index] = [index - 1, index - 11] if index >= 20 else []
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write("version: 1\nsteps:\n")
+        for index, needed in needs.items():
+            names = ", ".join(f"step-{other:05}" for other in needed)
+            out.write(f"  step-{index:05}: {{ needs: [{names}], run: [\"true\"] }}\n" if names else
+                      f"  step-{index:05}: {{ run: [\"true\"] }}\n")
+    with open(folder / "build.ninja", "w") as out:
+        out.write("rule step\n  command = true\n")
+        for index, needed in needs.items():
+            out.write(" ".join([f"build step-{index:05}: step"] + [f"step-{other:05}" for other in needed]) + "\n")
+
+
+def realistic(folder, count):
+    """A workflow of COUNT steps as a project's generator would write it (about 117 bytes a step, most with two
+    needs), as flowrun.yml and build.ninja. Returns the bytes of the workflow file. The same on every machine."""
+    choose = random.Random(2)
+    kinds = ["compile", "compile", "compile", "check", "link", "package"]
+    names = [f"{choose.choice(kinds)}-{index:06}" for index in range(count)]
+    with open(folder / "flowrun.yml", "w") as workflow, open(folder / "build.ninja", "w") as ninja:
+        workflow.write("version: 1\nname: generated\nsteps:\n")
+        ninja.write("rule step\n  command = $run\n")
+        for index, name in enumerate(names):
+            window = range(max(0, index - 400), index)
+            needed = sorted(choose.sample(window, min(len(window), choose.choice([1, 2, 2, 2, 2]))))
+            command = f"cc -O2 -c src/lib/{index:06}.c -o out/lib/{index:06}.o"
+            workflow.write(f"  {name}:\n")
+            if needed:
+                workflow.write(f"    needs: [{', '.join(names[other] for other in needed)}]\n")
+            if index % 9 == 4:
+                workflow.write("    timeout: 10m\n")
+            if index % 4 == 3:
+                workflow.write(f"    run: [{', '.join(command.split())}]\n")
+            else:
+                workflow.write(f"    run: {command}\n")
+            ninja.write(f"build {name}: step {' '.join(names[other] for other in needed)}\n  run = {command}\n")
+    return (folder / "flowrun.yml").stat().st_size
