@@ -1,0 +1,57 @@
+import Glibc
+import Synchronization
+
+/// A file descriptor that is closed with its last owner. Never inherited by a child.
+final class Descriptor: Sendable {
+    let number: Int32
+
+    init(owning number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// Takes the result of a system call; throws what `errno` says where it is negative.
+    convenience init(_ operation: String, _ subject: String, _ result: Int32) throws {
+        guard result >= 0 else { throw SystemError(operation: operation, subject: subject, code: errno) }
+        self.init(owning: result)
+    }
+
+    /// Held while a pipe is made and while a process is started: Swift does not see `pipe2`, so that for a moment a
+    /// new pipe could be inherited.
+    static let inheritance = Mutex(())
+
+    static func pipe() throws -> (reading: Descriptor, writing: Descriptor) {
+        try inheritance.withLock { _ in
+            var ends: [Int32] = [-1, -1]
+            guard Glibc.pipe(&ends) == 0 else {
+                throw SystemError(operation: "pipe", subject: "a test's process", code: errno)
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+        }
+    }
+
+    /// All that can be read now. `isAtEnd`: nobody can write any more.
+    func readAvailable() -> (bytes: [UInt8], isAtEnd: Bool) {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = read(number, &buffer, buffer.count)
+            if count > 0 {
+                bytes += buffer[..<count]
+            } else if count == 0 {
+                return (bytes, true)
+            } else if errno != EINTR {
+                return (bytes, errno != EAGAIN)
+            }
+        }
+    }
+}
+
+/// A system call of a test failed: the machine's fault or the test's, not the program's.
+struct SystemError: Error, CustomStringConvertible {
+    let operation: String
+    let subject: String
+    let code: Int32
+
+    var description: String { "\(operation) of \(subject): \(String(cString: strerror(code)))" }
+}

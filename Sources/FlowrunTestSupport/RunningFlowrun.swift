@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+
+/// The program while it runs. Every wait ends with what was waited for, or throws with all that was written so far: at
+/// the test's deadline, or when the program ends first.
+package final class RunningFlowrun: Sendable {
+    private let child: ChildProcess
+    private let test: FlowrunTest
+
+    init(_ child: ChildProcess, test: FlowrunTest) {
+        self.child = child
+        self.test = test
+    }
+
+    deinit { child.abandon() }
+
+    package var pid: Int32 { child.pid }
+
+    /// Sends a signal to the program, not to its steps.
+    package func signal(_ number: Int32) { child.signal(number) }
+
+    /// Waits until a file stands in the test's folder.
+    package func waitForFile(_ name: String) async throws {
+        let path = test.path(name)
+        try await child.wait(for: "the file `\(name)`") { _ in access(path, F_OK) == 0 ? () : nil }
+    }
+
+    /// Waits until a file in the test's folder has `count` whole lines, and returns them.
+    @discardableResult
+    package func waitForLines(in name: String, _ count: Int = 1) async throws -> [String] {
+        let path = test.path(name)
+        return try await child.wait(for: "\(count) lines in `\(name)`") { _ in
+            let bytes = FileManager.default.contents(atPath: path) ?? Data()
+            guard bytes.count(where: { $0 == 10 }) >= count else { return nil }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+
+    /// Waits for an event of the JSON log on standard output and returns the first one that fits.
+    @discardableResult
+    package func waitForEvent(_ event: String, step: String? = nil, group: String? = nil) async throws
+        -> EventLog.Record
+    {
+        try await child.wait(for: "\(event) of \(step ?? group ?? "the run")") { progress in
+            progress.records.first { record in
+                record.event == event && (step == nil || record.step == step) && (group == nil || record.group == group)
+            }
+        }
+    }
+
+    /// Waits until standard output, or standard error, holds a text.
+    package func waitForText(_ text: String, onStandardError: Bool = false) async throws {
+        let wanted = Array(text.utf8)
+        try await child.wait(for: "the text `\(text)`") { progress in
+            (onStandardError ? progress.stderr : progress.stdout).contains(wanted) ? () : nil
+        }
+    }
+
+    /// Waits for the end.
+    package func finish() async throws -> FlowrunResult {
+        let progress = try await child.wait(for: "the end") { progress in progress.end == nil ? nil : progress }
+        return FlowrunResult(progress, folder: test.folder)
+    }
+}
