@@ -1,0 +1,55 @@
+# The ways in: build, demo, test, bench, install. The building itself is SwiftPM's.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+PYTHON ?= python3
+
+# A static runtime starts several times faster than a shared one and needs no Swift where it runs.
+STATIC_FLAGS ?= -Xswiftc -static-executable
+
+BINARY := .build/release/flowrun
+COMPLETIONS := .build/completions
+SHARE := $(DESTDIR)$(PREFIX)/share
+DOC := $(SHARE)/doc/flowrun
+
+.PHONY: build demo test bench install clean
+
+build:
+	@.ci/setup
+	$(SWIFT) build -c release --product flowrun $(STATIC_FLAGS)
+
+demo: build
+	$(BINARY) examples/c-project/workflow.yml
+
+test:
+	@.ci/setup test
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
+	$(SWIFT) test
+
+bench: build
+	$(PYTHON) Tests/Benchmarks/bench.py
+
+# Builds only what is not there yet, so that `make build && sudo make install` needs no Swift for root.
+$(BINARY):
+	$(MAKE) build
+
+install: $(BINARY)
+	install -Dm755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/flowrun
+	install -Dm644 man/flowrun.1 $(SHARE)/man/man1/flowrun.1
+	install -Dm644 man/flowrun-workflow.5 $(SHARE)/man/man5/flowrun-workflow.5
+	mkdir -p $(COMPLETIONS)
+	for shell in bash zsh fish; do \
+	    $(BINARY) --generate-completion-script $$shell > $(COMPLETIONS)/$$shell || exit 1; \
+	done
+	install -Dm644 $(COMPLETIONS)/bash $(SHARE)/bash-completion/completions/flowrun
+	install -Dm644 $(COMPLETIONS)/zsh $(SHARE)/zsh/site-functions/_flowrun
+	install -Dm644 $(COMPLETIONS)/fish $(SHARE)/fish/vendor_completions.d/flowrun.fish
+	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE
+	find schema -name '*.json' -exec install -Dm644 {} $(DOC)/{} \;
+	find examples -path '*/build' -prune -o -type f -exec install -Dm644 {} $(DOC)/{} \;
+
+clean:
+	$(SWIFT) package clean
+	rm -rf $(COMPLETIONS) .build/package examples/c-project/build
