@@ -1,0 +1,28 @@
+import FlowrunTestSupport
+import Foundation
+
+/// The package's `examples`.
+enum ExampleFolder {
+    /// All files but what the examples build, relative to the folder, sorted.
+    static let files: [String] = {
+        let folder = "\(PackageFolder.path)/examples"
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+        return paths.sorted().filter { path in
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: "\(folder)/\(path)", isDirectory: &isFolder)
+            return exists && !isFolder.boolValue && !path.contains("/build/")
+        }
+    }()
+
+    static let workflows: [String] = files.filter { $0.hasSuffix(".yml") }
+
+    /// A test folder with a copy of the examples in `examples`, for runs that write.
+    static func copy() throws -> FlowrunTest {
+        let test = try FlowrunTest()
+        for file in files {
+            let bytes = try Data(contentsOf: URL(filePath: "\(PackageFolder.path)/examples/\(file)"))
+            try test.write(Array(bytes), to: "examples/\(file)")
+        }
+        return test
+    }
+}

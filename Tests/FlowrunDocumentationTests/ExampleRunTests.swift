@@ -1,0 +1,149 @@
+import FlowrunTestSupport
+import Testing
+
+/// Every example, run from a copy of the folder, does what its comment says.
+@Suite struct ExampleRunTests {
+    /// Every workflow that a test below runs.
+    static let covered: Set<String> = [
+        "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
+        "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml",
+    ]
+
+    /// Runs an example and holds its log against the rules of every log.
+    private func log(of file: String, in test: FlowrunTest) async throws -> EventLog {
+        let result = try await test.run("examples/\(file)", "--log", "json")
+        result.expect(exit: 0)
+        let log = try result.log()
+        LogInvariants.check(log)
+        #expect(test.survivors().isEmpty)
+        return log
+    }
+
+    @Test func `hello greets`() async throws {
+        let log = try await log(of: "hello.yml", in: ExampleFolder.copy())
+        #expect(log.output(of: "greet") == "hello, world\n")
+        #expect(log.startOrder.last == "greet")
+    }
+
+    @Test func `a step of hello runs with what it needs`() async throws {
+        let result = try await ExampleFolder.copy().run("examples/hello.yml", "where", "--log", "json")
+        result.expect(exit: 0)
+        #expect(try result.log().outcomes == ["where": "success"])
+    }
+
+    @Test func `the C project is compiled, linked and tested`() async throws {
+        let test = try ExampleFolder.copy()
+        let log = try await log(of: "c-project/workflow.yml", in: test)
+        #expect(log.output(of: "test.unit") == "4 tests passed\n")
+        #expect(log.output(of: "test.itself").hasPrefix("     66 table\n"))
+        #expect(test.exists("examples/c-project/build/wordcount"))
+    }
+
+    @Test func `a broken C project fails where it is broken`() async throws {
+        let test = try ExampleFolder.copy()
+        try test.write("int main(void) { return x; }\n", to: "examples/c-project/src/main.c")
+        let result = try await test.run("examples/c-project/workflow.yml", "--log", "json")
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.errors == ["compile[main]"])
+        #expect(log.outcomes["compile[table]"] == "success")
+        #expect(log.outcomes["test.unit"] == "not-run")
+        #expect(log.finished("test.unit")?.cause?.rootStep == "compile[main]")
+    }
+
+    @Test func `the matrix has its product, less exclude, plus include`() async throws {
+        let log = try await log(of: "matrix.yml", in: ExampleFolder.copy())
+        let wanted = [
+            "digest[md5,0]", "digest[md5,1]", "digest[sha256,0]", "digest[sha256,1]", "digest[sha256,65537]",
+            "digest[sha512,0]", "digest[sha512,1]", "digest[sha512,65537]", "digest[b2,1]", "report",
+        ]
+        #expect(log.outcomes == Dictionary(uniqueKeysWithValues: wanted.map { ($0, "success") }))
+        #expect(log.maximumRunning { $0.hasPrefix("digest") } <= 4)
+    }
+
+    @Test func `the pipeline sums up all regions, two at a time`() async throws {
+        let log = try await log(of: "pipeline.yml", in: ExampleFolder.copy())
+        // 3 * (1 + … + 1000), less every tenth.
+        #expect(log.output(of: "report").split(separator: "\n").contains("total 5400000"))
+        let started = log.all("group.started").compactMap(\.group)
+        #expect(Set(started).isSuperset(of: ["regions[north]", "regions[north].clean", "regions[west].clean"]))
+        let regions = Set(["north", "east", "south", "west"].map { "regions[\($0)]" })
+        #expect(openGroups(in: log, among: regions) == 2)
+    }
+
+    /// The largest number of groups in progress at once.
+    private func openGroups(in log: EventLog, among groups: Set<String>) -> Int {
+        var open = 0
+        var most = 0
+        for record in log.records where groups.contains(record.group ?? "") {
+            if record.event == "group.started" { open += 1 }
+            if record.event == "group.finished" { open -= 1 }
+            most = max(most, open)
+        }
+        return most
+    }
+
+    @Test func `the waterfall runs in the order of the file`() async throws {
+        let log = try await log(of: "waterfall.yml", in: ExampleFolder.copy())
+        #expect(log.startOrder == ["collect", "pack", "sign", "verify"].map { "release.\($0)" } + ["tidy"])
+    }
+
+    @Test func `time limits end the deaf, too, and leave nothing behind`() async throws {
+        let log = try await log(of: "timeouts.yml", in: ExampleFolder.copy())
+        #expect(
+            log.outcomes == [
+                "polite": "timeout", "deaf": "timeout", "tidy": "timeout", "quick": "success", "verdict": "success",
+            ])
+        #expect(log.finished("deaf")?["signal"]?.string == "SIGKILL")
+        #expect(log.output(of: "tidy") == "interrupted, tidying up\n")
+        #expect(Set(log.runFinished?["tolerated"]?.strings ?? []) == ["polite", "deaf", "tidy"])
+    }
+
+    @Test func `edges choose what follows a failure`() async throws {
+        let log = try await log(of: "cleanup.yml", in: ExampleFolder.copy())
+        #expect(
+            log.outcomes == [
+                "lock": "success", "deploy": "success", "check": "failure", "roll-back": "success",
+                "announce": "not-run", "unlock": "success",
+            ])
+        #expect(log.output(of: "roll-back") == "version 1\n")
+    }
+
+    @Test func `the innermost environment wins`() async throws {
+        let test = try ExampleFolder.copy()
+        let found = try await log(of: "environment.yml", in: test)
+        #expect(found.output(of: "paint.shell") == "paint.shell paints it red\n")
+        #expect(found.output(of: "paint.other") == "large and red\n")
+
+        try test.write("SIZE=tiny\n", to: "examples/environment.local.env")
+        let result = try await test.run(
+            "examples/environment.yml", "paint.other", "--env", "COLOR=black", "--log", "json")
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "paint.other") == "tiny and black\n")
+    }
+
+    @Test func `make gets the exit status`() async throws {
+        let test = try ExampleFolder.copy()
+        func make(_ target: String) async throws -> FlowrunResult {
+            // `$0` is the program under test, `$1` the target.
+            try await test.run(target, launcher: ["sh", "-c", #"exec make -C examples/make FLOWRUN="$0" "$1""#])
+        }
+        try await make("test").expect(exit: 0)
+        let broken = try await make("broken")
+        broken.expect(exit: 2)
+        broken.expect(stdout: "this step fails on purpose")
+        broken.expect(stderr: "Error 1")
+        let status = try await make("status")
+        status.expect(exit: 0)
+        status.expect(stdout: "passing.yml: exit status 0\n", "failing.yml: exit status 1\n")
+    }
+
+    /// Its build and test steps are not run here: they would run these tests again.
+    @Test func `self knows its tools`() async throws {
+        let result = try await FlowrunTest().run("\(PackageFolder.path)/examples/self.yml", "tools", "--log", "json")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.outcomes == ["tools.setup": "success", "tools.versions": "success"])
+        #expect(log.output(of: "tools.versions").contains("Swift version"))
+    }
+}

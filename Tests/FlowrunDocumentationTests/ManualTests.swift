@@ -1,0 +1,77 @@
+import FlowrunTestSupport
+import Foundation
+import RunEvents
+import Testing
+import WorkflowModel
+
+/// The manual pages say what the program does, and nothing else.
+@Suite struct ManualTests {
+    private static let commands = ["run", "check", "plan", "graph", "list", "explain"]
+
+    @Test func `flowrun(1) has every option of --help and no other`() async throws {
+        let test = try FlowrunTest()
+        var found: Set<String> = []
+        var answers = [try await test.run("--help")]
+        for command in Self.commands { answers.append(try await test.run(command, "--help")) }
+        for result in answers {
+            result.expect(exit: 0)
+            for line in result.stdout.split(separator: "\n") {
+                // An option's own line: two blanks, its spellings, two blanks or the end.
+                guard let spellings = line.firstMatch(of: /^  (-.*?)(?:  .*)?$/)?.1 else { continue }
+                let words = spellings.split { $0 == " " || $0 == "," || $0 == "/" }
+                found.formUnion(words.filter { $0.hasPrefix("-") }.map(String.init))
+            }
+        }
+        // Answered by the parser before any command, so that no command lists it.
+        found.insert("--generate-completion-script")
+        #expect(try ManualPage("flowrun.1").options == found)
+    }
+
+    @Test func `flowrun(1) has every command`() throws {
+        #expect(try ManualPage("flowrun.1").items(in: "COMMANDS", marked: "Cm") == Self.commands)
+    }
+
+    @Test func `flowrun(1) has every outcome, event and cause`() throws {
+        let page = try ManualPage("flowrun.1")
+        #expect(Set(page.items(in: "OUTCOMES", marked: "Cm")) == Set(StepOutcome.allCases.map(\.rawValue)))
+        #expect(Set(page.words(in: "JSON LINES LOG", marked: "Li")).isSuperset(of: Cause.Kind.allCases.map(\.rawValue)))
+    }
+
+    @Test func `flowrun-workflow(5) has every key of the schema at its places`() throws {
+        let schema = try WorkflowSchema()
+        var wanted: [String: Set<String>] = [:]
+        for (place, keys) in schema.keys {
+            for key in keys { wanted[key, default: []].insert(place) }
+        }
+        #expect(try ManualPage("flowrun-workflow.5").keyPlaces == wanted)
+    }
+
+    @Test func `flowrun-workflow(5) has every signal, limit and edge`() throws {
+        let page = try ManualPage("flowrun-workflow.5")
+        let words = Set(page.words(in: "KEYS", marked: "Cm"))
+        #expect(words.isSuperset(of: KillSignal.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: FailFast.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: Need.Kind.allCases.filter { $0 != .ok }.map { "\($0)" }))
+        #expect(page.document.text.contains("Default: \(FanOut.defaultLimit)."))
+    }
+
+    private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    @Test(.enabled(if: mandoc != nil, "mandoc is not installed"), arguments: ["flowrun.1", "flowrun-workflow.5"])
+    func `mandoc finds no fault`(page: String) async throws {
+        let script = #"exec mandoc -T lint -W warning "$1""#
+        let result = try await FlowrunTest().run("\(PackageFolder.path)/man/\(page)", launcher: ["sh", "-c", script])
+        result.expect(exit: 0, stdout: "", stderr: "")
+    }
+
+    @Test func `the example of flowrun-workflow(5) is a good workflow`() async throws {
+        let page = try PackageDocument("man/flowrun-workflow.5")
+        let start = try #require(page.lines.firstIndex { $0.hasPrefix("# yaml-language-server: ") })
+        let end = try #require(page.lines[start...].firstIndex(of: ".Ed"))
+        let test = try FlowrunTest(page.lines[start..<end].joined(separator: "\n") + "\n")
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+        try await expectSchemaAccepts([test.path("workflow.yml")])
+    }
+}

@@ -1,0 +1,52 @@
+import FlowrunTestSupport
+import Testing
+
+@Suite struct ReadmeTests {
+    @Test func `the YAML blocks are good workflows`() async throws {
+        let blocks = try PackageDocument("README.md").blocks.filter { $0.language == "yaml" }
+        #expect(blocks.count >= 2)
+        let test = try FlowrunTest()
+        for block in blocks {
+            try test.write(block.text, to: "line\(block.line).yml")
+            let result = try await test.run("check", "--strict", "line\(block.line).yml")
+            result.expect(exit: 0)
+        }
+        try await expectSchemaAccepts(blocks.map { test.path("line\($0.line).yml") })
+    }
+
+    @Test func `the first workflow prints what the README shows`() async throws {
+        let blocks = try PackageDocument("README.md").blocks
+        let workflow = try #require(blocks.first { $0.language == "yaml" })
+        let output = try #require(blocks.first { $0.language == "text" })
+        // One at a time: the README shows one of the orders that side by side allows.
+        let result = try await FlowrunTest(workflow.text).run("workflow.yml", "-j", "1")
+        result.expect(exit: 0, stdout: result.stable(output.text))
+    }
+
+    @Test(arguments: ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+    func `links lead somewhere`(file: String) throws {
+        let document = try PackageDocument(file)
+        for match in document.text.matches(of: /\]\(([^)#]+)\)/) where !match.1.contains("://") {
+            #expect(document.reaches(String(match.1)), "\(match.1)")
+        }
+    }
+
+    @Test(arguments: ["README.md", "CONTRIBUTING.md"])
+    func `commands of make exist`(file: String) throws {
+        let targets = Set(
+            try PackageDocument("Makefile").text.matches(of: /(?m)^([a-z]+):/).map { String($0.1) })
+        for match in try PackageDocument(file).text.matches(of: /\bmake ([a-z]+)\b/)
+        where try PackageDocument(file).isCode(match.range) {
+            #expect(targets.contains(String(match.1)), "make \(match.1)")
+        }
+    }
+}
+
+extension PackageDocument {
+    /// Whether a range of the text stands in an indented block or between backticks.
+    fileprivate func isCode(_ range: Range<String.Index>) -> Bool {
+        let line = text[..<range.lowerBound].lastIndex(of: "\n").map { text.index(after: $0) } ?? text.startIndex
+        let before = text[line..<range.lowerBound]
+        return before.hasPrefix("    ") || before.count { $0 == "`" } % 2 == 1
+    }
+}
