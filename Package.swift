@@ -75,6 +75,6 @@ let package = Package(
             "FlowrunCommandsTests",
             ["FlowrunCommands", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
-        tests("FlowrunDocumentationTests", ["FlowrunTestSupport", "SourceDiagnostics", "WorkflowModel", "RunEvents"]),
+        tests("FlowrunDocumentationTests", ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents"]),
     ]
 )

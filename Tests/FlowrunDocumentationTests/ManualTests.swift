@@ -1,3 +1,4 @@
+import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
 import RunEvents
@@ -25,6 +26,11 @@ import WorkflowModel
         // Answered by the parser before any command, so that no command lists it.
         found.insert("--generate-completion-script")
         #expect(try ManualPage("flowrun.1").options == found)
+    }
+
+    @Test func `flowrun(1) has every exit status`() throws {
+        let statuses = try ManualPage("flowrun.1").items(in: "EXIT STATUS").map { String($0[0]) }
+        #expect(statuses == FlowrunCommands.ExitStatus.allCases.map { String($0.rawValue) })
     }
 
     @Test func `flowrun(1) has every command`() throws {
