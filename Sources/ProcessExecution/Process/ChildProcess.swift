@@ -33,8 +33,7 @@ package final class ChildProcess {
 
     private let pidfd: Int32
     private let session: ProcessSession
-    private var standardOutput: Int32
-    private var standardError: Int32
+    private var descriptors: OpenPipes
     private let output: OutputHandler
     private let started = EventLoopClock().now
     private var stage = Stage.running
@@ -72,11 +71,10 @@ package final class ChildProcess {
         self.pidfd = pidfd
         self.output = output
         session = ProcessSession(id: pid)
-        standardOutput = outputs.read
-        standardError = errors.read
+        descriptors = OpenPipes(standardOutput: outputs.read, standardError: errors.read)
         let poller = Poller.shared
-        poller.watch(outputs.read, for: .read) { self.outputIsReady(&self.standardOutput, .standardOutput) }
-        poller.watch(errors.read, for: .read) { self.outputIsReady(&self.standardError, .standardError) }
+        poller.watch(outputs.read, for: .read) { self.outputIsReady(.standardOutput) }
+        poller.watch(errors.read, for: .read) { self.outputIsReady(.standardError) }
         poller.watch(pidfd, for: .read) { self.reap() }
     }
 
@@ -141,7 +139,7 @@ package final class ChildProcess {
             if isPatienceOver { killAll() }
             return
         }
-        let isHeld = standardOutput >= 0 || standardError >= 0
+        let isHeld = !descriptors.areClosed
         let isAlive = session.hasGroup || (isHeld && !session.members().isEmpty)
         if !isAlive, !isHeld { return finish() }
         if isStopping, !isAlive, !isLastWait {
@@ -173,28 +171,30 @@ package final class ChildProcess {
 
     private func finish() {
         stage = .over
-        if standardOutput >= 0 { Poller.shared.close(standardOutput) }
-        if standardError >= 0 { Poller.shared.close(standardError) }
-        (standardOutput, standardError) = (-1, -1)
+        for stream in [OutputStream.standardOutput, .standardError] {
+            if let descriptor = descriptors[stream] { Poller.shared.close(descriptor) }
+            descriptors[stream] = nil
+        }
         onExit = nil
         onSignal = nil
         waiter.take()?.resume()
     }
 
-    private func outputIsReady(_ descriptor: inout Int32, _ stream: OutputStream) {
-        _ = read(from: &descriptor, as: stream)
-        if descriptor < 0, stage == .draining { poll() }
+    private func outputIsReady(_ stream: OutputStream) {
+        _ = read(stream)
+        if descriptors[stream] == nil, stage == .draining { poll() }
     }
 
     /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.
     private func drainPipes() {
-        for _ in 0..<32 where read(from: &standardOutput, as: .standardOutput) { continue }
-        for _ in 0..<32 where read(from: &standardError, as: .standardError) { continue }
+        for stream in [OutputStream.standardOutput, .standardError] {
+            for _ in 0..<32 where !read(stream) { break }
+        }
     }
 
-    /// Reads once. Returns whether there may be more; closes the descriptor at its end and makes it -1.
-    private func read(from descriptor: inout Int32, as stream: OutputStream) -> Bool {
-        guard descriptor >= 0 else { return false }
+    /// Reads once. Returns whether there may be more; closes the pipe at its end.
+    private func read(_ stream: OutputStream) -> Bool {
+        guard let descriptor = descriptors[stream] else { return false }
         let count = Glibc.read(descriptor, Self.buffer.baseAddress, Self.buffer.count)
         if count > 0 {
             // A step that fills the pipe writes much: fewer, larger reads from here on.
@@ -204,7 +204,7 @@ package final class ChildProcess {
         }
         if count < 0, errno == EAGAIN || errno == EINTR { return false }
         Poller.shared.close(descriptor)
-        descriptor = -1
+        descriptors[stream] = nil
         return false
     }
 
@@ -217,6 +217,24 @@ package final class ChildProcess {
             pipe = (ends[0], ends[1])
             return true
         }
+    }
+}
+
+/// The read ends that are still open.
+private struct OpenPipes {
+    private var standardOutput: Int32?
+    private var standardError: Int32?
+
+    init(standardOutput: Int32, standardError: Int32) {
+        self.standardOutput = standardOutput
+        self.standardError = standardError
+    }
+
+    var areClosed: Bool { standardOutput == nil && standardError == nil }
+
+    subscript(stream: OutputStream) -> Int32? {
+        get { stream == .standardOutput ? standardOutput : standardError }
+        set { if stream == .standardOutput { standardOutput = newValue } else { standardError = newValue } }
     }
 }
 

@@ -1,0 +1,194 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ProcessExecution
+
+@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+    init() { EventLoopThread.ensureRunning() }
+
+    @Test @EventLoopActor func `both streams arrive whole and the status is the process's own`() async throws {
+        let result = try await run("echo out; echo err >&2; exit 3")
+        #expect(result.output == "out\n")
+        #expect(result.error == "err\n")
+        #expect(result.ending.status == .exited(3))
+        #expect(!result.ending.isOutputTruncated)
+    }
+
+    @Test @EventLoopActor func `a process that a signal ended says which`() async throws {
+        let result = try await run("kill -SEGV $$")
+        #expect(result.ending.status == .signalled(SIGSEGV))
+    }
+
+    @Test @EventLoopActor func `much output arrives to the last byte`() async throws {
+        let result = try await run("head -c 5000000 /dev/zero | tr '\\0' x")
+        #expect(result.output.utf8.count == 5_000_000)
+    }
+
+    @Test @EventLoopActor func `a step has standard input from the null device and no descriptor above 2`() async throws {
+        let result = try await run("readlink /proc/self/fd/0; for f in /proc/$$/fd/*; do echo ${f##*/}; done; cat")
+        #expect(result.output.hasPrefix("/dev/null\n0\n1\n2\n"))
+    }
+
+    @Test @EventLoopActor func `a step leads a session of its own, with no signal blocked or ignored`() async throws {
+        EventLoopThread.takeSignals()
+        let result = try await run("ps -o sid= -p $$; echo $$; grep -E 'SigBlk|SigIgn' /proc/$$/status")
+        let words = result.output.split(whereSeparator: \.isWhitespace)
+        try #require(words.count == 6)
+        #expect(words[0] == words[1])
+        #expect(words[3].allSatisfy { $0 == "0" })
+        #expect(words[5].allSatisfy { $0 == "0" })
+    }
+
+    @Test @EventLoopActor func `a missing program and a missing folder are told apart`() async throws {
+        let noProgram = #expect(throws: SpawnError.self) { try start(path: "/nowhere/x", folder: "/") }
+        #expect(noProgram?.errno == ENOENT)
+        #expect(noProgram?.subject == .program)
+        let noFolder = #expect(throws: SpawnError.self) { try start(path: "/bin/true", folder: "/nowhere") }
+        #expect(noFolder?.subject == .workingDirectory)
+    }
+
+    @Test @EventLoopActor func `a stop ends a whole group whose leader dies at once and whose member is deaf`() async throws {
+        let script = "bash -c 'trap \"\" TERM; echo up $$; while :; do sleep 1; done' & wait"
+        let result = try await run(script, stopWhen: "up", grace: .milliseconds(200))
+        #expect(result.ending.status == .signalled(SIGTERM))
+        #expect(result.ending.escaped > 0)
+        #expect(result.signals == [SIGTERM, SIGCONT, SIGKILL])
+        #expect(!isAlive(result.pid(after: "up")))
+    }
+
+    @Test @EventLoopActor func `a stop does not wait for the grace when everything is gone`() async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let result = try await run("echo up; exec sleep 1000", stopWhen: "up", grace: .seconds(1000))
+        #expect(result.ending.status == .signalled(SIGTERM))
+        #expect(start.duration(to: clock.now) < .seconds(60))
+    }
+
+    @Test @EventLoopActor func `a stopped process hears of its end`() async throws {
+        let result = try await run("echo up; kill -STOP $$; echo on", stopWhen: "up", grace: .seconds(1000))
+        #expect(result.ending.status == .signalled(SIGTERM))
+    }
+
+    @Test @EventLoopActor func `no grace means KILL at once`() async throws {
+        let result = try await run("trap '' TERM; echo up; while :; do sleep 1; done", stopWhen: "up", grace: .zero)
+        #expect(result.ending.status == .signalled(SIGKILL))
+        #expect(result.signals == [SIGKILL])
+    }
+
+    @Test @EventLoopActor func `what outlives the first process is killed when the drain window is over`() async throws {
+        let result = try await run("sleep 1000 & echo up $!; exit 0")
+        #expect(result.ending.status == .exited(0))
+        #expect(result.ending.escaped == 1)
+        #expect(!isAlive(result.pid(after: "up")))
+    }
+
+    @Test @EventLoopActor func `a pipe that somebody outside holds open does not hold up the end`() async throws {
+        let result = try await run("setsid sleep 30 & echo up $!; exit 0")
+        #expect(result.ending.isOutputTruncated)
+        kill(result.pid(after: "up"), SIGKILL)
+    }
+
+    @Test @EventLoopActor func `an environment is what it is made of, and later changes win`() async throws {
+        let first: [(name: String, value: String?)] = [("A", "1"), ("B", "2"), ("C", "3"), ("PATH", "/usr/bin:/bin")]
+        let second: [(name: String, value: String?)] = [("B", nil), ("C", "x=y"), ("C", "4"), ("AA", "5")]
+        let base = EnvironmentBlock(EnvironmentBlock(inheriting: nil), changes: first)
+        let block = EnvironmentBlock(base, changes: second)
+        #expect(block["A"] == "1")
+        #expect(block["B"] == nil)
+        #expect(block["C"] == "4")
+        let result = try await run("env", environment: block)
+        #expect(Set(result.output.split(separator: "\n")).isSuperset(of: ["A=1", "C=4", "AA=5"]))
+        #expect(!result.output.contains("B=2"))
+    }
+
+    @Test @EventLoopActor func `a thousand processes leave no descriptor behind`() async throws {
+        _ = try await run("true")
+        let before = descriptors()
+        for _ in 0..<1000 { _ = try await run(nil) }
+        // Other tests have some of their own.
+        #expect(descriptors() < before + 200)
+    }
+}
+
+@Suite struct ProgramFinderTests {
+    @Test func `a program is found along the given path, a folder or a plain file is not one`() throws {
+        var finder = ProgramFinder()
+        #expect(try finder.find("sh", path: "/nowhere:/bin") == "/bin/sh")
+        #expect(try finder.find("./x", path: nil) == "./x")
+        #expect(throws: SpawnError.self) { try finder.find("no-such-program-here", path: "/bin") }
+        let refused = #expect(throws: SpawnError.self) { try finder.find("passwd", path: "/etc") }
+        #expect(refused?.errno == EACCES)
+    }
+}
+
+// MARK: Running things
+
+private struct Result {
+    let ending: ProcessEnding
+    let output: String
+    let error: String
+    let signals: [Int32]
+
+    /// The number that stands behind a word in the output.
+    func pid(after word: String) -> Int32 {
+        let words = output.split(whereSeparator: \.isWhitespace)
+        return words.firstIndex { $0 == word }.flatMap { Int32(words[$0 + 1]) } ?? 0
+    }
+}
+
+@EventLoopActor
+private final class Collected {
+    var output: [UInt8] = []
+    var error: [UInt8] = []
+    var signals: [Int32] = []
+}
+
+@EventLoopActor
+@discardableResult
+private func start(
+    path: String, arguments: [String] = [], folder: String? = nil, environment: EnvironmentBlock? = nil,
+    output: @escaping ChildProcess.OutputHandler = { _, _ in }
+) throws(SpawnError) -> ChildProcess {
+    try ChildProcess(
+        ProcessCommand(
+            path: path, arguments: [path] + arguments,
+            environment: environment ?? EnvironmentBlock(inheriting: environ), workingDirectory: folder),
+        output: output)
+}
+
+/// Runs a script, or `true`; stops it as soon as a word has come out of it.
+@EventLoopActor
+private func run(
+    _ script: String?, environment: EnvironmentBlock? = nil, stopWhen word: String? = nil, grace: Duration = .zero
+) async throws -> Result {
+    let collected = Collected()
+    var process: ChildProcess?
+    let child = try start(
+        path: script == nil ? "/bin/true" : "/bin/bash", arguments: script.map { ["-c", $0] } ?? [],
+        environment: environment
+    ) { stream, bytes in
+        switch stream {
+        case .standardOutput: collected.output.append(contentsOf: bytes)
+        case .standardError: collected.error.append(contentsOf: bytes)
+        }
+        if let word, String(decoding: collected.output, as: UTF8.self).contains("\(word)") {
+            process?.terminate(with: SIGTERM, grace: grace)
+        }
+    }
+    process = child
+    child.onSignal = { collected.signals.append($0) }
+    let ending = await child.wait()
+    return Result(
+        ending: ending, output: String(decoding: collected.output, as: UTF8.self),
+        error: String(decoding: collected.error, as: UTF8.self), signals: collected.signals)
+}
+
+private func isAlive(_ pid: Int32) -> Bool {
+    guard pid > 0, let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
+    return !status.contains(") Z ")
+}
+
+private func descriptors() -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+}
