@@ -32,7 +32,7 @@ import Testing
 
     @Test @EventLoopActor func `a step leads a session of its own, with no signal blocked or ignored`() async throws {
         EventLoopThread.takeSignals()
-        let result = try await run("ps -o sid= -p $$; echo $$; grep -E 'SigBlk|SigIgn' /proc/$$/status")
+        let result = try await run("ps -o sid= -p $$; echo $$; exec grep -E 'SigBlk|SigIgn' /proc/self/status")
         let words = result.output.split(whereSeparator: \.isWhitespace)
         try #require(words.count == 6)
         #expect(words[0] == words[1])
