@@ -35,48 +35,30 @@ public final class CompoundOperation<C: Clock>: Sendable where C.Duration == Dur
 
     /// Runs everything once and returns the outcome of the outermost group.
     ///
-    /// `observe` hears of every command but `wake`, in order, before it is carried out and on the caller's executor.
-    /// Cancelling the calling task cancels all operations; the call still returns only after the last one has ended.
+    /// `observe` hears of every command, in order, before it is carried out and on the caller's executor. Cancelling the
+    /// calling task cancels all operations; the call still returns only after the last one has ended.
     @discardableResult
     public func run(_ observe: (OperationScheduler.Command) -> Void = { _ in }) async -> OperationOutcome {
         let start = clock.now
-        let alarm = Alarm(clock: clock)
         var scheduler = OperationScheduler(graph, width: width)
-        var contexts: [OperationID: OperationContext] = [:]
-        var isAlarmRunning = false
-
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
+                let alarm = Alarm(clock: clock)
+                group.addTask { [mailbox] in await alarm.run { mailbox.post(.time) } }
+                var contexts: [OperationID: OperationContext] = [:]
                 var events: [OperationScheduler.Event] = [.begin]
-                while true {
-                    for event in events {
-                        for command in scheduler.handle(event, at: start.duration(to: clock.now)) {
-                            if case .wake(let time) = command {
-                                alarm.set(start.advanced(by: time))
-                                if isAlarmRunning { continue }
-                                isAlarmRunning = true
-                                group.addTask { [mailbox] in await alarm.run { mailbox.post(.time) } }
-                                continue
-                            }
-                            observe(command)
-                            switch command {
-                            case .start(let id):
-                                let context = OperationContext(id: id)
-                                contexts[id] = context
-                                group.addTask { [work, mailbox] in
-                                    mailbox.post(.ended(id, await work(context)))
-                                }
-                            case .stop(let id, let cause):
-                                contexts[id]?.stop(cause)
-                            case .finished(let id, _, _):
-                                contexts[id] = nil
-                            case .groupStarted, .groupStopping, .wake:
-                                break
-                            }
+                while !events.isEmpty {
+                    for command in events.flatMap({ scheduler.handle($0, at: start.duration(to: clock.now)) }) {
+                        observe(command)
+                        switch command {
+                        case .start(let id): contexts[id] = begin(id, in: &group)
+                        case .stop(let id, let cause): contexts[id]?.stop(cause)
+                        case .finished(let id, _, _): contexts[id] = nil
+                        case .wake(let time): alarm.set(start.advanced(by: time))
+                        case .groupStarted, .groupStopping: break
                         }
                     }
-                    if scheduler.isFinished { break }
-                    events = await mailbox.receive()
+                    events = scheduler.isFinished ? [] : await mailbox.receive()
                 }
                 alarm.close()
             }
@@ -84,5 +66,13 @@ public final class CompoundOperation<C: Clock>: Sendable where C.Duration == Dur
             cancel()
         }
         return scheduler.outcome(of: .root) ?? .cancelled
+    }
+
+    private func begin(_ id: OperationID, in group: inout DiscardingTaskGroup) -> OperationContext {
+        let context = OperationContext(id: id)
+        group.addTask { [work, mailbox] in
+            mailbox.post(.ended(id, await work(context)))
+        }
+        return context
     }
 }
