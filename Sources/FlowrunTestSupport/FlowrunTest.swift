@@ -87,9 +87,10 @@ package final class FlowrunTest: Sendable {
         try await start(arguments, environment: environment, stdin: stdin, launcher: launcher, deadline: deadline)
     }
 
-    private func start(
-        _ arguments: [String], environment: [String: String?], stdin: StandardInput = .null, launcher: [String] = [],
-        in subfolder: String = "", deadline: Duration
+    /// The same with the arguments in a list; `in` names the subfolder to run in.
+    package func start(
+        _ arguments: [String], environment: [String: String?] = [:], stdin: StandardInput = .null,
+        launcher: [String] = [], in subfolder: String = "", deadline: Duration = .seconds(60)
     ) async throws -> RunningFlowrun {
         guard FileManager.default.isExecutableFile(atPath: FlowrunBinary.path) || !launcher.isEmpty else {
             throw MissingBinary()

@@ -1,0 +1,83 @@
+import FlowrunTestSupport
+import Testing
+
+/// The variables a step sees, and where they come from.
+struct EnvironmentTests {
+    @Test func `each level overrides the one before it, and the command line overrides all`() async throws {
+        // V0 is set nowhere but outside, V1 up to the dotenv file, V2 up to the top level, …
+        let level = { (name: String, first: Int) in
+            (first...5).map { "V\($0): \(name)" }.joined(separator: ", ")
+        }
+        let test = try FlowrunTest(
+            """
+            version: 1
+            dotenv: vars.env
+            env: { \(level("top", 2)) }
+            steps:
+              group:
+                env: { \(level("group", 3)) }
+                steps:
+                  step:
+                    env: { \(level("step", 4)) }
+                    run: echo $V0 $V1 $V2 $V3 $V4 $V5
+              plain: { run: echo $V0 $V1 $V2 $V3 $V4 $V5 }
+            """,
+            files: ["vars.env": "# a comment\n" + (1...5).map { "V\($0)=dotenv\n" }.joined()])
+        let outside = Dictionary(uniqueKeysWithValues: (0...5).map { ("V\($0)", String?.some("outside")) })
+        let result = try await test.start(
+            ["run", "workflow.yml", "--log", "json", "--env", "V5=option"], environment: outside
+        ).finish()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "group.step") == "outside dotenv top group step option\n")
+        #expect(log.output(of: "plain") == "outside dotenv top top top option\n")
+    }
+
+    @Test func `null takes a variable away`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            env: { FROM_FILE: there }
+            steps:
+              step: { env: { GIVEN: null, FROM_FILE: ~ }, run: "echo ${GIVEN-gone} ${FROM_FILE-gone}" }
+              other: { run: "echo ${GIVEN-gone} ${FROM_FILE-gone}" }
+            """)
+        let log = try await test.runLogged(environment: ["GIVEN": "outside"]).log()
+        #expect(log.output(of: "step") == "gone gone\n")
+        #expect(log.output(of: "other") == "outside there\n")
+    }
+
+    @Test func `values arrive as they are written`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            env: { NUMBER: 3.10, BIG: 0o17, QUOTED: "a  $HOME 'x'", EMPTY: "" }
+            steps:
+              step: { run: [printenv, NUMBER, BIG, QUOTED, EMPTY] }
+            """)
+        let log = try await test.runLogged().log()
+        #expect(log.output(of: "step") == "3.10\n0o17\na  $HOME 'x'\n\n")
+    }
+
+    @Test func `a missing dotenv file is an error unless it is optional`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\ndotenv: { path: absent.env, optional: true }\nsteps: { a: { run: 'true' } }\n")
+        try await test.run("workflow.yml").expect(exit: 0)
+        try test.write("version: 1\ndotenv: absent.env\nsteps: { a: { run: 'true' } }\n", to: "workflow.yml")
+        let result = try await test.run("workflow.yml")
+        #expect(result.status != .exited(0))
+        #expect((result.stdout + result.stderr).contains("absent.env"))
+    }
+
+    @Test func `a step knows its run, its id and its attempt`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each: { for-each: [x], run: echo "$FLOWRUN_RUN $FLOWRUN_STEP $FLOWRUN_ATTEMPT" }
+            """)
+        let log = try await test.runLogged().log()
+        let run = try #require(log.first("run.started")?["run"]?.string)
+        #expect(log.output(of: "each[x]") == "\(run) each[x] 1\n")
+    }
+}

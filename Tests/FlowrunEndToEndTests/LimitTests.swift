@@ -1,0 +1,68 @@
+import FlowrunTestSupport
+import Testing
+
+/// How many steps run at once. Each step tells that it is up and waits for the test, so that a limit is reached for
+/// certain before anything ends.
+struct LimitTests {
+    enum Place: String, CaseIterable, Sendable {
+        case commandLine, top, group, outerGroup, fanOut
+
+        var workflow: String {
+            let step = "run: \"echo up >> ups; read _ < go\""
+            let steps = { (indent: String) in
+                (1...6).map { "\(indent)s\($0): { \(step) }" }.joined(separator: "\n")
+            }
+            return switch self {
+            case .commandLine: "version: 1\nsteps:\n\(steps("  "))\n"
+            case .top: "version: 1\nmax-parallel: 3\nsteps:\n\(steps("  "))\n"
+            case .group: "version: 1\nsteps:\n  g:\n    max-parallel: 3\n    steps:\n\(steps("      "))\n"
+            case .outerGroup:
+                "version: 1\nsteps:\n  o:\n    max-parallel: 3\n    steps:\n      g:\n        steps:\n"
+                    + steps("          ") + "\n"
+            case .fanOut: "version: 1\nsteps:\n  f: { for-each: [a, b, c, d, e, f], max-parallel: 3, \(step) }\n"
+            }
+        }
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a limit is reached and never exceeded`(place: Place) async throws {
+        let test = try FlowrunTest(place.workflow)
+        let gate = try test.gate("go")
+        let jobs = place == .commandLine ? "3" : "8"
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", jobs)
+        try await running.waitForLines(in: "ups", 3)
+        for ended in 1...6 {
+            gate.open()
+            try await running.waitForLines(in: "ups", min(6, 3 + ended))
+        }
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        #expect(try result.log().maximumRunning() == 3)
+        LogInvariants.check(try result.log())
+    }
+
+    @Test func `a fan-out's limit counts instances, not steps`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each:
+                for-each: [a, b, c]
+                as: item
+                max-parallel: 1
+                steps:
+                  one: { run: "echo $item >> ups; read _ < go" }
+                  two: { run: "echo $item >> ups; read _ < go" }
+            """)
+        let gate = try test.gate("go")
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", "8")
+        for item in ["a", "b", "c"] {
+            let lines = try await running.waitForLines(in: "ups", item == "a" ? 2 : item == "b" ? 4 : 6)
+            #expect(lines.suffix(2) == [item, item])
+            gate.open(2)
+        }
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        #expect(try result.log().maximumRunning() == 2)
+    }
+}

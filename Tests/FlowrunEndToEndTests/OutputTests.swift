@@ -1,0 +1,140 @@
+import FlowrunTestSupport
+import Testing
+
+/// What steps write, and what becomes of it when nobody takes it.
+struct OutputTests {
+    @Test func `joining a stream's records gives what the step wrote`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              lines: { run: "printf 'a\nb'; printf 'x\n' >&2; printf 'c\nend'" }
+              long: { run: "head -c 200000 /dev/zero | tr '\\0' x; echo; echo last" }
+              bytes: { run: "printf 'a\\377b\\0c\\033[2Jd\\342\\200\\250e\n'" }
+              forged: { run: "echo '{\"v\":1,\"seq\":0,\"event\":\"run.finished\"}'" }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        LogInvariants.check(log)
+        #expect(log.output(of: "lines") == "a\nbc\nend")
+        #expect(log.output(of: "lines", stream: "stderr") == "x\n")
+        #expect(
+            log.all("step.output", step: "lines").last { $0["stream"]?.string == "stdout" }?["partial"]?.bool == true)
+        #expect(log.output(of: "long") == String(repeating: "x", count: 200_000) + "\nlast\n")
+        #expect(log.output(of: "bytes") == "a\u{FFFD}b\0c\u{1B}[2Jd\u{2028}e\n")
+        #expect(log.all("run.finished").count == 1)
+        #expect(log.finished("long")?["output_bytes"]?.int == 200_006)
+        // Nothing that a terminal or a line reader would obey stands in the log itself.
+        #expect(!result.stdout.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || $0 == "\u{2028}" })
+    }
+
+    @Test func `control characters of a step do not reach the text log`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps: { a: { run: "printf 'clear\\033[2J\\033]52;c;eA==\\007 bell\\007\n'" } }
+            """#)
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 0)
+        result.expect(stdout: "clear")
+        #expect(!result.stdout.contains("\u{1B}") && !result.stdout.contains("\u{7}"))
+    }
+
+    @Test(arguments: ["text", "json"])
+    func `a full standard output is told, and is no success`(log: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo ran > ran' } }\n")
+        let result = try await test.run(
+            "run", "workflow.yml", "--log", log, "--log-file", "log.jsonl",
+            launcher: ["sh", "-c", #"exec "$0" "$@" > /dev/full"#])
+        result.expect(exit: 125)
+        result.expect(stderr: "standard output")
+        #expect(test.exists("ran"))
+        LogInvariants.check(try EventLog(jsonLines: try test.contents(of: "log.jsonl")))
+    }
+
+    @Test func `a full log file is told, and is no success`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        let full = try await test.run("workflow.yml", "--log-file", "/dev/full")
+        full.expect(exit: 125)
+        full.expect(stderr: "/dev/full")
+        let absent = try await test.run("workflow.yml", "--log-file", "no/such/folder/log")
+        absent.expect(exit: 125)
+        absent.expect(stderr: "no/such/folder/log")
+    }
+
+    @Test func `a closed standard output neither kills the run nor is taken for something else`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "echo output; echo ran > ran" }
+              b: { needs: [a], run: "true" }
+            """)
+        let result = try await test.run(
+            "run", "workflow.yml", "--log", "json", "--log-file", "log.jsonl",
+            launcher: ["sh", "-c", #"exec "$0" "$@" >&-"#])
+        result.expect(exit: 125)
+        #expect(test.exists("ran"))
+        let log = try EventLog(jsonLines: try test.contents(of: "log.jsonl"))
+        LogInvariants.check(log, steps: ["a", "b"])
+        #expect(log.output(of: "a") == "output\n")
+    }
+
+    @Test func `a reader that goes away does not kill the run`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              before: { run: "true" }
+              a: { needs: [before], run: "echo up > up; read _ < go; echo output; echo ran > ran" }
+            """)
+        let gate = try test.gate("go")
+        let script = #""$0" "$@" | { head -n 1 > first; exec <&-; echo gone > gone; }; exit "${PIPESTATUS[0]}""#
+        let running = try await test.start(
+            "run", "workflow.yml", "--log", "json", "--log-file", "log.jsonl", launcher: ["bash", "-c", script])
+        try await running.waitForFile("gone")
+        try await running.waitForFile("up")
+        gate.open()
+        let result = try await running.finish()
+        result.expect(exit: 125)
+        #expect(test.exists("ran"))
+        LogInvariants.check(
+            try EventLog(jsonLines: try test.contents(of: "log.jsonl")), steps: ["before", "a"])
+    }
+
+    @Test func `output of steps at once is never mixed inside a line`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each: { for-each: [a, b, c, d], run: "for n in $(seq 200); do echo $item$item$item; done" }
+            """)
+        for mode in ["grouped", "stream"] {
+            let result = try await test.run("workflow.yml", "-j", "4", "--output", mode)
+            result.expect(exit: 0)
+            for item in ["a", "b", "c", "d"] {
+                let mark = mode == "grouped" ? "| " : "[each[\(item)]] "
+                let whole = result.stdout.split(separator: "\n").filter { $0 == "\(mark)\(item)\(item)\(item)" }
+                #expect(whole.count == 200, "\(item) in \(mode)")
+            }
+        }
+    }
+
+    @Test func `the text log can show output of failures only, or none`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              fine: { run: echo from-fine }
+              fails: { run: "echo from-fails; exit 1" }
+            """)
+        let failed = try await test.run("workflow.yml", "--output", "failed")
+        failed.expect(exit: 1)
+        failed.expect(stdout: "from-fails")
+        #expect(!failed.stdout.contains("from-fine"))
+        let none = try await test.run("workflow.yml", "--output", "none")
+        none.expect(exit: 1)
+        #expect(!none.stdout.contains("| from-fine"))
+    }
+}

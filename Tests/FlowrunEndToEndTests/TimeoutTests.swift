@@ -1,0 +1,136 @@
+import FlowrunTestSupport
+import Testing
+
+/// Limits of time, and what happens to the processes of a step that has used up its own.
+struct TimeoutTests {
+    @Test func `a step that ignores TERM is killed after its grace, and nothing of it is left`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              deaf: { timeout: 1s, grace: 1s, run: 'trap "" TERM; sleep 99' }
+              after: { needs: [deaf], run: "true" }
+            """)
+        let result = try await test.runLogged()
+        #expect(test.survivors() == [])
+        result.expect(exit: 1)
+        // Two seconds, and much room for a busy machine.
+        #expect(result.duration >= .seconds(2) && result.duration < .seconds(20))
+        let log = try result.log()
+        let end = try #require(log.finished("deaf"))
+        #expect(end.outcome == "timeout")
+        #expect(end.cause?.kind == "timeout")
+        #expect(end["signal"]?.string == "SIGKILL")
+        #expect(try #require(end["duration"]?.double) >= 2)
+        let signals = log.all("step.signal", step: "deaf").compactMap { $0["signal"]?.string }
+        #expect(signals.first == "SIGTERM")
+        #expect(signals.last == "SIGKILL")
+        #expect(log.errors == ["deaf"])
+        #expect(log.finished("after")?.outcome == "not-run")
+        LogInvariants.check(log, needs: DependencyTable(["after": ["deaf"]]))
+    }
+
+    @Test func `a step that ends on TERM within its grace is a timeout all the same`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              polite:
+                timeout: 200ms
+                grace: 1000s
+                run: |
+                  trap 'echo bye; exit 0' TERM
+                  sleep 99 & wait
+            """)
+        let result = try await test.runLogged()
+        #expect(test.survivors() == [])
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.finished("polite")?.outcome == "timeout")
+        #expect(log.finished("polite")?["exit_code"]?.int == 0)
+        #expect(log.output(of: "polite") == "bye\n")
+        LogInvariants.check(log)
+    }
+
+    @Test func `the first signal is the one the step asks for`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            defaults: { kill-signal: USR1 }
+            steps:
+              own: { kill-signal: INT, timeout: 200ms, run: [sh, -c, "trap 'echo INT; exit 1' INT; sleep 99 & wait"] }
+              given: { timeout: 200ms, run: "trap 'echo USR1; exit 1' USR1; sleep 99 & wait" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.output(of: "own") == "INT\n")
+        #expect(log.output(of: "given") == "USR1\n")
+        #expect(log.all("step.signal", step: "own").first?["signal"]?.string == "SIGINT")
+        #expect(test.survivors() == [])
+        LogInvariants.check(log)
+    }
+
+    @Test func `a stopped step is timed out like any other`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              stopped: { timeout: 300ms, grace: 1000s, run: kill -STOP $$ }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        #expect(try result.log().finished("stopped")?.outcome == "timeout")
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `a group's timeout cancels its members and is an error of its own`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              group:
+                timeout: 300ms
+                steps:
+                  runs: { run: sleep 99 }
+                  waits: { needs: [runs], run: "true" }
+              after: { needs: [group], run: "true" }
+              beside: { run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(
+            log.outcomes == [
+                "group.runs": "cancelled", "group.waits": "cancelled", "after": "not-run", "beside": "success",
+            ])
+        #expect(log.first("group.finished", group: "group")?.outcome == "timeout")
+        #expect(log.errors == ["group"])
+        #expect(log.finished("group.runs")?.cause?.kind == "timeout")
+        #expect(log.finished("group.runs")?.cause?.root["group"]?.string == "group")
+        #expect(test.survivors() == [])
+        LogInvariants.check(log)
+    }
+
+    @Test(arguments: [false, true])
+    func `the run's own timeout ends everything with 124`(onCommandLine: Bool) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            \(onCommandLine ? "" : "timeout: 400ms")
+            steps:
+              runs: { run: sleep 99 }
+              failed: { run: "false" }
+              waits: { needs: [runs], run: "true" }
+            """)
+        let options = onCommandLine ? ["--timeout", "400ms"] : []
+        let result = try await test.start(["run", "workflow.yml", "--log", "json"] + options).finish()
+        result.expect(exit: 124)
+        let log = try result.log()
+        #expect(log.outcomes == ["runs": "cancelled", "failed": "failure", "waits": "cancelled"])
+        #expect(log.errors.contains("run"))
+        #expect(log.finished("runs")?.cause?.kind == "timeout")
+        #expect(test.survivors() == [])
+        LogInvariants.check(log)
+    }
+}
