@@ -22,14 +22,14 @@ import Testing
         #expect(written(microseconds) == text)
     }
 
-    @Test func `dates agree with a calendar library over 800 years`() {
+    @Test func `dates agree with a calendar library from 1600 to 2400`() {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0)!
-        for days in stride(from: Int64(-146_097), through: 146_097, by: 37) {
+        for days in stride(from: Int64(-135_140), through: 157_053, by: 37) {
             let date = Date(timeIntervalSince1970: Double(days) * 86_400)
             let parts = calendar.dateComponents([.year, .month, .day], from: date)
             let (year, month, day) = Timestamp.civilDate(daysSince1970: days)
-            #expect([Int(year), Int(month), Int(day)] == [parts.year!, parts.month!, parts.day!])
+            #expect("\(year) \(month) \(day)" == "\(parts.year!) \(parts.month!) \(parts.day!)")
         }
     }
 }
