@@ -53,8 +53,15 @@ import Testing
         #expect(text == ##""\"\\/\n\r\t\u0000\u001b\u007f\u0085\u009f\##u{A0}\u2028\u2029é✓🎉""##)
     }
 
-    @Test func `a key is escaped like any text`() {
-        #expect(written { json in json.object { $0.field("a\"\n", 1) } } == ##"{"a\"\n":1}"##)
+    @Test func `a key that is not a literal is escaped like any text`() {
+        let text = written { json in
+            json.object { json in
+                json.field("first", 0)
+                json.key("a\"\n")
+                json.value(1)
+            }
+        }
+        #expect(text == ##"{"first":0,"a\"\n":1}"##)
     }
 
     @Test func `a buffer is used again`() {

@@ -11,7 +11,7 @@ enum JSONEscaping {
                 offset += length
                 continue
             }
-            bytes.append(contentsOf: source[copied..<offset])
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[copied..<offset]))
             offset += sequence.length
             copied = offset
             switch sequence {
@@ -19,7 +19,7 @@ enum JSONEscaping {
             case .incomplete, .illFormed: bytes.append(contentsOf: UTF8Sequence.replacement)
             }
         }
-        bytes.append(contentsOf: source[copied...])
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[copied...]))
     }
 
     /// Beyond what JSON asks for: DEL and C1, which terminals obey, and the line separators, which some readers split at.

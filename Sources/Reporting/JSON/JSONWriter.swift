@@ -9,7 +9,8 @@
 ///
 /// The result is ASCII where the text is, valid UTF-8 always, and never holds a raw control character (C0, DEL, C1) or a
 /// line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the order
-/// of the calls; the caller answers for using each key once. A call allocates only when the buffer has to grow.
+/// of the calls; their names are literals, or written with `key(_:)`, and the caller answers for using each once. A call
+/// allocates only when the buffer has to grow.
 package struct JSONWriter {
     /// What has been written since the last `removeAll()`.
     package private(set) var bytes: [UInt8] = []
@@ -44,14 +45,14 @@ package struct JSONWriter {
     }
 
     /// A field whose value is an object.
-    package mutating func object(_ key: String, _ members: (inout JSONWriter) -> Void) {
-        self.key(key)
+    package mutating func object(_ key: StaticString, _ members: (inout JSONWriter) -> Void) {
+        name(key)
         object(members)
     }
 
     /// A field whose value is an array.
-    package mutating func array(_ key: String, _ elements: (inout JSONWriter) -> Void) {
-        self.key(key)
+    package mutating func array(_ key: StaticString, _ elements: (inout JSONWriter) -> Void) {
+        name(key)
         array(elements)
     }
 
@@ -74,7 +75,7 @@ package struct JSONWriter {
     package mutating func value(_ boolean: Bool?) {
         guard let boolean else { return null() }
         separate()
-        bytes.append(contentsOf: (boolean ? "true" : "false").utf8)
+        bytes.append(literal: boolean ? "true" : "false")
         needsComma = true
     }
 
@@ -97,57 +98,57 @@ package struct JSONWriter {
 
     package mutating func null() {
         separate()
-        bytes.append(contentsOf: "null".utf8)
+        bytes.append(literal: "null")
         needsComma = true
     }
 
     // MARK: Fields
 
-    package mutating func field(_ key: String, _ string: String?) {
-        self.key(key)
+    package mutating func field(_ key: StaticString, _ string: String?) {
+        name(key)
         value(string)
     }
 
-    package mutating func field(_ key: String, _ integer: Int?) {
-        self.key(key)
+    package mutating func field(_ key: StaticString, _ integer: Int?) {
+        name(key)
         value(integer)
     }
 
-    package mutating func field(_ key: String, _ boolean: Bool?) {
-        self.key(key)
+    package mutating func field(_ key: StaticString, _ boolean: Bool?) {
+        name(key)
         value(boolean)
     }
 
     /// Seconds as a number, cut to microseconds.
-    package mutating func field(_ key: String, _ seconds: Duration?) {
-        self.key(key)
+    package mutating func field(_ key: StaticString, _ seconds: Duration?) {
+        name(key)
         value(seconds)
     }
 
-    package mutating func field(_ key: String, _ strings: [String]) {
+    package mutating func field(_ key: StaticString, _ strings: [String]) {
         array(key) { json in for string in strings { json.value(string) } }
     }
 
-    package mutating func field(_ key: String, repairing raw: [UInt8]) {
-        self.key(key)
+    package mutating func field(_ key: StaticString, repairing raw: [UInt8]) {
+        name(key)
         raw.withUnsafeBytes { value(repairing: $0) }
     }
 
     /// A time in UTC as RFC 3339 with microseconds, counted from 1970.
-    mutating func timestamp(_ key: String, microseconds: Int64) {
-        self.key(key)
+    mutating func timestamp(_ key: StaticString, microseconds: Int64) {
+        name(key)
         bytes.append(UInt8(ascii: "\""))
         Timestamp.append(microseconds: microseconds, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
     }
 
-    package mutating func null(_ key: String) {
-        self.key(key)
+    package mutating func null(_ key: StaticString) {
+        name(key)
         null()
     }
 
-    /// The name of a field; the next call writes its value.
+    /// The name of a field that is not known beforehand; the next call writes its value.
     package mutating func key(_ key: String) {
         separate()
         appendQuoted(key)
@@ -155,6 +156,14 @@ package struct JSONWriter {
     }
 
     // MARK: Pieces
+
+    /// The names of our formats need no escapes.
+    private mutating func name(_ key: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(literal: key)
+        bytes.append(literal: "\":")
+    }
 
     private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
         separate()

@@ -101,7 +101,10 @@ extension JSONWriter {
         field("outcome", run.outcome.rawValue)
         field("duration", run.duration)
         object("counts") { json in
-            for outcome in StepOutcome.allCases { json.field(outcome.rawValue, run.counts[outcome] ?? 0) }
+            for outcome in StepOutcome.allCases {
+                json.key(outcome.rawValue)
+                json.value(run.counts[outcome] ?? 0)
+            }
         }
         array("errors") { json in for failure in run.errors { json.value(failure) } }
         field("tolerated", run.tolerated)
@@ -128,7 +131,7 @@ extension JSONWriter {
     }
 
     /// A chain as nested objects, the root innermost.
-    private mutating func cause(_ key: String, _ cause: Cause?) {
+    private mutating func cause(_ key: StaticString, _ cause: Cause?) {
         guard let cause else { return null(key) }
         object(key) { json in
             json.field("kind", cause.kind.rawValue)

@@ -33,13 +33,13 @@ struct LogText {
                 guard offset < raw.count else { break }
                 let sequence = UTF8Sequence(in: raw, at: offset)
                 if case .scalar(let scalar, _) = sequence, scalar < 0xA0 || scalar == 0x2028 || scalar == 0x2029 {
-                    bytes.append(contentsOf: raw[copied..<offset])
+                    bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: raw[copied..<offset]))
                     if scalar > 0xFF { bytes.append(UInt8(ascii: " ")) } else { bytes.appendVisible(control: scalar) }
                     copied = offset + sequence.length
                 }
                 offset += sequence.length
             }
-            bytes.append(contentsOf: raw[copied...])
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: raw[copied...]))
         }
     }
 
