@@ -41,11 +41,4 @@ import Testing
 
                 """)
     }
-
-    @Test func `text is what the renderer draws, one record for each finding`() {
-        let sink = RecordingSink()
-        let finding = Diagnostic(.wrongType, "text", in: file, at: .beginning)
-        DiagnosticPrinter(sink: sink).printText([finding, finding]) { "\($0.file.name): \($0.message)" }
-        #expect(sink.records == [Array("a.yml: text\n".utf8), Array("a.yml: text\n".utf8)])
-    }
 }

@@ -138,8 +138,9 @@ import Testing
         heartbeat.report(event(0, run(steps: 9)))
         for (number, step) in ["a", "b", "c", "d"].enumerated() { heartbeat.report(event(number * 1000, start(step))) }
         heartbeat.report(event(5000, end("d", .failure)))
+        heartbeat.report(event(10_000, StepOutput.text("line\n", of: "a")))
         Array("line\n".utf8).withUnsafeBytes(log.write)
-        #expect(heartbeat.tick(at: .seconds(10)) == .seconds(70))
+        #expect(heartbeat.tick(at: .seconds(11)) == .seconds(70))
         #expect(heartbeat.tick(at: .milliseconds(69_999)) == .seconds(70))
         #expect(sink.records.isEmpty)
         #expect(heartbeat.tick(at: .seconds(70)) == .seconds(130))

@@ -1,7 +1,7 @@
 package import RunEvents
 package import SourceDiagnostics
 
-/// Findings as `check` answers with them: one JSON array over all files, or text for people.
+/// Findings for programs, `check --format json`. What people read is drawn by `DiagnosticRenderer`.
 package struct DiagnosticPrinter {
     private let sink: any RecordSink
 
@@ -16,15 +16,6 @@ package struct DiagnosticPrinter {
         json.array { json in for diagnostic in diagnostics { json.value(diagnostic) } }
         json.newline()
         json.bytes.withUnsafeBytes(sink.write)
-    }
-
-    /// Each finding as `render` draws it, in the order given, with exactly one line end behind it.
-    package func printText(_ diagnostics: [Diagnostic], render: (Diagnostic) -> String) {
-        for diagnostic in diagnostics {
-            var text = render(diagnostic)
-            if text.utf8.last != UInt8(ascii: "\n") { text += "\n" }
-            text.withUTF8 { sink.write(UnsafeRawBufferPointer($0)) }
-        }
     }
 }
 

@@ -8,6 +8,7 @@ package final class Heartbeat: Reporter {
 
     private let sink: any RecordSink
     private var progress = RunProgress()
+    private var lastEvent = Duration.zero
     private var lastSign = Duration.zero
     private var somethingWasWritten = false
 
@@ -22,12 +23,13 @@ package final class Heartbeat: Reporter {
 
     package func report(_ event: RunEvent) {
         _ = progress.note(event)
-        listen(at: event.elapsed)
+        lastEvent = event.elapsed
+        listen()
     }
 
     package func tick(at elapsed: Duration) -> Duration? {
         guard progress.steps > 0, !progress.hasEnded else { return nil }
-        listen(at: elapsed)
+        listen()
         if elapsed - lastSign >= Self.patience {
             lastSign = elapsed
             write(at: elapsed)
@@ -39,8 +41,9 @@ package final class Heartbeat: Reporter {
         somethingWasWritten = true
     }
 
-    private func listen(at elapsed: Duration) {
-        if somethingWasWritten { lastSign = elapsed }
+    /// Records are written for events, so that the last one's time is theirs, whichever reporter is told first.
+    private func listen() {
+        if somethingWasWritten { lastSign = max(lastSign, lastEvent) }
         somethingWasWritten = false
     }
 
