@@ -17,9 +17,8 @@ package struct Plan: Sendable {
     }
 
     /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
-    init(workflow: Workflow, measuring nodes: [PlanNode], edges: [PlanEdge]) {
-        let lengths = PathLengths(nodes, edges) { _ in 1 }
-        var nodes = nodes
+    init(workflow: Workflow, measuring nodes: consuming [PlanNode], edges: [PlanEdge]) {
+        let lengths = PathLengths(copy nodes, edges) { _ in 1 }
         for row in nodes.indices {
             nodes[row].level = UInt32(lengths.beforeStart[row])
             nodes[row].remainingPath = UInt32(lengths.remaining[row])

@@ -1,15 +1,26 @@
 package import SourceDiagnostics
 package import WorkflowModel
 
-/// Turns a workflow into a plan, or says why it could never finish. Pure; `check`, `plan` and `run` all call it, so that
-/// what passes one passes the others.
+/// Turns a workflow into a plan, or says why it could never finish. Pure; no recursion on the depth of the graph.
 package enum Planner {
     /// How many rows a plan may have, groups and fan-outs counted: about 100 MB.
     package static let rowLimit = 1_000_000
 
-    /// Findings are sorted by place; the plan is nil where one of them is an error. O(steps + needs) for a sound
-    /// workflow, and no recursion on the depth of the graph.
+    /// Everything wrong with the graph, sorted by place; a workflow without errors here has a plan. O(steps + needs) for
+    /// a sound workflow.
+    package static func findings(in workflow: Workflow) -> [Diagnostic] { prove(workflow).diagnostics }
+
+    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error.
     package static func plan(_ workflow: Workflow) -> (plan: Plan?, diagnostics: [Diagnostic]) {
+        let proof = prove(workflow)
+        guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
+        let rows = PlanExpansion.rows(of: workflow, proof.needs, proof.layout)
+        return (Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges), proof.diagnostics)
+    }
+
+    private static func prove(
+        _ workflow: Workflow
+    ) -> (needs: ResolvedNeeds, layout: PlanLayout, diagnostics: [Diagnostic]) {
         var resolver = NeedResolver(workflow)
         let needs = resolver.resolve()
         var diagnostics = resolver.diagnostics
@@ -20,11 +31,6 @@ package enum Planner {
 
         let layout = PlanLayout(workflow)
         if let finding = layout.sizeFinding(limit: rowLimit) { diagnostics.append(finding) }
-
-        diagnostics = diagnostics.sortedByPlace()
-        guard !diagnostics.containErrors else { return (nil, diagnostics) }
-        var expansion = PlanExpansion(workflow, needs, layout)
-        expansion.expand()
-        return (Plan(workflow: workflow, measuring: expansion.nodes, edges: expansion.edges), diagnostics)
+        return (needs, layout, diagnostics.sortedByPlace())
     }
 }

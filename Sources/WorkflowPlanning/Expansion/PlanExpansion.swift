@@ -2,10 +2,10 @@ import WorkflowModel
 
 /// Writes the rows of a plan: definitions in preorder, a fan-out as a row around its instances.
 struct PlanExpansion {
-    private(set) var nodes: [PlanNode] = []
-    private(set) var edges: [PlanEdge] = []
+    private var nodes: [PlanNode] = []
+    private var edges: [PlanEdge] = []
 
-    private let workflow: Workflow
+    private let definitions: [WorkflowNode]
     private let needs: ResolvedNeeds
     private let layout: PlanLayout
     /// The groups and fan-outs around the next row, outermost first.
@@ -25,14 +25,22 @@ struct PlanExpansion {
         let variables: [Variable]
     }
 
-    init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout) {
-        self.workflow = workflow
+    private init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout) {
+        definitions = workflow.nodes
         self.needs = needs
         self.layout = layout
     }
 
-    /// Only for a layout within the limit, and needs without a cycle.
-    mutating func expand() {
+    /// All rows and edges. Only for a layout within the limit, and needs without a cycle.
+    static func rows(
+        of workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout
+    ) -> (nodes: [PlanNode], edges: [PlanEdge]) {
+        var expansion = PlanExpansion(workflow, needs, layout)
+        expansion.expand()
+        return (expansion.nodes, expansion.edges)
+    }
+
+    private mutating func expand() {
         nodes.reserveCapacity(layout.total)
         edges.reserveCapacity(needs.entries.count)
         appendCopy(of: 0, id: "", parent: 0, variables: [], edgeStart: 0)
@@ -43,7 +51,7 @@ struct PlanExpansion {
                     frames.removeLast()
                     continue
                 }
-                let following = Int(workflow.nodes[next].subtreeEnd)
+                let following = Int(definitions[next].subtreeEnd)
                 frames[frames.count - 1].content = .members(next: following, end: end, before: next)
                 appendMember(next, after: before, in: frame)
             case .instances(let fanOut, let next):
@@ -63,9 +71,9 @@ struct PlanExpansion {
     private mutating func appendMember(_ definition: Int, after before: Int, in frame: Frame) {
         let edgeStart = edges.count
         appendEdges(of: definition, after: before, in: frame)
-        let name = workflow.nodes[definition].id
+        let name = definitions[definition].id
         let id = frame.row == 0 ? name : "\(nodes[frame.row].id).\(name)"
-        guard let fanOut = workflow.nodes[definition].settings?.fanOut else {
+        guard let fanOut = definitions[definition].settings?.fanOut else {
             return appendCopy(
                 of: definition, id: id, parent: frame.row, variables: frame.variables, edgeStart: edgeStart)
         }
@@ -81,16 +89,17 @@ struct PlanExpansion {
     private mutating func appendCopy(
         of definition: Int, id: String, parent: Int, variables: [Variable], edgeStart: Int
     ) {
-        let isGroup = workflow.nodes[definition].isGroup
-        if isGroup {
+        var role = PlanNode.Role.step
+        if case .group = definitions[definition].body {
+            role = .group
             frames.append(
                 Frame(
                     content: .members(
-                        next: definition + 1, end: Int(workflow.nodes[definition].subtreeEnd), before: definition),
+                        next: definition + 1, end: Int(definitions[definition].subtreeEnd), before: definition),
                     definition: definition, row: nodes.count, variables: variables))
         }
         append(
-            definition, isGroup ? .group : .step, id: id, parent: parent, size: layout.copySize[definition],
+            definition, role, id: id, parent: parent, size: layout.copySize[definition],
             variables: variables, edgeStart: edgeStart)
     }
 
@@ -108,7 +117,6 @@ struct PlanExpansion {
     /// What a member's `needs` and the order of its group make it wait for. In a sequence, a need of the member before
     /// takes the place of the order's edge, so that `needs: {a: done}` means there what it says.
     private mutating func appendEdges(of definition: Int, after before: Int, in frame: Frame) {
-        let node = workflow.nodes[definition]
         var isNeeded = false
         for index in needs.range(of: definition) {
             let entry = needs.entries[index]
@@ -116,17 +124,17 @@ struct PlanExpansion {
             isNeeded = isNeeded || target == before
             edges.append(
                 PlanEdge(
-                    target: row(of: target, from: frame.row), kind: node.needs[Int(entry.position)].kind,
+                    target: row(of: target, from: frame.row), kind: definitions[definition].needs[Int(entry.position)].kind,
                     isSequence: false))
         }
-        if before != frame.definition, !isNeeded, workflow.nodes[frame.definition].settings?.isSequence == true {
+        if before != frame.definition, !isNeeded, definitions[frame.definition].settings?.isSequence == true {
             edges.append(PlanEdge(target: row(of: before, from: frame.row), kind: .ok, isSequence: true))
         }
     }
 
     /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
     private func row(of definition: Int, from copy: Int) -> UInt32 {
-        let scope = workflow.nodes[definition].parent
+        let scope = definitions[definition].parent
         var copy = copy
         while nodes[copy].definition != scope || nodes[copy].role == .fanOut { copy = Int(nodes[copy].parent) }
         return UInt32(copy + layout.distance[definition])

@@ -35,7 +35,7 @@ struct DependencyGraph {
         var groups: [UInt32] = []
         for row in nodes.indices {
             ends[row] = UInt32(row)
-            if row != 0, nodes[row].isGroup {
+            if row != 0, case .group = nodes[row].body {
                 ends[row] = UInt32(nodes.count + groups.count)
                 groups.append(UInt32(row))
             }
