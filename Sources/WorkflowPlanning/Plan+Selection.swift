@@ -2,7 +2,7 @@ import SourceDiagnostics
 import WorkflowModel
 
 /// Names on the command line that no step or group of the plan has.
-package struct UnknownTargets: Error, Sendable {
+package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
     package struct Name: Sendable, Hashable {
         /// As the user wrote it.
         package let name: String
@@ -14,7 +14,7 @@ package struct UnknownTargets: Error, Sendable {
     package let names: [Name]
 
     /// One line, in the form of a finding.
-    package var message: String {
+    package var description: String {
         names.map { unknown in
             "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
         }

@@ -67,6 +67,6 @@ struct SelectionTests {
         let error = #expect(throws: UnknownTargets.self) { try plan.restricted(to: ["lint", name]) }
         #expect(error?.names.map(\.name) == [name])
         #expect(error?.names.first?.suggestion == suggestion)
-        #expect(error?.message.hasPrefix("no step or group `\(name)`") == true)
+        #expect(error?.description.hasPrefix("no step or group `\(name)`") == true)
     }
 }

@@ -12,13 +12,11 @@ struct StepSettings {
     var grace: Duration
     var killSignal: KillSignal
 
-    static let defaultGrace = Duration.seconds(10)
-
     init(environment: EnvironmentBlock, defaults: Defaults) {
         self.environment = environment
         shell = defaults.shell ?? .bash
         workingDirectory = defaults.workingDirectory
-        grace = defaults.grace ?? Self.defaultGrace
+        grace = defaults.grace ?? Defaults.grace
         killSignal = defaults.killSignal ?? .term
     }
 

@@ -66,4 +66,7 @@ package struct Defaults: Sendable {
     package var killSignal: KillSignal?
 
     package init() {}
+
+    /// The time between the first signal and KILL where the file says nothing.
+    package static let grace = Duration.seconds(10)
 }

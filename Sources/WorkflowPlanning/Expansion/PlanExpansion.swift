@@ -124,7 +124,8 @@ struct PlanExpansion {
             isNeeded = isNeeded || target == before
             edges.append(
                 PlanEdge(
-                    target: row(of: target, from: frame.row), kind: definitions[definition].needs[Int(entry.position)].kind,
+                    target: row(of: target, from: frame.row),
+                    kind: definitions[definition].needs[Int(entry.position)].kind,
                     isSequence: false))
         }
         if before != frame.definition, !isNeeded, definitions[frame.definition].settings?.isSequence == true {

@@ -1,0 +1,108 @@
+internal import Reporting
+internal import WorkflowModel
+package import WorkflowPlanning
+
+/// What `flowrun graph` answers: steps as boxes, groups as frames around theirs, an arrow from what is needed to what needs
+/// it. A fan-out is drawn once, with the number of its instances.
+package struct GraphPrinter {
+    private let drawing: GraphDrawing
+
+    package init(_ plan: Plan) { drawing = GraphDrawing(plan) }
+
+    /// For Graphviz.
+    package func dot() -> String {
+        var text = "digraph \(quotedForDot(drawing.title)) {\n"
+        text += "  rankdir=LR;\n  compound=true;\n  node [shape=box];\n"
+        drawing.walk { event, depth in
+            let indent = String(repeating: "  ", count: depth + 1)
+            switch event {
+            case .box(let box): text += "\(indent)n\(box.number) [label=\(quotedForDot(box.label))];\n"
+            case .frameStart(let box):
+                text += "\(indent)subgraph cluster_n\(box.number) {\n"
+                text += "\(indent)  label=\(quotedForDot(box.label));\n"
+            case .frameEnd: text += "\(indent)}\n"
+            }
+        }
+        for arrow in drawing.arrows {
+            // Graphviz draws arrows between boxes only, and cuts them off at a frame's border.
+            let (tail, head) = (drawing.boxes[arrow.from], drawing.boxes[arrow.to])
+            var attributes: [String] = []
+            if tail.isFrame { attributes.append("ltail=cluster_n\(tail.number)") }
+            if head.isFrame { attributes.append("lhead=cluster_n\(head.number)") }
+            if let label = arrow.label { attributes.append("label=\(quotedForDot(label))") }
+            text += "  n\(tail.lastLeaf) -> n\(head.firstLeaf)"
+            text += attributes.isEmpty ? ";\n" : " [\(attributes.joined(separator: ", "))];\n"
+        }
+        return text + "}\n"
+    }
+
+    /// For Mermaid, as GitHub and GitLab show it in Markdown.
+    package func mermaid() -> String {
+        var text = "flowchart LR\n"
+        drawing.walk { event, depth in
+            let indent = String(repeating: "  ", count: depth + 1)
+            switch event {
+            case .box(let box): text += "\(indent)n\(box.number)[\(quotedForMermaid(box.label))]\n"
+            case .frameStart(let box): text += "\(indent)subgraph n\(box.number)[\(quotedForMermaid(box.label))]\n"
+            case .frameEnd: text += "\(indent)end\n"
+            }
+        }
+        for arrow in drawing.arrows {
+            let label = arrow.label.map { "|\(quotedForMermaid($0))|" } ?? ""
+            text += "  n\(arrow.from) -->\(label) n\(arrow.to)\n"
+        }
+        return text
+    }
+
+    /// One object of `nodes` and `edges`; ids are paths of definitions.
+    package func json() -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.array("nodes") { json in
+                for box in drawing.boxes {
+                    json.object { json in
+                        json.field("id", box.path)
+                        json.field("kind", box.isGroup ? "group" : "step")
+                        json.field("group", box.parent.map { drawing.boxes[$0].path })
+                        json.field("instances", box.instances)
+                        json.field("file", drawing.file)
+                        json.field("line", box.line)
+                    }
+                }
+            }
+            json.array("edges") { json in
+                for arrow in drawing.arrows {
+                    json.object { json in
+                        json.field("from", drawing.boxes[arrow.from].path)
+                        json.field("to", drawing.boxes[arrow.to].path)
+                        json.field("kind", arrow.isSequence ? "sequence" : "\(arrow.kind)")
+                    }
+                }
+            }
+        }
+        json.newline()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private func quotedForDot(_ text: String) -> String {
+        var quoted = "\""
+        for character in text.asOneLine.unicodeScalars {
+            if character == "\"" || character == "\\" { quoted += "\\" }
+            quoted.unicodeScalars.append(character)
+        }
+        return quoted + "\""
+    }
+
+    /// Mermaid reads entities written with `#`, and tags.
+    private func quotedForMermaid(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.asOneLine.unicodeScalars {
+            if "\"#&;<>`".unicodeScalars.contains(scalar) {
+                quoted += "#\(scalar.value);"
+            } else {
+                quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

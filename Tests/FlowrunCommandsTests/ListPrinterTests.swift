@@ -1,0 +1,50 @@
+import FlowrunCommands
+import FlowrunTestSupport
+import Foundation
+import Testing
+import WorkflowModel
+import WorkflowPlanning
+
+struct ListPrinterTests {
+    private let printer: ListPrinter
+
+    init() throws {
+        let workflow = WorkflowSketch.workflow([
+            .step("prepare").with(\.description, "Fetch everything\nand more"),
+            .group(
+                "build", needs: ["prepare"], forEach: ["a", "b"],
+                [.step("compile").with(\.description, "Red \u{1B}[31m")]),
+            .group("checks", [.step("lint")]),
+        ])
+        printer = ListPrinter(try #require(Planner.plan(workflow).plan))
+    }
+
+    @Test func `text is one aligned line each, with nothing that steers a terminal`() {
+        #expect(
+            printer.text() == """
+                sketch
+
+                prepare             Fetch everything
+                build          × 2  (group)
+                build.compile       Red \\u{1b}[31m
+                checks              (group)
+                checks.lint
+
+                """)
+    }
+
+    @Test func `json has the whole texts`() throws {
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(printer.json().utf8)) as? [String: Any])
+        #expect(object["name"] as? String == "sketch")
+        #expect(object["description"] is NSNull)
+        let steps = try #require(object["steps"] as? [[String: Any]])
+        #expect(steps.map { $0["id"] as? String } == ["prepare", "build", "build.compile", "checks", "checks.lint"])
+        #expect(steps.map { $0["kind"] as? String } == ["step", "group", "step", "group", "step"])
+        #expect(steps[0]["description"] as? String == "Fetch everything\nand more")
+        #expect(steps[1]["instances"] as? Int == 2)
+        #expect(steps[1]["needs"] as? [String] == ["prepare"])
+        #expect(steps[2]["line"] as? Int == 9)
+        #expect(steps[2]["instances"] is NSNull)
+    }
+}
