@@ -26,7 +26,7 @@ package enum Planner {
         var diagnostics = resolver.diagnostics
 
         let graph = DependencyGraph(workflow, needs)
-        let reporter = CycleReporter(workflow: workflow, needs: needs, graph: graph)
+        var reporter = CycleReporter(workflow, needs, graph)
         for component in graph.cyclicComponents() { diagnostics.append(reporter.diagnostic(for: component)) }
 
         let layout = PlanLayout(workflow)

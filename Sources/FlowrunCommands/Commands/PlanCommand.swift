@@ -16,6 +16,12 @@ struct PlanCommand: ParsableCommand {
     @Option(help: "How to answer: text or json.")
     var format: Format = .text
 
+    func validate() throws {
+        if let jobs, jobs < 1 {
+            throw ValidationError("-j \(jobs): at least one step must be allowed to run; leave -j out for all cores")
+        }
+    }
+
     func run() throws {
         let plan = try loadPlan(workflow.file)
         let printer = PlanPrinter(plan, jobs: jobs ?? Run.cores)

@@ -16,12 +16,13 @@ struct CutFinder {
     /// Edges that the current branch has decided to keep, so that no set is looked at twice.
     private var isKept: [Bool]
     /// Edges that may still be looked at.
-    private var budget = 3_000_000
+    private(set) var budget: Int
     /// The search calls itself once per entry removed.
     private static let deepestSearch = 12
 
-    init(_ component: WaitComponent) {
+    init(_ component: WaitComponent, budget: Int) {
         self.component = component
+        self.budget = budget
         finder = CycleFinder(component)
         removed = [Bool](repeating: false, count: component.edges.count)
         isKept = removed

@@ -3,22 +3,31 @@ import WorkflowModel
 
 /// Words for a component in which everything waits for everything else.
 struct CycleReporter {
-    let workflow: Workflow
-    let needs: ResolvedNeeds
-    let graph: DependencyGraph
+    private let workflow: Workflow
+    private let needs: ResolvedNeeds
+    private let graph: DependencyGraph
+
+    /// Edges that all searches for short cycles and small cuts together may look at, about half a second's worth: a file
+    /// of nothing but knots is to be refused in time too. One component gets at most an eighth of it.
+    private var budget = 16_000_000
 
     /// Longer cycles are told by their two ends.
     private static let longestTold = 200
     private static let mostNamed = 8
     private static let mostCuts = 10
 
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ graph: DependencyGraph) {
+        self.workflow = workflow
+        self.needs = needs
+        self.graph = graph
+    }
+
     /// Every hop of the shortest cycle with its place and its reason, then what else is caught, then the smallest cut.
-    func diagnostic(for vertices: [UInt32]) -> Diagnostic {
+    mutating func diagnostic(for vertices: [UInt32]) -> Diagnostic {
         let component = WaitComponent(vertices, of: graph)
         var finder = CycleFinder(component)
-        var budget = 4_000_000
         let none = [Bool](repeating: false, count: component.edges.count)
-        let found = finder.shortest(without: none, budget: &budget) ?? []
+        let found = spending { finder.shortest(without: none, budget: &$0) } ?? []
         let cycle = fromFirstNeed(found, in: component).filter { component.edges[$0].reason != .ownStart }
         let hops = cycle.map { hop(component.edges[$0], in: component) }
 
@@ -28,12 +37,23 @@ struct CycleReporter {
             let subject = caught == 1 ? "step or group is" : "steps or groups are"
             notes.append(Diagnostic.Note("\(caught) more \(subject) caught in it"))
         }
-        var cutFinder = CutFinder(component)
-        let cut = cutFinder.find()
+        let cut = spending { budget in
+            var cutFinder = CutFinder(component, budget: budget)
+            defer { budget = cutFinder.budget }
+            return cutFinder.find()
+        }
         notes += cutNotes(cut)
         return Diagnostic(
             .dependencyCycle, message(hops), in: workflow.file, at: hops.first?.range ?? .beginning, notes: notes,
             fix: fix(cut))
+    }
+
+    /// Gives a search its part of the budget and takes back what it leaves.
+    private mutating func spending<Result>(_ search: (inout Int) -> Result) -> Result {
+        let share = max(0, min(budget, 2_000_000))
+        var left = share
+        defer { budget -= share - left }
+        return search(&left)
     }
 
     private struct Hop {
