@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -82,6 +83,13 @@ int clinux_pipe(int ends[2]) {
 }
 
 void clinux_grow_pipe(int pipe) { fcntl(pipe, F_SETPIPE_SZ, 1 << 20); }
+
+int clinux_usable_cores(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count > 0 ? count : 1;
+}
 
 void clinux_ignored_signals(sigset_t *set) {
     sigemptyset(set);

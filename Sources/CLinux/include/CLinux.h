@@ -46,6 +46,9 @@ int clinux_pipe(int ends[2]);
 /// Asks for a pipe of 1 MiB; a refusal does no harm.
 void clinux_grow_pipe(int pipe);
 
+/// How many processors this process may use, at least 1.
+int clinux_usable_cores(void);
+
 /// The signals that are ignored now, because the parent ignored them.
 void clinux_ignored_signals(sigset_t *set);
 

@@ -34,6 +34,6 @@ struct CheckCommand: ParsableCommand {
             TerminalText.standardOutput.write(
                 findings.filter(\.1.isEmpty).map { "\($0.0): ok\n" }.joined())
         }
-        if all.containErrors || (strict && !all.isEmpty) { try exit(.invalid) }
+        if all.containErrors || (strict && !all.isEmpty) { try ExitStatus.invalid.end() }
     }
 }

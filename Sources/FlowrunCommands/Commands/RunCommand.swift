@@ -57,7 +57,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        try exit(Run(request())())
+        try Run(request())().end()
     }
 
     /// The request that the options make; throws on values that cannot be meant.
@@ -98,7 +98,9 @@ extension OutputMode: ExpressibleByArgument {}
 extension ProgressMode: ExpressibleByArgument {}
 extension ColorMode: ExpressibleByArgument {}
 
-/// Ends the command with a status of flowrun's own.
-func exit(_ status: ExitStatus) throws {
-    if status != .success { throw ExitCode(status.rawValue) }
+extension ExitStatus {
+    /// Ends the command, successfully by returning.
+    func end() throws {
+        if self != .success { throw ExitCode(rawValue) }
+    }
 }

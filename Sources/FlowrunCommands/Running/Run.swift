@@ -105,10 +105,6 @@ package struct Run {
         return String(cString: absolute)
     }
 
-    /// The cores that this process may use.
-    static var cores: Int {
-        var set = cpu_set_t()
-        guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return 1 }
-        return withUnsafeBytes(of: set) { bytes in max(1, bytes.reduce(0) { $0 + $1.nonzeroBitCount }) }
-    }
+    /// What `-j` is where nobody says it: the cores that this process may use.
+    static var cores: Int { Machine.usableCores }
 }

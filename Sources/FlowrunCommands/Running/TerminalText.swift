@@ -17,8 +17,8 @@ struct TerminalText {
         guard !diagnostics.isEmpty else { return }
         let isColored = color.isOn(
             for: stream, onTerminal: TerminalDevice.isTerminal(descriptor), environment: environmentVariable)
-        let renderer = DiagnosticRenderer(isColored: isColored)
-        write(diagnostics.map { renderer.render($0) }.joined())
+        let renderer = DiagnosticRenderer(color: isColored)
+        write(renderer.render(diagnostics))
     }
 
     /// Returns whether everything was written.
