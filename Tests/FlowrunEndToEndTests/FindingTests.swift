@@ -75,9 +75,9 @@ struct FindingTests {
               typo: { need: [a], run: "true" }
               unknown: { needs: [nobody], run: "true" }
               bare: { timeout: 30, run: "true" }
-              x: { needs: [z], run: "true" }
-              y: { needs: [x], run: "true" }
-              z: { needs: [y], run: "true" }
+              p: { needs: [r], run: "true" }
+              q: { needs: [p], run: "true" }
+              r: { needs: [q], run: "true" }
             """)
         let found = try await findings(test)
         #expect(found.map(\.line) == [3, 5, 6, 7, 8])
@@ -97,7 +97,8 @@ struct FindingTests {
         let result = try await test.run("check", "workflow.yml")
         result.expect(exit: 2)
         result.expect(
-            stdout: "workflow.yml:4:19: error[FR0203]: ", "needs: [compil]", "^^^^^^", "`compile`", "workflow.yml:3:3")
+            stdout: "workflow.yml:4:19: error[FR0203]: ", "needs: [compil]", "^^^^^^", "workflow.yml:3:3: did you mean `compile`"
+        )
     }
 
     @Test func `a valid file has no findings`() async throws {

@@ -53,7 +53,7 @@ struct OddFileTests {
         result.expect(exit: 2)
         #expect(result.stdout.contains(#/odd\.yml:\d+:\d+: error\[FR\d{4}\]: /#), "\(result.stdout.prefix(2000))")
         #expect(result.duration < Self.patience)
-        #expect(result.stdout.utf8.count < 1 << 24)
+        #expect(result.stdout.utf8.count < 1 << 25)
     }
 
     @Test func `a nesting of a hundred thousand is one finding at the depth where it is too much`() async throws {

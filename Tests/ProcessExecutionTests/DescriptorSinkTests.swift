@@ -50,6 +50,8 @@ import Testing
 private func pipe() -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [-1, -1]
     _ = Glibc.pipe(&ends)
+    // Programs that other tests start at this moment must not inherit them.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
 }
 

@@ -25,7 +25,7 @@ struct CheckCommand: ParsableCommand {
     var color: ColorMode = .auto
 
     func run() throws {
-        let findings = files.map { ($0, WorkflowLoader($0).diagnostics) }
+        let findings = files.map { ($0, WorkflowLoader.findings(in: $0)) }
         let all = findings.flatMap(\.1)
         switch format {
         case .json: DiagnosticPrinter(sink: AnswerSink()).printJSON(all)

@@ -21,9 +21,6 @@ package struct FlowrunCommand: ParsableCommand {
     package init() {}
 }
 
-/// Words that DESIGN section 5 reserves for commands of later versions.
-let commandsToCome: Set<String> = ["ctl", "runs", "why", "replay"]
-
 /// A workflow file as an argument.
 struct WorkflowArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The workflow file; - is standard input.", valueName: "file"), completion: .file())

@@ -1,40 +1,45 @@
 package import SourceDiagnostics
-package import WorkflowModel
+internal import WorkflowModel
 package import WorkflowPlanning
 internal import YAMLSyntax
 
 /// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
 package struct WorkflowLoader {
-    /// What is known of the file; nil where its text is no workflow at all.
-    package let workflow: Workflow?
-    /// Nil where there is an error among the findings.
+    /// Nil where there is an error among the findings, and where only those were asked for.
     package let plan: Plan?
     /// All findings of the file, in the order of their places.
     package let diagnostics: [Diagnostic]
 
-    /// `path` may be `-` for standard input.
+    /// Loads a file for running or describing it. `path` may be `-` for standard input.
     package init(_ path: String) {
-        let (file, unreadable) = SourceFile.read(path)
-        if let unreadable {
-            self.init(workflow: nil, plan: nil, diagnostics: [unreadable])
-            return
-        }
-        let (document, problems) = YAMLParser.parse(file)
-        guard let document else {
-            self.init(workflow: nil, plan: nil, diagnostics: problems.sortedByPlace())
-            return
-        }
-        let (workflow, mistakes) = WorkflowDecoder.decode(document)
-        let planned = workflow.map(Planner.plan)
-        let all = problems + mistakes + (planned?.diagnostics ?? [])
-        self.init(
-            workflow: workflow, plan: all.containErrors ? nil : planned?.plan,
-            diagnostics: all.count > 1 ? all.sortedByPlace() : all)
+        self.init(path) { Planner.plan($0) }
     }
 
-    private init(workflow: Workflow?, plan: Plan?, diagnostics: [Diagnostic]) {
-        self.workflow = workflow
-        self.plan = plan
-        self.diagnostics = diagnostics
+    /// Only what is wrong with the file, from the same checks without the plan they would lead to.
+    package static func findings(in path: String) -> [Diagnostic] {
+        WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }.diagnostics
+    }
+
+    private init(_ path: String, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])) {
+        var plan: Plan?
+        var findings: [Diagnostic] = []
+        let (file, unreadable) = SourceFile.read(path)
+        if let unreadable {
+            findings = [unreadable]
+        } else {
+            let (document, problems) = YAMLParser.parse(file)
+            findings = problems
+            if let document {
+                let (workflow, mistakes) = WorkflowDecoder.decode(document)
+                findings += mistakes
+                if let workflow {
+                    let planned = planner(workflow)
+                    findings += planned.diagnostics
+                    plan = planned.plan
+                }
+            }
+        }
+        self.plan = findings.containErrors ? nil : plan
+        diagnostics = findings.count > 1 ? findings.sortedByPlace() : findings
     }
 }
