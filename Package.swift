@@ -63,9 +63,9 @@ let package = Package(
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         target("FlowrunTestSupport", ["SourceDiagnostics", "WorkflowModel"]),
 
-        tests("SourceDiagnosticsTests", ["SourceDiagnostics"]),
+        tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("WorkflowModelTests", ["WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "WorkflowPlanningTests", ["WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),

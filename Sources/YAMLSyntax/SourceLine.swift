@@ -1,0 +1,66 @@
+/// One line of the source, for telling what the mistake on it is. Offsets count from the start of the file.
+struct SourceLine {
+    let source: [UInt8]
+    /// Without the line end.
+    let range: Range<Int>
+
+    init(in source: [UInt8], at offset: Int) {
+        self.source = source
+        var start = min(max(offset, 0), source.count)
+        while start > 0, source[start - 1] != UInt8(ascii: "\n") { start -= 1 }
+        var end = min(max(offset, start), source.count)
+        while end < source.count, source[end] != UInt8(ascii: "\n") { end += 1 }
+        if end > start, source[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        range = start..<end
+    }
+
+    /// Where the first character that is no blank stands; the line's end on a blank line.
+    var contentStart: Int { range.first { !Self.isBlank(source[$0]) } ?? range.upperBound }
+
+    /// The blanks the line begins with.
+    var indentation: Range<Int> { range.lowerBound..<contentStart }
+
+    /// The nearest line above that is neither blank nor a comment.
+    var above: SourceLine? {
+        var line = self
+        while line.range.lowerBound > 0 {
+            line = SourceLine(in: source, at: line.range.lowerBound - 1)
+            let start = line.contentStart
+            if start < line.range.upperBound, source[start] != UInt8(ascii: "#") { return line }
+        }
+        return nil
+    }
+
+    /// Where `text` begins first in a part of the line.
+    func firstOffset(of text: String, in part: Range<Int>) -> Int? {
+        let text = Array(text.utf8)
+        guard part.count >= text.count else { return nil }
+        return (part.lowerBound...part.upperBound - text.count).first {
+            source[$0..<$0 + text.count].elementsEqual(text)
+        }
+    }
+
+    /// From `start` to the end of the text on the line, without a trailing comment and blanks.
+    func text(from start: Int) -> Range<Int> {
+        var end = firstOffset(of: " #", in: start..<max(start, range.upperBound)) ?? range.upperBound
+        while end > start, Self.isBlank(source[end - 1]) { end -= 1 }
+        return start..<max(start, end)
+    }
+
+    /// The value behind the line's first `key: `, comment and blanks left out; nil where there is none.
+    func value(before end: Int) -> Range<Int>? {
+        guard let colon = firstOffset(of: ": ", in: contentStart..<max(contentStart, end)) else { return nil }
+        var start = colon + 2
+        while start < range.upperBound, Self.isBlank(source[start]) { start += 1 }
+        return text(from: start)
+    }
+
+    func string(_ part: Range<Int>) -> String { String(decoding: source[part], as: UTF8.self) }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// The text as a single-quoted YAML scalar.
+    static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+}

@@ -1,0 +1,120 @@
+internal import CLibYAML
+package import SourceDiagnostics
+
+/// Turns the bytes of a workflow file into nodes with places. The only file that calls libyaml.
+package enum YAMLParser {
+    /// The one document of a file, and every finding about its text. The document is nil where the text cannot be read
+    /// as YAML at all; with lesser findings (a duplicate key, a tag) it is whole, so that its reader can go on.
+    package static func parse(_ file: SourceFile) -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
+        let check = TextCheck(file)
+        guard check.diagnostics.isEmpty else { return (nil, check.diagnostics) }
+        return file.bytes.withUnsafeBufferPointer { source in
+            var builder = YAMLTreeBuilder(file: file, source: source)
+            let stream = EventStream(source, isASCII: check.isASCII)
+            stream.read(into: &builder)
+            let isWhole = !builder.isStopped && !builder.rows.isEmpty
+            let document =
+                isWhole ? YAMLDocument(file: file, rows: builder.rows, copiedText: builder.copiedText) : nil
+            return (document, builder.diagnostics)
+        }
+    }
+}
+
+/// The owner of libyaml's parser, which points into itself and so must not move.
+private struct EventStream: ~Copyable {
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    private let source: UnsafeBufferPointer<UInt8>
+    private let isASCII: Bool
+    /// The length of the byte order mark, which libyaml does not get to see.
+    private let base: Int
+
+    init(_ source: UnsafeBufferPointer<UInt8>, isASCII: Bool) {
+        self.source = source
+        self.isASCII = isASCII
+        base = source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        parser = .allocate(capacity: 1)
+        precondition(yaml_parser_initialize(parser) == 1, "no memory for the YAML parser")
+        // Named, so that libyaml does not guess; `TextCheck` has seen that it is true.
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        let text = UnsafeBufferPointer(rebasing: source[base...])
+        // libyaml wants an address also for no bytes.
+        yaml_parser_set_input_string(parser, text.baseAddress ?? UnsafePointer(bitPattern: 1), text.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+    }
+
+    func read(into builder: inout YAMLTreeBuilder) {
+        var offsets = CharacterOffsets(source: source, base: base, isASCII: isASCII)
+        var documents = 0
+        var event = yaml_event_t()
+        while !builder.isStopped {
+            guard yaml_parser_parse(parser, &event) == 1 else {
+                return reportProblem(to: &builder, &offsets)
+            }
+            defer { yaml_event_delete(&event) }
+            let start = offsets.offset(ofCharacter: event.start_mark.index)
+            let end = offsets.offset(ofCharacter: event.end_mark.index)
+            switch event.type {
+            case YAML_SCALAR_EVENT:
+                let scalar = event.data.scalar
+                builder.addScalar(
+                    UnsafeBufferPointer(start: scalar.value, count: scalar.length), kind: .init(scalar.style),
+                    from: start, to: end, properties: .init(anchor: scalar.anchor, tag: scalar.tag))
+            case YAML_MAPPING_START_EVENT:
+                let mapping = event.data.mapping_start
+                builder.openCollection(
+                    .mapping, from: start, to: end, properties: .init(anchor: mapping.anchor, tag: mapping.tag))
+            case YAML_SEQUENCE_START_EVENT:
+                let sequence = event.data.sequence_start
+                builder.openCollection(
+                    .sequence, from: start, to: end, properties: .init(anchor: sequence.anchor, tag: sequence.tag))
+            case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT:
+                // Without a bracket the event is empty and stands wherever the next token is.
+                builder.closeCollection(at: end > start ? end : nil)
+            case YAML_ALIAS_EVENT:
+                builder.addAlias(String(cString: event.data.alias.anchor), from: start, to: end)
+            case YAML_DOCUMENT_START_EVENT:
+                documents += 1
+                let tags = event.data.document_start.tag_directives
+                builder.startDocument(documents, hasTagDirectives: tags.start != tags.end, at: start..<end)
+            case YAML_STREAM_END_EVENT:
+                return builder.endStream()
+            default:
+                break
+            }
+        }
+    }
+
+    private func reportProblem(to builder: inout YAMLTreeBuilder, _ offsets: inout CharacterOffsets) {
+        let problem = parser.pointee
+        precondition(problem.error != YAML_MEMORY_ERROR, "no memory for the YAML parser")
+        let context = problem.context.map { String(cString: $0) }
+        builder.stop(
+            YAMLProblem(
+                problem: problem.problem.map { String(cString: $0) } ?? "",
+                context: context ?? "",
+                offset: offsets.offset(ofCharacter: problem.problem_mark.index),
+                contextOffset: context == nil ? nil : offsets.offset(ofCharacter: problem.context_mark.index)))
+    }
+}
+
+extension YAMLTreeBuilder.Properties {
+    fileprivate init(anchor: UnsafePointer<UInt8>?, tag: UnsafePointer<UInt8>?) {
+        self.init(anchor: anchor.map { String(cString: $0) }, hasTag: tag != nil)
+    }
+}
+
+extension YAMLRow.Kind {
+    fileprivate init(_ style: yaml_scalar_style_t) {
+        switch style {
+        case YAML_SINGLE_QUOTED_SCALAR_STYLE: self = .singleQuoted
+        case YAML_DOUBLE_QUOTED_SCALAR_STYLE: self = .doubleQuoted
+        case YAML_LITERAL_SCALAR_STYLE: self = .literal
+        case YAML_FOLDED_SCALAR_STYLE: self = .folded
+        default: self = .plain
+        }
+    }
+}

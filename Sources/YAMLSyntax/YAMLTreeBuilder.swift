@@ -1,0 +1,236 @@
+internal import SourceDiagnostics
+
+/// Collects the nodes of one document and refuses what flowrun's YAML leaves out: tags, aliases without measure, deep
+/// nesting. Knows nothing of libyaml.
+struct YAMLTreeBuilder {
+    /// What may stand before a node: `&anchor` and `!tag`.
+    struct Properties {
+        var anchor: String?
+        var hasTag = false
+
+        static let none = Properties()
+        var isEmpty: Bool { anchor == nil && !hasTag }
+    }
+
+    private struct OpenCollection {
+        var row: UInt32
+        var children: UInt32 = 0
+        /// How many nodes there were before it, those that aliases stand for included.
+        var nodesBefore: Int
+        var anchor: String?
+    }
+
+    private struct Anchor {
+        var row: UInt32
+        /// The nodes it stands for; nil while it is still open.
+        var size: Int?
+    }
+
+    let file: SourceFile
+    let source: UnsafeBufferPointer<UInt8>
+    var rows: [YAMLRow] = []
+    private(set) var copiedText: [UInt8] = []
+    var diagnostics: [Diagnostic] = []
+    /// Whether a finding makes it pointless to read on.
+    private(set) var isStopped = false
+    private var open: [OpenCollection] = []
+    private var anchors: [String: Anchor] = [:]
+    private var aliasedNodes = 0
+    /// Where the last content ended; a block collection ends there, not where libyaml notices.
+    private var lastEnd: UInt32 = 0
+
+    init(file: SourceFile, source: UnsafeBufferPointer<UInt8>) {
+        self.file = file
+        self.source = source
+        open.reserveCapacity(YAMLLimits.depth)
+        // A node takes at least two bytes of text and ordinary workflows more than ten; what is not touched costs nothing.
+        rows.reserveCapacity(source.count / 8 + 64)
+    }
+
+    private var nodeCount: Int { rows.count + aliasedNodes }
+
+    mutating func startDocument(_ number: Int, hasTagDirectives: Bool, at place: Range<Int>) {
+        if number == 2 {
+            stop(
+                .severalDocuments, "a second document begins here, a workflow file holds one", at: place,
+                fix: "remove the `---`, or move the rest to a file of its own")
+        }
+        if hasTagDirectives {
+            report(
+                .tagRefused, "YAML tags are not accepted, found a `%TAG` directive", at: place,
+                fix: .init("remove the directive"))
+        }
+    }
+
+    /// Reports a file that says nothing.
+    mutating func endStream() {
+        guard rows.isEmpty || rows[0].kind == .plain && rows[0].start == rows[0].end else { return }
+        stop(
+            .emptyDocument, "the file holds no workflow", at: 0..<0,
+            fix: "the smallest one has `version: 1` and one step under `steps:`")
+    }
+
+    mutating func addScalar(
+        _ value: UnsafeBufferPointer<UInt8>, kind: YAMLRow.Kind, from start: Int, to end: Int, properties: Properties
+    ) {
+        var start = start
+        if !properties.isEmpty {
+            start = readProperties(from: start, to: end)
+            if let anchor = properties.anchor { anchors[anchor] = Anchor(row: UInt32(rows.count), size: 1) }
+        }
+        var end = end
+        if kind == .literal || kind == .folded { end = trimmedEnd(from: start, to: end) }
+        // Most values are spelt in the source as they are, between quotes or without.
+        let quote = kind == .singleQuoted || kind == .doubleQuoted ? 1 : 0
+        var row = YAMLRow(
+            start: UInt32(start), end: UInt32(end), first: UInt32(start + quote), second: UInt32(value.count),
+            kind: kind)
+        if end - start != value.count + 2 * quote || !isSource(at: start + quote, value) {
+            row.isCopied = true
+            row.first = UInt32(copiedText.count)
+            copiedText.append(contentsOf: value)
+            if kind == .doubleQuoted, value.contains(0) { refuseNUL(at: start..<end) }
+        }
+        append(row)
+        lastEnd = UInt32(end)
+    }
+
+    mutating func openCollection(_ kind: YAMLRow.Kind, from start: Int, to end: Int, properties: Properties) {
+        let start = properties.isEmpty ? start : readProperties(from: start, to: source.count)
+        if open.count == YAMLLimits.depth {
+            stop(
+                .nestingTooDeep, "the nesting is deeper than \(YAMLLimits.depth) levels", at: start..<max(end, start),
+                fix: "no workflow needs that many; look for a forgotten `]` or `}`")
+            return
+        }
+        let row = UInt32(rows.count)
+        let before = nodeCount
+        if let anchor = properties.anchor { anchors[anchor] = Anchor(row: row, size: nil) }
+        append(YAMLRow(start: UInt32(start), end: UInt32(max(end, start)), first: 0, second: 0, kind: kind))
+        open.append(OpenCollection(row: row, nodesBefore: before, anchor: properties.anchor))
+        lastEnd = UInt32(max(end, start))
+    }
+
+    /// `end` is where the closing bracket ends; nil for a collection without one.
+    mutating func closeCollection(at end: Int?) {
+        guard let closed = open.popLast() else { return }
+        if let end { lastEnd = UInt32(end) }
+        let row = Int(closed.row)
+        rows[row].end = max(lastEnd, rows[row].end)
+        rows[row].second = UInt32(rows.count)
+        rows[row].first = closed.children
+        if rows[row].kind == .mapping {
+            rows[row].first /= 2
+            refuseKeys(ofMapping: closed.row)
+        }
+        if let name = closed.anchor, anchors[name]?.row == closed.row {
+            anchors[name] = Anchor(row: closed.row, size: nodeCount - closed.nodesBefore)
+        }
+    }
+
+    mutating func addAlias(_ name: String, from start: Int, to end: Int) {
+        var row = YAMLRow(start: UInt32(start), end: UInt32(end), first: 0, second: 0, kind: .invalid)
+        switch anchors[name] {
+        case nil:
+            let near = Suggestion.nearest(to: name, among: anchors.keys.sorted())
+            report(
+                .unknownAnchor, "there is no anchor `&\(name)` before this alias", at: start..<end,
+                fix: near.map { near in
+                    Diagnostic.Fix(
+                        "did you mean `*\(near)`?",
+                        edits: [.init(range: SourceRange(start..<end), replacement: "*\(near)")])
+                } ?? .init("give a value here `&\(name)` first, or quote the text if it is no alias"))
+        case let anchor? where anchor.size == nil:
+            let opened = rows[Int(anchor.row)]
+            report(
+                .recursiveAlias, "the alias `*\(name)` stands inside what it stands for", at: start..<end,
+                notes: [
+                    .init("`&\(name)` begins here", at: SourceRange(start: opened.start, end: opened.start + 1))
+                ],
+                fix: .init("write out what is meant"))
+        case let anchor?:
+            row.kind = .alias
+            row.first = anchor.row
+            aliasedNodes += anchor.size ?? 0
+        }
+        append(row)
+        lastEnd = UInt32(end)
+        if aliasedNodes > max(YAMLLimits.aliasMinimum, YAMLLimits.aliasFactor * rows.count) {
+            stop(
+                .aliasBudget,
+                "the aliases up to here stand for \(aliasedNodes) nodes, "
+                    + "more than \(YAMLLimits.aliasFactor) times what the file spells out",
+                at: start..<end, fix: "write out what is meant, or use `matrix` or `for-each`")
+        }
+    }
+
+    mutating func report(
+        _ code: DiagnosticCode, _ message: String, at range: Range<Int>, notes: [Diagnostic.Note] = [],
+        fix: Diagnostic.Fix? = nil
+    ) {
+        diagnostics.append(Diagnostic(code, message, in: file, at: SourceRange(range), notes: notes, fix: fix))
+    }
+
+    mutating func stop(_ code: DiagnosticCode, _ message: String, at range: Range<Int>, fix: String) {
+        report(code, message, at: range, fix: .init(fix))
+        isStopped = true
+    }
+
+    mutating func stop(_ problem: YAMLProblem) {
+        diagnostics.append(problem.diagnostic(in: file))
+        isStopped = true
+    }
+
+    private mutating func append(_ row: YAMLRow) {
+        rows.append(row)
+        if !open.isEmpty { open[open.count - 1].children &+= 1 }
+    }
+
+    private func isSource(at start: Int, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard start + value.count <= source.count else { return false }
+        for index in 0..<value.count where source[start + index] != value[index] { return false }
+        return true
+    }
+
+    /// Block text ends for libyaml after its last line end and blank lines; for people after its last character.
+    private func trimmedEnd(from start: Int, to end: Int) -> Int {
+        var end = end
+        while end > start, [0x20, 0x09, 0x0A, 0x0D].contains(source[end - 1]) { end -= 1 }
+        return end
+    }
+
+    /// Walks over anchor and tag, reports the tag, and returns where the node itself starts.
+    private mutating func readProperties(from start: Int, to end: Int) -> Int {
+        var offset = start
+        while offset < end {
+            switch source[offset] {
+            case UInt8(ascii: "&"), UInt8(ascii: "!"):
+                var last = offset
+                while last < end, !" \t\r\n,[]{}".utf8.contains(source[last]) { last += 1 }
+                if source[offset] == UInt8(ascii: "!") { refuseTag(at: offset..<last) }
+                offset = max(last, offset + 1)
+            case UInt8(ascii: "#"):
+                while offset < end, source[offset] != UInt8(ascii: "\n") { offset += 1 }
+            case 0x20, 0x09, 0x0A, 0x0D:
+                offset += 1
+            default:
+                return offset
+            }
+        }
+        // Nothing follows: the properties are all there is to point at.
+        return start
+    }
+
+    private mutating func refuseTag(at range: Range<Int>) {
+        let tag = String(decoding: source[range], as: UTF8.self)
+        report(
+            .tagRefused, "YAML tags are not accepted, found `\(tag)`", at: range,
+            fix: .init("quote the value if the `!` belongs to it, remove the tag otherwise"))
+    }
+
+    private mutating func refuseNUL(at range: Range<Int>) {
+        report(
+            .controlCharacter, "the text holds a NUL character, which no program can be given", at: range,
+            fix: .init("remove the `\\0` or `\\x00`"))
+    }
+}
