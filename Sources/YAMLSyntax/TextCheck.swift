@@ -36,18 +36,30 @@ struct TextCheck {
         }
     }
 
-    /// Walks over printable ASCII, tabs and line ends, sixteen bytes at a time.
+    /// Walks over printable ASCII, tabs and line ends, eight bytes at a time.
     private static func endOfPlainASCII(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         var offset = start
         let raw = UnsafeRawBufferPointer(bytes)
-        while offset + 16 <= bytes.count {
-            let block = raw.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
-            let odd = (block .< 0x20) .& (block .!= 9) .& (block .!= 10) .& (block .!= 13) .| (block .> 0x7E)
-            if any(odd) { break }
-            offset += 16
+        while offset + 8 <= bytes.count {
+            let word = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            // One flag per byte, in its highest bit. Every subtraction and sum stays inside its byte.
+            let belowBlank = ~((word | highBits) &- every(0x20)) & highBits
+            let lineEndsAndTabs = flags(of: 0x0A, in: word) | flags(of: 0x0D, in: word) | flags(of: 0x09, in: word)
+            if (belowBlank & ~lineEndsAndTabs) | (word & highBits) | flags(of: 0x7F, in: word) != 0 { break }
+            offset += 8
         }
         while offset < bytes.count, isPlain(bytes[offset]) { offset += 1 }
         return offset
+    }
+
+    private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    private static func every(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
+
+    /// The high bit of every byte of `word` that equals `byte`.
+    private static func flags(of byte: UInt64, in word: UInt64) -> UInt64 {
+        let difference = word ^ every(byte)
+        return ~(((difference & ~highBits) &+ ~highBits) | difference) & highBits
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
