@@ -20,7 +20,7 @@ extension YAMLProblem {
             return missingColon(above, from: above.range.lowerBound + indentation.utf8.count)
         }
         return Finding(
-            message: "`\(line.string(key))` is indented deeper than the line above it, "
+            message: "\(Phrase.quoted(line.string(key))) is indented deeper than the line above it, "
                 + "so it reads as a part of that line's value",
             range: key,
             fix: .init(
@@ -89,7 +89,7 @@ extension YAMLProblem {
                     edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
         }
         return Finding(
-            message: "expected `key: value`, found `\(line.string(text))` without a `:`", range: text,
+            message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
             fix: .init("add the `:`, or indent the line if it continues the value above"))
     }
 

@@ -73,9 +73,9 @@ extension YAMLTreeBuilder {
         let name = withKeyBytes(key) { String(decoding: $0, as: UTF8.self) }
         let (row, firstRow) = (rows[Int(key)], rows[Int(first)])
         report(
-            .duplicateKey, "the key `\(name)` is given twice", at: Int(row.start)..<Int(row.end),
+            .duplicateKey, "the key \(Phrase.quoted(name)) is given twice", at: Int(row.start)..<Int(row.end),
             notes: [
-                .init("the first `\(name)` stands here", at: SourceRange(start: firstRow.start, end: firstRow.end))
+                .init("the first one stands here", at: SourceRange(start: firstRow.start, end: firstRow.end))
             ],
             fix: .init("remove or rename one of the two"))
     }

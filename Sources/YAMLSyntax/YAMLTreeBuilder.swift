@@ -224,7 +224,7 @@ struct YAMLTreeBuilder {
     private mutating func refuseTag(at range: Range<Int>) {
         let tag = String(decoding: source[range], as: UTF8.self)
         report(
-            .tagRefused, "YAML tags are not accepted, found `\(tag)`", at: range,
+            .tagRefused, "YAML tags are not accepted, found \(Phrase.quoted(tag))", at: range,
             fix: .init("quote the value if the `!` belongs to it, remove the tag otherwise"))
     }
 
