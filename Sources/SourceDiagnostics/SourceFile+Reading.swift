@@ -71,6 +71,7 @@ extension SourceFile {
         while true {
             var failure: Int32 = 0
             bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                LargeMemory.prepare(UnsafeRawBufferPointer(buffer))
                 count = buffer.update(fromContentsOf: bytes)
                 failure = fill(buffer, &count, from: descriptor)
             }

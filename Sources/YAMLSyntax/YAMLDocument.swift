@@ -4,26 +4,38 @@ package import SourceDiagnostics
 ///
 /// A parent stands before its children, a key before its value, and a collection's row says where its subtree ends, so
 /// walking is arithmetic on row numbers and a million nodes are one allocation.
-package final class YAMLDocument: Sendable {
+package final class YAMLDocument: @unchecked Sendable {  // The rows are memory of its own and never change again.
     package let file: SourceFile
-    let rows: [YAMLRow]
+    private let rows: YAMLRows
     /// The values of scalars whose source spells them otherwise: escapes, folded and block text.
-    let copiedText: [UInt8]
+    private let copiedText: [UInt8]
 
-    init(file: SourceFile, rows: [YAMLRow], copiedText: [UInt8]) {
+    init(file: SourceFile, rows: consuming YAMLRows, copiedText: [UInt8]) {
         self.file = file
         self.rows = rows
         self.copiedText = copiedText
     }
 
-    /// The document's outermost node.
-    package var root: YAMLNode { YAMLNode(document: self, place: 0) }
-
-    /// How many rows the document has; aliases count one, whatever they stand for.
+    /// How many rows the document has; an alias counts one, whatever it stands for.
     package var rowCount: Int { rows.count }
 
-    /// The node that stands in a row, not looking through aliases to what they stand for twice.
-    package func node(at row: Int) -> YAMLNode { YAMLNode(document: self, place: UInt32(row)) }
+    /// Calls `body` with the document's outermost node. Nodes are views of memory that is only there meanwhile: none
+    /// may be kept. Reading through them costs no reference count, of which a large workflow would pay millions.
+    package func withRoot<Result>(_ body: (YAMLNode) throws -> Result) rethrows -> Result {
+        try file.bytes.withUnsafeBufferPointer { source in
+            try copiedText.withUnsafeBufferPointer { copiedText in
+                let memory = YAMLMemory(rows: rows.buffer, source: source, copiedText: copiedText)
+                return try withUnsafePointer(to: memory) { try body(YAMLNode(memory: $0, place: 0)) }
+            }
+        }
+    }
+}
+
+/// What nodes look into.
+struct YAMLMemory {
+    let rows: UnsafeBufferPointer<YAMLRow>
+    let source: UnsafeBufferPointer<UInt8>
+    let copiedText: UnsafeBufferPointer<UInt8>
 }
 
 /// A node in twenty bytes.

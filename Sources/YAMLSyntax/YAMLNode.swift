@@ -1,27 +1,27 @@
 package import SourceDiagnostics
 
-/// A view of one node; cheap to copy, reads its text only when asked.
-package struct YAMLNode: Sendable {
+/// A view of one node inside `YAMLDocument.withRoot`; sixteen bytes, reads its text only when asked.
+package struct YAMLNode {
     package enum Kind: Sendable {
         case scalar, sequence, mapping
         /// Reported by the parser already; readers say nothing more about it.
         case invalid
     }
 
-    package let document: YAMLDocument
+    private let memory: UnsafePointer<YAMLMemory>
     /// Where the node stands: the row of the alias, if it is one.
-    let place: UInt32
+    private let place: UInt32
     /// The row of what it says.
-    let row: UInt32
+    private let row: UInt32
 
-    init(document: YAMLDocument, place: UInt32) {
-        self.document = document
+    init(memory: UnsafePointer<YAMLMemory>, place: UInt32) {
+        self.memory = memory
         self.place = place
-        let found = document.rows[Int(place)]
+        let found = memory.pointee.rows[Int(place)]
         row = found.kind == .alias ? found.first : place
     }
 
-    private var content: YAMLRow { document.rows[Int(row)] }
+    private var content: YAMLRow { memory.pointee.rows[Int(row)] }
 
     package var kind: Kind {
         switch content.kind {
@@ -34,12 +34,15 @@ package struct YAMLNode: Sendable {
 
     /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would be.
     package var range: SourceRange {
-        let row = document.rows[Int(place)]
+        let row = memory.pointee.rows[Int(place)]
         return SourceRange(start: row.start, end: row.end)
     }
 
     /// The number of the row that holds the node's content; two aliases of one anchor have the same.
     package var contentRow: Int { Int(row) }
+
+    /// The number of the row where the node stands.
+    package var placeRow: Int { Int(place) }
 
     /// One past the last row of the node's content.
     package var contentEnd: Int { Int(content.end(at: row)) }
@@ -56,26 +59,27 @@ package struct YAMLNode: Sendable {
     package var count: Int { content.isCollection ? Int(content.first) : 0 }
 
     /// The value of a scalar; empty for a collection.
-    package var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The length of a scalar's value in bytes; 0 for a collection.
+    package var byteCount: Int { content.isCollection ? 0 : Int(content.second) }
 
     /// Whether the node is a scalar with this value.
     package func isText(_ text: StaticString) -> Bool {
-        withBytes { bytes in
-            bytes.count == text.utf8CodeUnitCount
-                && bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: bytes.count))
-        } && kind == .scalar
+        let content = content
+        guard !content.isCollection, content.kind != .invalid, content.second == text.utf8CodeUnitCount else {
+            return false
+        }
+        return bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// The value of a scalar as UTF-8, without a copy; no bytes for a collection.
-    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    /// The value of a scalar as UTF-8, without a copy and as short-lived as the node; no bytes for a collection.
+    package var bytes: UnsafeBufferPointer<UInt8> {
         let content = content
-        guard !content.isCollection, content.kind != .invalid else {
-            return try body(UnsafeBufferPointer(start: nil, count: 0))
-        }
+        guard !content.isCollection, content.kind != .invalid else { return UnsafeBufferPointer(start: nil, count: 0) }
         let range = Int(content.first)..<Int(content.first) + Int(content.second)
-        return try (content.isCopied ? document.copiedText : document.file.bytes).withUnsafeBufferPointer {
-            try body(UnsafeBufferPointer(rebasing: $0[range]))
-        }
+        return UnsafeBufferPointer(
+            rebasing: (content.isCopied ? memory.pointee.copiedText : memory.pointee.source)[range])
     }
 
     /// Where a part of a scalar's value stands, given as offsets into its bytes; the whole scalar where the source
@@ -87,45 +91,53 @@ package struct YAMLNode: Sendable {
             start: content.first + UInt32(part.lowerBound), end: content.first + UInt32(part.upperBound))
     }
 
+    /// The node that stands in a row of the same document.
+    package func node(atRow row: Int) -> YAMLNode { YAMLNode(memory: memory, place: UInt32(row)) }
+
+    /// The entry of a mapping whose key stands in a row of the same document.
+    package func entry(atKeyRow row: Int) -> (key: YAMLNode, value: YAMLNode) {
+        (node(atRow: row), node(atRow: Int(memory.pointee.rows[row].end(at: UInt32(row)))))
+    }
+
     /// The elements of a sequence in file order; empty for anything else.
     package var elements: Elements {
         let content = content
-        guard content.kind == .sequence else { return Elements(document: document, upcoming: 0, end: 0) }
-        return Elements(document: document, upcoming: row + 1, end: content.second)
+        guard content.kind == .sequence else { return Elements(memory: memory, upcoming: 0, end: 0) }
+        return Elements(memory: memory, upcoming: row + 1, end: content.second)
     }
 
     /// The entries of a mapping in file order, without those the parser refused; empty for anything else.
     package var entries: Entries {
         let content = content
-        guard content.kind == .mapping else { return Entries(document: document, upcoming: 0, end: 0) }
-        return Entries(document: document, upcoming: row + 1, end: content.second)
+        guard content.kind == .mapping else { return Entries(memory: memory, upcoming: 0, end: 0) }
+        return Entries(memory: memory, upcoming: row + 1, end: content.second)
     }
 
     package struct Elements: Sequence, IteratorProtocol {
-        let document: YAMLDocument
+        let memory: UnsafePointer<YAMLMemory>
         var upcoming: UInt32
         let end: UInt32
 
         package mutating func next() -> YAMLNode? {
             guard upcoming < end else { return nil }
-            defer { upcoming = document.rows[Int(upcoming)].end(at: upcoming) }
-            return YAMLNode(document: document, place: upcoming)
+            defer { upcoming = memory.pointee.rows[Int(upcoming)].end(at: upcoming) }
+            return YAMLNode(memory: memory, place: upcoming)
         }
     }
 
     package struct Entries: Sequence, IteratorProtocol {
-        let document: YAMLDocument
+        let memory: UnsafePointer<YAMLMemory>
         var upcoming: UInt32
         let end: UInt32
 
         package mutating func next() -> (key: YAMLNode, value: YAMLNode)? {
             while upcoming < end {
                 let key = upcoming
-                let row = document.rows[Int(key)]
+                let row = memory.pointee.rows[Int(key)]
                 let value = row.end(at: key)
-                upcoming = document.rows[Int(value)].end(at: value)
+                upcoming = memory.pointee.rows[Int(value)].end(at: value)
                 if !row.isRefusedKey {
-                    return (YAMLNode(document: document, place: key), YAMLNode(document: document, place: value))
+                    return (YAMLNode(memory: memory, place: key), YAMLNode(memory: memory, place: value))
                 }
             }
             return nil

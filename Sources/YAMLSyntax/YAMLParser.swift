@@ -12,10 +12,7 @@ package enum YAMLParser {
             var builder = YAMLTreeBuilder(file: file, source: source)
             let stream = EventStream(source, isASCII: check.isASCII)
             stream.read(into: &builder)
-            let isWhole = !builder.isStopped && !builder.rows.isEmpty
-            let document =
-                isWhole ? YAMLDocument(file: file, rows: builder.rows, copiedText: builder.copiedText) : nil
-            return (document, builder.diagnostics)
+            return builder.finish()
         }
     }
 }

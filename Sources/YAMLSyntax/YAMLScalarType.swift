@@ -64,7 +64,7 @@ extension YAMLNode {
     /// The core-schema type of a scalar; nil for a collection.
     package var type: YAMLScalarType? {
         guard kind == .scalar else { return nil }
-        return isPlain ? withBytes { YAMLScalarType(plain: $0) } : .string
+        return isPlain ? YAMLScalarType(plain: bytes) : .string
     }
 
     /// Whether the value is absent, `null` or `~`.

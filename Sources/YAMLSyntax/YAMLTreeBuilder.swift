@@ -1,8 +1,9 @@
+internal import Glibc
 internal import SourceDiagnostics
 
 /// Collects the nodes of one document and refuses what flowrun's YAML leaves out: tags, aliases without measure, deep
 /// nesting. Knows nothing of libyaml.
-struct YAMLTreeBuilder {
+struct YAMLTreeBuilder: ~Copyable {
     /// What may stand before a node: `&anchor` and `!tag`.
     struct Properties {
         var anchor: String?
@@ -18,6 +19,8 @@ struct YAMLTreeBuilder {
         /// How many nodes there were before it, those that aliases stand for included.
         var nodesBefore: Int
         var anchor: String?
+        var isMapping: Bool
+        var keys = SeenKeys()
     }
 
     private struct Anchor {
@@ -28,9 +31,9 @@ struct YAMLTreeBuilder {
 
     let file: SourceFile
     let source: UnsafeBufferPointer<UInt8>
-    var rows: [YAMLRow] = []
+    var rows: YAMLRows
     private(set) var copiedText: [UInt8] = []
-    var diagnostics: [Diagnostic] = []
+    private(set) var diagnostics: [Diagnostic] = []
     /// Whether a finding makes it pointless to read on.
     private(set) var isStopped = false
     private var open: [OpenCollection] = []
@@ -43,8 +46,15 @@ struct YAMLTreeBuilder {
         self.file = file
         self.source = source
         open.reserveCapacity(YAMLLimits.depth)
-        // A node takes at least two bytes of text and ordinary workflows more than ten; what is not touched costs nothing.
-        rows.reserveCapacity(source.count / 8 + 64)
+        // A node of an ordinary workflow takes more than ten bytes of text; what is not touched costs nothing.
+        rows = YAMLRows(capacity: source.count / 8 + 64)
+    }
+
+    /// What was collected; no document where reading had to stop.
+    consuming func finish() -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
+        let diagnostics = diagnostics
+        if isStopped { return (nil, diagnostics) }
+        return (YAMLDocument(file: file, rows: rows, copiedText: copiedText), diagnostics)
     }
 
     private var nodeCount: Int { rows.count + aliasedNodes }
@@ -64,7 +74,7 @@ struct YAMLTreeBuilder {
 
     /// Reports a file that says nothing.
     mutating func endStream() {
-        guard rows.isEmpty || rows[0].kind == .plain && rows[0].start == rows[0].end else { return }
+        guard rows.count == 0 || rows[0].kind == .plain && rows[0].start == rows[0].end else { return }
         stop(
             .emptyDocument, "the file holds no workflow", at: 0..<0,
             fix: "the smallest one has `version: 1` and one step under `steps:`")
@@ -107,7 +117,8 @@ struct YAMLTreeBuilder {
         let before = nodeCount
         if let anchor = properties.anchor { anchors[anchor] = Anchor(row: row, size: nil) }
         append(YAMLRow(start: UInt32(start), end: UInt32(max(end, start)), first: 0, second: 0, kind: kind))
-        open.append(OpenCollection(row: row, nodesBefore: before, anchor: properties.anchor))
+        open.append(
+            OpenCollection(row: row, nodesBefore: before, anchor: properties.anchor, isMapping: kind == .mapping))
         lastEnd = UInt32(max(end, start))
     }
 
@@ -115,14 +126,9 @@ struct YAMLTreeBuilder {
     mutating func closeCollection(at end: Int?) {
         guard let closed = open.popLast() else { return }
         if let end { lastEnd = UInt32(end) }
-        let row = Int(closed.row)
-        rows[row].end = max(lastEnd, rows[row].end)
-        rows[row].second = UInt32(rows.count)
-        rows[row].first = closed.children
-        if rows[row].kind == .mapping {
-            rows[row].first /= 2
-            refuseKeys(ofMapping: closed.row)
-        }
+        rows[closed.row].end = max(lastEnd, rows[closed.row].end)
+        rows[closed.row].second = UInt32(rows.count)
+        rows[closed.row].first = closed.isMapping ? closed.children / 2 : closed.children
         if let name = closed.anchor, anchors[name]?.row == closed.row {
             anchors[name] = Anchor(row: closed.row, size: nodeCount - closed.nodesBefore)
         }
@@ -141,7 +147,7 @@ struct YAMLTreeBuilder {
                         edits: [.init(range: SourceRange(start..<end), replacement: "*\(near)")])
                 } ?? .init("give a value here `&\(name)` first, or quote the text if it is no alias"))
         case let anchor? where anchor.size == nil:
-            let opened = rows[Int(anchor.row)]
+            let opened = rows[anchor.row]
             report(
                 .recursiveAlias, "the alias `*\(name)` stands inside what it stands for", at: start..<end,
                 notes: [
@@ -182,14 +188,22 @@ struct YAMLTreeBuilder {
     }
 
     private mutating func append(_ row: YAMLRow) {
+        let number = UInt32(rows.count)
         rows.append(row)
-        if !open.isEmpty { open[open.count - 1].children &+= 1 }
+        guard !open.isEmpty else { return }
+        let parent = open.count - 1
+        let isKey = open[parent].isMapping && open[parent].children & 1 == 0
+        open[parent].children &+= 1
+        // Now, while the key's bytes are at hand: looking at all keys at the end would read the whole file again.
+        guard isKey, !refuseOddKey(number) else { return }
+        if let first = open[parent].keys.insert(number, rows, source, copiedText) { refuseDuplicate(number, of: first) }
     }
 
     private func isSource(at start: Int, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard start + value.count <= source.count else { return false }
-        for index in 0..<value.count where source[start + index] != value[index] { return false }
-        return true
+        guard let text = value.baseAddress, let source = source.baseAddress, !value.isEmpty else {
+            return value.isEmpty
+        }
+        return memcmp(source + start, text, value.count) == 0
     }
 
     /// Block text ends for libyaml after its last line end and blank lines; for people after its last character.

@@ -29,7 +29,7 @@ struct `What the parser refuses` {
 
     @Test func `readers do not see a refused key`() throws {
         let document = YAMLParser.parse(SourceFile(name: "t", text: "a: 1\na: 2\n<<: {b: 1}\n[c]: 1\nd: 1\n")).document
-        #expect(try #require(document).root.entries.map(\.key.text) == ["a", "d"])
+        #expect(try #require(document).withRoot { $0.entries.map(\.key.text) } == ["a", "d"])
     }
 
     @Test func `tags, merge keys and keys that are no names`() {
@@ -66,7 +66,7 @@ struct `What the parser refuses` {
         for (open, count) in [("[", 65), ("[", 100_000), ("{a: ", 100_000), ("- ", 100_000), ("? ", 5_000)] {
             let text = String(repeating: open, count: count)
             let column = open.utf8.count * 64 + 1
-            #expect(findings(text) == ["1:\(column) FR0110 the nesting is deeper than 64 levels"])
+            #expect(findings(text).last == "1:\(column) FR0110 the nesting is deeper than 64 levels")
         }
         let inLimit = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(findings(inLimit) == [])

@@ -16,6 +16,8 @@ package struct FanOut: Sendable {
 
     /// How many instances a fan-out may have where `max-items` does not say otherwise (research/features.md, section 4).
     package static let defaultLimit = 1000
+    /// What `max-items` may say at most.
+    package static let largestLimit = 100_000
 
     /// One copy of the node.
     package struct Instance: Sendable {

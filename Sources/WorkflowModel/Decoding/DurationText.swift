@@ -1,0 +1,77 @@
+/// Durations as people write them: `90s`, `10m`, `1h30m`, `250ms`, `1d`.
+enum DurationText {
+    enum Reading: Equatable {
+        case duration(Duration)
+        case tooLong
+        /// Not a duration; the suggestion is what the text most likely means.
+        case invalid(suggestion: String?)
+    }
+
+    /// The longest duration: a thousand days.
+    static let limitInDays: Int64 = 1000
+
+    private static let units: [(name: String, milliseconds: Int64)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ]
+
+    /// What people write in place of a unit.
+    private static let otherNames: [String: String] = [
+        "": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
+        "minutes": "m", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms",
+        "millis": "ms", "millisecond": "ms", "milliseconds": "ms",
+    ]
+
+    /// Reads units from the largest to the smallest, each at most once, without blanks.
+    static func read(_ text: String) -> Reading {
+        var rest = text.utf8[...]
+        var unitsLeft = units[...]
+        var total: Int64 = 0
+        repeat {
+            let digits = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest.dropFirst(digits.count)
+            let letters = rest.prefix { (0x61...0x7A).contains($0) }
+            rest = rest.dropFirst(letters.count)
+            guard !digits.isEmpty, let unit = unitsLeft.firstIndex(where: { letters.elementsEqual($0.name.utf8) })
+            else {
+                return .invalid(suggestion: suggestion(for: text))
+            }
+            guard let number = Int64(String(Substring(digits))), number < 1 << 40 else { return .tooLong }
+            total += number * units[unit].milliseconds
+            unitsLeft = unitsLeft[(unit + 1)...]
+            guard total <= limitInDays * 86_400_000 else { return .tooLong }
+        } while !rest.isEmpty
+        return .duration(.milliseconds(total))
+    }
+
+    /// In the largest units that need no fraction: `1h30m`, `2s250ms`.
+    static func text(milliseconds: Int64) -> String {
+        var rest = milliseconds
+        var text = ""
+        for unit in units where rest >= unit.milliseconds {
+            text += "\(rest / unit.milliseconds)\(unit.name)"
+            rest %= unit.milliseconds
+        }
+        return text.isEmpty ? "0s" : text
+    }
+
+    /// What a text with blanks, unit words, capitals or fractions means; a bare number is taken for `unit`.
+    static func suggestion(for text: String, bareUnit: String = "s") -> String? {
+        var rest = text.lowercased().filter { $0 != " " && $0 != "_" && $0 != "," }[...]
+        var total: Int64 = 0
+        repeat {
+            let number = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+            rest = rest.dropFirst(number.count)
+            let letters = rest.prefix { $0.isASCII && $0.isLetter }
+            rest = rest.dropFirst(letters.count)
+            let name = letters.isEmpty ? bareUnit : otherNames[String(letters)] ?? String(letters)
+            guard number.contains(where: \.isNumber), let value = Double(number.hasSuffix(".") ? number + "0" : number),
+                let unit = units.first(where: { $0.name == name })
+            else { return nil }
+            let milliseconds = (value * Double(unit.milliseconds)).rounded()
+            guard milliseconds < 1e14 else { return nil }
+            total += Int64(milliseconds)
+            guard total <= limitInDays * 86_400_000 else { return nil }
+        } while !rest.isEmpty
+        return total > 0 ? Self.text(milliseconds: total) : nil
+    }
+}

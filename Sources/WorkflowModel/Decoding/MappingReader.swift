@@ -1,0 +1,56 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+/// Reads the entries of one mapping by key, and knows which are no words of the format.
+struct MappingReader {
+    let node: YAMLNode
+    /// The keys that are there, known to the format but not necessarily to this place.
+    private(set) var present = KeySet()
+    /// Keys that are no word of the format, in file order.
+    private(set) var unknownKeys: [Entry] = []
+    /// Per key the row of its key node, plus one; 0 where it is absent.
+    private var rows: InlineArray<48, UInt32>
+
+    struct Entry {
+        let key: YAMLNode
+        let value: YAMLNode
+    }
+
+    init(_ node: YAMLNode) {
+        self.node = node
+        rows = InlineArray(repeating: 0)
+        for (key, value) in node.entries {
+            if let known = WorkflowKey.named(key.bytes) {
+                present.insert(known)
+                rows[Int(known.rawValue)] = UInt32(key.placeRow + 1)
+            } else {
+                unknownKeys.append(Entry(key: key, value: value))
+            }
+        }
+    }
+
+    func has(_ key: WorkflowKey) -> Bool { present.contains(key) }
+
+    /// The entry of a key, if it is there.
+    func take(_ key: WorkflowKey) -> Entry? {
+        guard present.contains(key) else { return nil }
+        return entry(key)
+    }
+
+    /// Takes a misspelt or foreign entry for the key it means, so that what it says is read all the same.
+    mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
+        guard !present.contains(key) else { return }
+        present.insert(key)
+        rows[Int(key.rawValue)] = UInt32(entry.key.placeRow + 1)
+    }
+
+    func entry(_ key: WorkflowKey) -> Entry {
+        let (key, value) = node.entry(atKeyRow: Int(rows[Int(key.rawValue)]) - 1)
+        return Entry(key: key, value: value)
+    }
+}
+
+extension MappingReader.Entry {
+    /// Where a finding about the value belongs: at the value, or at the key of one that is not there.
+    var place: YAMLNode { value.range.start == value.range.end ? key : value }
+}

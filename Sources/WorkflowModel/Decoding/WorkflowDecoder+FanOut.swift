@@ -1,0 +1,212 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+extension WorkflowDecoder {
+    /// `matrix` or `for-each`, with the keys that go only together with one of them.
+    mutating func decodeFanOut(_ reader: MappingReader, in place: KeyPlace) -> FanOut? {
+        guard place == .step || place == .group else { return nil }
+        let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
+        let (matrix, loop) = (reader.take(.matrix), reader.take(.forEach))
+        if let matrix, let loop {
+            report(
+                .conflictingKeys, "a node has either `matrix` or `for-each`, this one has both", at: loop.key,
+                notes: [.init("`matrix` stands here", at: matrix.key.range)],
+                fix: .init("make the loop another axis of the matrix"))
+        }
+        reportLonelyKeys(reader, in: place)
+        if let matrix { return decodeMatrix(matrix, limit: limit) }
+        if let loop { return decodeLoop(loop, variable: reader.take(.as), limit: limit) }
+        return nil
+    }
+
+    private mutating func reportLonelyKeys(_ reader: MappingReader, in place: KeyPlace) {
+        let isFanOut = reader.has(.matrix) || reader.has(.forEach)
+        var lonely: [(WorkflowKey, String)] = []
+        if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }
+        if !isFanOut { lonely.append((.maxItems, "`matrix` or `for-each`")) }
+        if !isFanOut, place == .step {
+            lonely += [(.maxParallel, "a fan-out or a group"), (.failFast, "a fan-out or a group")]
+        }
+        for (key, partner) in lonely {
+            guard let entry = reader.take(key) else { continue }
+            report(
+                .conflictingKeys, "`\(key.spelling)` says nothing here, it belongs to \(partner)", at: entry.key,
+                fix: .init("remove it"))
+        }
+    }
+
+    // MARK: for-each
+
+    private mutating func decodeLoop(
+        _ entry: MappingReader.Entry, variable: MappingReader.Entry?, limit: Int
+    ) -> FanOut? {
+        var name = "item"
+        if let variable, let given = text(variable) {
+            name = given
+            checkVariable(given, at: variable.value.range)
+        }
+        guard entry.value.kind == .sequence else {
+            reportType(entry, expected: "a list of texts")
+            return nil
+        }
+        guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
+        if entry.value.count == 0 {
+            report(
+                .emptyList, "`for-each` goes over nothing, so nothing is run", at: entry.value, severity: .warning,
+                fix: .init("add items, or remove the step"))
+        }
+        let values = decodeValues(entry.value, what: "an item of `for-each`")
+        let combinations = values.map { [Variable(name: name, value: $0.text)] }
+        return FanOut(
+            axes: [name], instances: FanOutExpansion.instances(combinations, axisCount: 1), range: entry.key.range)
+    }
+
+    // MARK: matrix
+
+    private mutating func decodeMatrix(_ entry: MappingReader.Entry, limit: Int) -> FanOut? {
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping of axes to lists of values")
+            return nil
+        }
+        var matrix = FanOutExpansion()
+        var (include, exclude): (MappingReader.Entry?, MappingReader.Entry?)
+        var isComplete = true
+        for (key, value) in entry.value.entries {
+            let axis = MappingReader.Entry(key: key, value: value)
+            switch key.text {
+            case "include": include = axis
+            case "exclude": exclude = axis
+            default:
+                if let axis = decodeAxis(axis, after: matrix.axes) {
+                    matrix.axes.append(axis)
+                } else {
+                    isComplete = false
+                }
+            }
+        }
+        // An axis that is wrong would make every exclusion of it wrong, too.
+        guard isComplete else { return nil }
+        let size = matrix.axes.reduce(matrix.axes.isEmpty ? 0 : 1) { size, axis in
+            let product = size.multipliedReportingOverflow(by: axis.values.count)
+            return product.overflow ? .max : product.partialValue
+        }
+        let rows = include?.value.count ?? 0
+        guard checkSize(size.addingReportingOverflow(rows).overflow ? .max : size + rows, limit: limit, of: entry)
+        else {
+            return nil
+        }
+        if let exclude { matrix.exclude = decodeExclude(exclude, axes: matrix.axes) }
+        if let include { matrix.include = decodeInclude(include) }
+        guard checkWork(matrix, size: size, of: entry) else { return nil }
+        let instances = matrix.expand()
+        if instances.isEmpty {
+            report(
+                .emptyList, "the matrix is empty, so nothing is run", at: entry.key, severity: .warning,
+                fix: .init("add an axis, or exclude less"))
+        }
+        reportRepeatedInstances(instances, of: entry)
+        return FanOut(axes: matrix.axes.map(\.name), instances: instances, range: entry.key.range)
+    }
+
+    private mutating func decodeAxis(_ entry: MappingReader.Entry, after axes: [FanOutExpansion.Axis])
+        -> FanOutExpansion.Axis?
+    {
+        let name = entry.key.text
+        checkVariable(name, at: entry.key.range)
+        if let twin = axes.first(where: { $0.name.lowercased() == name.lowercased() }) {
+            report(
+                .lookAlike, "the axes `\(twin.name)` and `\(name)` differ only in capital letters", at: entry.key,
+                severity: .warning, fix: .init("give one of them another name"))
+        }
+        guard entry.value.kind == .sequence else {
+            reportType(
+                entry, expected: "a list of values",
+                fix: entry.value.kind == .scalar && entry.value.isPlain && !entry.value.isNull
+                    ? replacing(entry.value, by: "[\(entry.value.text)]") : nil)
+            return nil
+        }
+        guard entry.value.count > 0 else {
+            report(
+                .emptyList, "the axis \(Phrase.quoted(name)) has no values, so the matrix would be empty",
+                at: entry.value,
+                fix: .init("add a value, or remove the axis"))
+            return nil
+        }
+        let values = decodeValues(entry.value, what: "a value of an axis")
+        return values.isEmpty ? nil : FanOutExpansion.Axis(name: name, range: entry.key.range, values: values)
+    }
+
+    /// The scalars of a list, each at most once.
+    private mutating func decodeValues(_ list: YAMLNode, what: String) -> [FanOutExpansion.Value] {
+        var values: [FanOutExpansion.Value] = []
+        var places: [String: SourceRange] = [:]
+        for element in list.elements {
+            guard element.kind == .scalar, !element.isNull else {
+                if element.kind != .invalid {
+                    let range = element.range.start == element.range.end ? list.range : element.range
+                    report(.wrongType, "\(what) is a text, found \(found(element))", at: range)
+                }
+                continue
+            }
+            let text = element.text
+            if let first = places[text] {
+                report(
+                    .duplicateItem, "\(Phrase.quoted(text)) stands in the list twice", at: element,
+                    notes: [.init("the first one stands here", at: first)], fix: .init("remove one of the two"))
+                continue
+            }
+            places[text] = element.range
+            values.append(FanOutExpansion.Value(text: text, isQuoted: element.type == .string, range: element.range))
+        }
+        return values
+    }
+
+    private mutating func checkVariable(_ name: String, at range: SourceRange) {
+        if !VariableName.isValid(name) {
+            report(
+                .invalidEnvironmentName, "\(Phrase.quoted(name)) cannot name a variable", at: range,
+                fix: .init("use letters, digits and `_`, with no digit first"))
+        } else if VariableName.isListenedTo(name) {
+            report(
+                .reservedEnvironmentName, "`\(name)` is a variable that programs take orders from", at: range,
+                fix: .init("choose another name"))
+        }
+    }
+
+    private mutating func checkSize(
+        _ size: Int, limit: Int, of entry: MappingReader.Entry, noun: String = "instance"
+    ) -> Bool {
+        guard size > limit else { return true }
+        let found = size == .max ? "more instances than can be counted" : Phrase.count(size, noun)
+        let isRaisable = size <= FanOut.largestLimit
+        report(
+            .fanOutTooLarge, "\(Phrase.quoted(entry.key.text)) makes \(found), more than the limit of \(limit)",
+            at: entry.key,
+            fix: .init(
+                isRaisable
+                    ? "write `max-items: \(size)` if that many are meant"
+                    : "make it smaller; no fan-out may have more than \(FanOut.largestLimit)"))
+        return false
+    }
+
+    /// `include` and `exclude` are compared with every combination.
+    private mutating func checkWork(_ matrix: FanOutExpansion, size: Int, of entry: MappingReader.Entry) -> Bool {
+        let rules = matrix.include.count + matrix.exclude.count
+        guard size * rules > FanOutExpansion.workLimit else { return true }
+        report(
+            .fanOutTooLarge,
+            "the matrix has \(Phrase.count(size, "combination")) and \(Phrase.count(rules, "rule")), "
+                + "too many to compare", at: entry.key, fix: .init("write fewer `include` and `exclude` entries"))
+        return false
+    }
+
+    private mutating func reportRepeatedInstances(_ instances: [FanOut.Instance], of entry: MappingReader.Entry) {
+        var seen: Set<String> = []
+        for instance in instances where !seen.insert(instance.key).inserted {
+            report(
+                .duplicateItem, "two instances would be called \(Phrase.quoted(instance.key))", at: entry.key,
+                fix: .init("let each `include` differ in the value of an axis"))
+            return
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+// Keys that do not belong where they stand: misspelt, foreign, of another place, or not built yet.
+extension WorkflowDecoder {
+    mutating func reportStrayKeys(_ reader: inout MappingReader, in place: KeyPlace) {
+        for (key, entry) in reader.entries(outside: place.keySet) {
+            if WorkflowKeys.notSupportedYet.contains(key) {
+                reportNotSupported(key, entry)
+            } else if key == .run, place == .group, let steps = reader.take(.steps) {
+                report(
+                    .conflictingKeys, "a node has either `run` or `steps`, this one has both", at: entry.key,
+                    notes: [.init("`steps` stands here", at: steps.key.range)],
+                    fix: .init("move the command into a step of its own below `steps`"))
+            } else {
+                reportMisplaced(key, entry, in: place)
+            }
+        }
+        for entry in reader.unknownKeys {
+            let word = entry.key.text
+            if let meaning = ForeignWords.meaning(of: word, in: place) {
+                reportForeign(entry, meaning, in: place)
+                adopt(entry, meaning, into: &reader, in: place)
+            } else {
+                let meant = reportUnknown(entry, in: place)
+                if let meant { reader.adopt(entry, as: meant) }
+            }
+        }
+    }
+
+    /// Nothing more is said about what stands below.
+    private mutating func refuse(_ value: YAMLNode) {
+        refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
+    }
+
+    private mutating func reportNotSupported(_ key: WorkflowKey, _ entry: MappingReader.Entry) {
+        refuse(entry.value)
+        report(
+            .notSupportedYet, "`\(key.spelling)` is not supported yet", at: entry.key,
+            fix: .init("remove it, or wait for a version of flowrun that knows it"))
+    }
+
+    private mutating func reportMisplaced(_ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace) {
+        refuse(entry.value)
+        let homes = [KeyPlace.top, .defaults, .group, .step].filter { $0.keySet.contains(key) }
+            .map { $0 == .top ? "the top of the file" : $0.rawValue }
+        report(
+            .unknownKey, "`\(key.spelling)` is no key of \(place.rawValue)", at: entry.key,
+            notes: [.init("it may stand in \(homes.joined(separator: ", "))")])
+    }
+
+    private mutating func reportForeign(
+        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, in place: KeyPlace
+    ) {
+        let word = Phrase.quoted(entry.key.text)
+        switch meaning {
+        case .advice(let advice):
+            refuse(entry.value)
+            report(.foreignKey, "flowrun has no key \(word)", at: entry.key, fix: .init(advice))
+        case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
+            refuse(entry.value)
+            report(
+                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is not supported yet",
+                at: entry.key,
+                fix: .init("remove it, or wait for a version of flowrun that knows it"))
+        case .key(let key) where !place.keySet.contains(key):
+            reportMeaningless(entry, in: place)
+        case .key(let key):
+            report(
+                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`", at: entry.key,
+                fix: replacing(entry.key, by: key.spelling))
+        case .duration(let key, let unit):
+            let duration =
+                entry.value.kind == .scalar
+                ? DurationText.suggestion(for: entry.value.text, bareUnit: unit) : nil
+            var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)]
+            if let duration { edits.append(.init(range: entry.value.range, replacement: entry.value.edit(duration))) }
+            report(
+                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, with a unit", at: entry.key,
+                fix: .init("write `\(key.spelling): \(duration ?? "10m")`", edits: duration == nil ? [] : edits))
+        }
+    }
+
+    /// Reads a foreign entry under its flowrun name where its value has the same form.
+    private func adopt(
+        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
+        in place: KeyPlace
+    ) {
+        guard case .key(let key) = meaning, place.keySet.contains(key) else { return }
+        switch key {
+        case .steps where entry.value.kind == .mapping, .env where entry.value.kind == .mapping:
+            reader.adopt(entry, as: key)
+        case .needs where entry.value.kind == .sequence && entry.value.elements.allSatisfy { $0.kind == .scalar }:
+            reader.adopt(entry, as: key)
+        case .run where entry.value.kind == .scalar && entry.value.type == .string:
+            reader.adopt(entry, as: key)
+        default: break
+        }
+    }
+
+    /// Reports a key that is no word at all and returns the key it probably means.
+    private mutating func reportUnknown(_ entry: MappingReader.Entry, in place: KeyPlace) -> WorkflowKey? {
+        let word = entry.key.text
+        let meant = suggestedKey(for: word, in: place)
+        if let meant {
+            report(
+                .unknownKey, "unknown key \(Phrase.quoted(word)) in \(place.rawValue)", at: entry.key,
+                fix: replacing(entry.key, by: meant.spelling, "did you mean `\(meant.spelling)`?"))
+            return meant
+        }
+        reportMeaningless(entry, in: place)
+        return nil
+    }
+
+    private mutating func reportMeaningless(_ entry: MappingReader.Entry, in place: KeyPlace) {
+        refuse(entry.value)
+        report(
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.rawValue)", at: entry.key,
+            notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")])
+    }
+
+    private mutating func suggestedKey(for word: String, in place: KeyPlace) -> WorkflowKey? {
+        guard suggestionsLeft > 0, word.utf8.count < 64 else { return nil }
+        suggestionsLeft -= 1
+        // `maxParallel` and `max_parallel` are `max-parallel`.
+        let kebab = word.reduce(into: "") { kebab, letter in
+            if letter.isUppercase, !kebab.isEmpty, kebab.last != "-" { kebab += "-" }
+            kebab += letter == "_" || letter == " " ? "-" : letter.lowercased()
+        }
+        let plain = kebab.filter { $0 != "-" }
+        let keys = place.keys
+        if let same = keys.first(where: { $0.spelling.filter { $0 != "-" } == plain }) { return same }
+        return Suggestion.nearest(to: word, among: keys.map(\.spelling)).flatMap(WorkflowKey.named)
+    }
+}
+
+extension MappingReader {
+    /// The known keys that are there and do not belong to a place, in file order.
+    func entries(outside keys: KeySet) -> [(key: WorkflowKey, entry: Entry)] {
+        let stray = present.subtracting(keys)
+        guard !stray.isEmpty else { return [] }
+        return WorkflowKey.allCases.filter(stray.contains).map { ($0, entry($0)) }
+            .sorted { $0.entry.key.placeRow < $1.entry.key.placeRow }
+    }
+}

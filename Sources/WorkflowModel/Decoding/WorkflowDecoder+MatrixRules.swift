@@ -1,0 +1,91 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+// `include` and `exclude` of a matrix.
+extension WorkflowDecoder {
+    mutating func decodeInclude(_ entry: MappingReader.Entry) -> [[Variable]] {
+        rules(of: entry).compactMap { rule in
+            var variables: [Variable] = []
+            for (key, value) in rule.entries {
+                let name = key.text
+                guard VariableName.isValid(name), !VariableName.isListenedTo(name) else {
+                    report(
+                        VariableName.isValid(name) ? .reservedEnvironmentName : .invalidEnvironmentName,
+                        "\(Phrase.quoted(name)) cannot name a variable of a matrix", at: key,
+                        fix: .init("choose another name"))
+                    continue
+                }
+                guard let text = text(MappingReader.Entry(key: key, value: value)) else { continue }
+                variables.append(Variable(name: name, value: text))
+            }
+            return variables.isEmpty ? nil : variables
+        }
+    }
+
+    mutating func decodeExclude(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> [[Variable]] {
+        rules(of: entry).compactMap { rule in
+            var variables: [Variable] = []
+            var isComplete = true
+            for (key, value) in rule.entries {
+                let entry = MappingReader.Entry(key: key, value: value)
+                if let variable = excludedValue(entry, axes: axes) {
+                    variables.append(variable)
+                } else {
+                    isComplete = false
+                }
+            }
+            // Half a rule would exclude more than was asked for.
+            return isComplete && !variables.isEmpty ? variables : nil
+        }
+    }
+
+    private mutating func excludedValue(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> Variable? {
+        let name = entry.key.text
+        guard let axis = axes.first(where: { $0.name == name }) else {
+            let near = Suggestion.nearest(to: name, among: axes.map(\.name))
+            report(
+                .unknownAxis, "the matrix has no axis \(Phrase.quoted(name))", at: entry.key,
+                notes: axes.isEmpty ? [] : [.init("its axes are \(axes.map(\.name).joined(separator: ", "))")],
+                fix: near.map { replacing(entry.key, by: $0, "did you mean `\($0)`?") })
+            return nil
+        }
+        guard let text = text(entry) else { return nil }
+        guard let value = axis.values.first(where: { $0.text == text }) else {
+            let near = Suggestion.nearest(to: text, among: axis.values.map(\.text))
+            report(
+                .unknownAxis, "the axis `\(name)` has no value \(Phrase.quoted(text))", at: entry.value,
+                notes: [.init("the axis stands here", at: axis.range)],
+                fix: near.map { replacing(entry.value, by: $0, "did you mean `\($0)`?") })
+            return nil
+        }
+        guard value.isQuoted == (entry.value.type == .string) else {
+            let spelling = file.text(in: value.range)
+            report(
+                .unknownAxis,
+                "\(found(entry.value)) is not the value of the axis `\(name)`, which is written `\(spelling)`",
+                at: entry.value, notes: [.init("the value stands here", at: value.range)],
+                fix: replacing(entry.value, by: spelling))
+            return nil
+        }
+        return Variable(name: name, value: text)
+    }
+
+    /// The mappings of a list.
+    private mutating func rules(of entry: MappingReader.Entry) -> [YAMLNode] {
+        guard entry.value.kind == .sequence else {
+            reportType(entry, expected: "a list of mappings from axes to values")
+            return []
+        }
+        return entry.value.elements.filter { element in
+            if element.kind == .mapping { return true }
+            if element.kind != .invalid {
+                let range = element.range.start == element.range.end ? entry.value.range : element.range
+                report(
+                    .wrongType,
+                    "an entry of \(Phrase.quoted(entry.key.text)) is a mapping from axes to values, found \(found(element))",
+                    at: range)
+            }
+            return false
+        }
+    }
+}

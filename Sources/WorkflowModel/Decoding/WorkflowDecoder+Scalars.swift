@@ -1,0 +1,144 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+// One function per kind of simple value. Each reports what is wrong and then returns nil, and takes an absent entry as
+// nothing to say.
+extension WorkflowDecoder {
+    /// Any scalar, by its source text; the words of `name` and `description` are labels.
+    mutating func text(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .scalar, !entry.value.isNull else {
+            reportType(entry, expected: "a text")
+            return nil
+        }
+        return entry.value.text
+    }
+
+    /// A path: a text with at least one character.
+    mutating func path(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry, let path = text(entry) else { return nil }
+        guard path.isEmpty else { return path }
+        report(
+            .invalidValue, "\(Phrase.quoted(entry.key.text)) takes a path, found an empty text", at: entry.value,
+            fix: .init("write `.` for the workflow file's folder, or remove the key"))
+        return nil
+    }
+
+    mutating func mapping(_ entry: MappingReader.Entry) -> MappingReader? {
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping")
+            return nil
+        }
+        return MappingReader(entry.value)
+    }
+
+    mutating func bool(_ entry: MappingReader.Entry?, expected: String = "`true` or `false`") -> Bool? {
+        guard let entry else { return nil }
+        let value = entry.value
+        if value.type == .bool { return value.text.lowercased() == "true" }
+        guard value.kind == .scalar, value.type == .string else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        let word = value.text.lowercased()
+        let key = Phrase.quoted(entry.key.text)
+        if value.isPlain, let meant = Self.lookAlikes[word] {
+            report(
+                .lookAlike, "\(key) takes \(expected), and `\(value.text)` is a text in YAML 1.2", at: value,
+                fix: replacing(value, by: String(meant)))
+        } else if word == "true" || word == "false" {
+            reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: word))
+        } else {
+            reportType(entry, expected: expected)
+        }
+        return nil
+    }
+
+    /// Words that YAML 1.1 took for booleans.
+    static let lookAlikes = ["yes": true, "on": true, "y": true, "no": false, "off": false, "n": false]
+
+    /// A whole number from 1 to `limit`.
+    mutating func count(_ entry: MappingReader.Entry?, limit: Int = 1_000_000) -> Int? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a whole number from 1 to \(limit)"
+        let digits = value.text
+        guard value.type == .int, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            if value.type == .int || value.type == .float {
+                reportValue(entry, expected: expected)
+            } else if value.type == .string, Int(digits) != nil {
+                reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: digits))
+            } else {
+                reportType(entry, expected: expected)
+            }
+            return nil
+        }
+        guard let number = Int(digits), (1...limit).contains(number) else {
+            reportValue(entry, expected: expected)
+            return nil
+        }
+        return number
+    }
+
+    mutating func duration(_ entry: MappingReader.Entry?, mayBeZero: Bool = false) -> Duration? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a duration such as `90s`, `10m` or `1h30m`"
+        guard value.kind == .scalar, value.type != .null, value.type != .bool else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        let text = value.text
+        switch DurationText.read(text) {
+        case .duration(.zero) where !mayBeZero:
+            reportValue(entry, expected: "a duration longer than nothing")
+        case .duration(let duration):
+            return duration
+        case .tooLong:
+            reportValue(entry, expected: "a duration of at most \(DurationText.limitInDays) days")
+        case .invalid(let suggestion):
+            let isZero = mayBeZero && Double(text) == 0
+            let isNumber = value.type == .int || value.type == .float
+            let fix = (isZero ? "0s" : suggestion).map { replacing(value, by: $0) }
+            if isNumber, fix != nil {
+                report(
+                    .invalidValue, "\(Phrase.quoted(entry.key.text)) needs a unit, found \(Phrase.quoted(text))",
+                    at: value, fix: fix)
+            } else {
+                reportValue(entry, expected: expected, fix: fix)
+            }
+        }
+        return nil
+    }
+
+    mutating func killSignal(_ entry: MappingReader.Entry?) -> KillSignal? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "one of \(Phrase.alternatives(KillSignal.allCases.map(\.rawValue)))"
+        guard value.kind == .scalar, value.type == .string else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        if let signal = KillSignal(rawValue: value.text) { return signal }
+        let word = value.text.uppercased()
+        let name = word.hasPrefix("SIG") ? String(word.dropFirst(3)) : word
+        reportValue(
+            entry, expected: expected, fix: KillSignal(rawValue: name).map { replacing(value, by: $0.rawValue) })
+        return nil
+    }
+
+    /// A scalar that is one of a few words.
+    mutating func word(_ entry: MappingReader.Entry, of words: [String]) -> String? {
+        let value = entry.value
+        let expected = Phrase.alternatives(words)
+        guard value.kind == .scalar, !value.isNull else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        let text = value.text
+        if words.contains(text) { return text }
+        let near = Suggestion.nearest(to: text, among: words)
+        reportValue(entry, expected: expected, fix: near.map { replacing(value, by: $0) })
+        return nil
+    }
+}

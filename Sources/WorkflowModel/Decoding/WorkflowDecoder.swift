@@ -1,0 +1,113 @@
+package import SourceDiagnostics
+package import YAMLSyntax
+
+/// Reads YAML nodes as a workflow and reports every mistake in them at once.
+///
+/// What is wrong is left out or replaced, and reading goes on: the workflow is as complete as the file allows, so that
+/// the planner can add what it finds about the graph. Knows nothing of edges between steps; names in `needs` are kept
+/// as they are.
+package struct WorkflowDecoder {
+    let file: SourceFile
+    var nodes: [WorkflowNode] = []
+    var diagnostics: [Diagnostic] = []
+    /// Rows of `run: text` values, where `${{` is a mistake of its own kind.
+    var scriptRows: Set<Int> = []
+    /// Subtrees that were refused as a whole, and in which nothing more is reported.
+    var refusedRows: [Range<Int>] = []
+    /// Whether the file says `${{` anywhere; only then is anybody interested in the two lists above.
+    let hasExpressions: Bool
+    var suggestionsLeft = 1000
+
+    /// The workflow is nil only where the document is no mapping.
+    package static func decode(_ document: YAMLDocument) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+        var decoder = WorkflowDecoder(document)
+        let workflow = document.withRoot { root in
+            let workflow = decoder.decodeWorkflow(root)
+            decoder.reportExpressions(below: root, rowCount: document.rowCount)
+            return workflow
+        }
+        return (workflow, decoder.diagnostics.sortedByPlace())
+    }
+
+    private init(_ document: YAMLDocument) {
+        file = document.file
+        hasExpressions = Self.mentionsExpression(document.file)
+    }
+
+    private mutating func decodeWorkflow(_ root: YAMLNode) -> Workflow? {
+        guard root.kind == .mapping else {
+            if root.kind != .invalid {
+                report(
+                    .wrongType, "a workflow is a mapping with `version` and `steps`, found \(found(root))", at: root)
+            }
+            return nil
+        }
+        var reader = MappingReader(root)
+        reportStrayKeys(&reader, in: .top)
+        decodeVersion(&reader)
+        var workflow = Workflow(
+            file: file, name: text(reader.take(.name)), description: text(reader.take(.description)),
+            defaults: decodeDefaults(reader.take(.defaults)), nodes: [])
+        nodes.append(
+            WorkflowNode(
+                id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
+                settings: decodeSettings(&reader, in: .top)))
+        if let steps = reader.take(.steps) {
+            decodeMembers(steps, of: .root)
+        } else {
+            report(
+                .missingKey, "the workflow has no `steps`", at: reader.firstKeyRange,
+                fix: .init("add `steps:` with a step below it"))
+        }
+        workflow.nodes = nodes
+        return workflow
+    }
+
+    private mutating func decodeDefaults(_ entry: MappingReader.Entry?) -> Defaults {
+        var defaults = Defaults()
+        guard let entry, var reader = mapping(entry) else { return defaults }
+        reportStrayKeys(&reader, in: .defaults)
+        defaults.shell = shell(reader.take(.shell))
+        defaults.workingDirectory = path(reader.take(.workingDirectory))
+        defaults.timeout = duration(reader.take(.timeout))
+        defaults.grace = duration(reader.take(.grace), mayBeZero: true)
+        defaults.killSignal = killSignal(reader.take(.killSignal))
+        return defaults
+    }
+
+    private mutating func decodeVersion(_ reader: inout MappingReader) {
+        guard let entry = reader.take(.version) else {
+            let start = reader.insertionPoint(in: file)
+            report(
+                .formatVersion, "the workflow does not say its format version", at: reader.firstKeyRange,
+                fix: .init(
+                    "add `version: 1`", edits: start.map { [.init(range: $0, replacement: "version: 1\n")] } ?? []))
+            return
+        }
+        let value = entry.value
+        guard value.kind != .invalid, !(value.isPlain && value.isText("1")) else { return }
+        if value.type == .int {
+            report(
+                .formatVersion, "format version \(value.text) is not known, the newest is 1", at: value,
+                fix: .init("write `version: 1`, or use a newer flowrun"))
+        } else {
+            report(
+                .formatVersion, "expected the format version 1, found \(found(value))", at: entry.place,
+                fix: .init(
+                    "write `version: 1`",
+                    edits: value.kind == .scalar ? [.init(range: value.range, replacement: value.edit("1"))] : []))
+        }
+    }
+}
+
+extension MappingReader {
+    /// Where a finding about the mapping as a whole belongs.
+    var firstKeyRange: SourceRange { node.entries.lazy.map(\.key.range).first { _ in true } ?? node.range }
+
+    /// Where a line may be put in front of all keys; nil in a mapping with braces.
+    func insertionPoint(in file: SourceFile) -> SourceRange? {
+        let start = firstKeyRange.start
+        guard node.range.start == start, file.location(at: Int(start)).column == 1 else { return nil }
+        return SourceRange(start: start, end: start)
+    }
+}
