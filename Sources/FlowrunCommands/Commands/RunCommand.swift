@@ -70,11 +70,14 @@ struct RunCommand: ParsableCommand {
         request.targets = steps
         request.jobs = jobs
         request.environment = try env.map { entry in
-            guard let equals = entry.firstIndex(of: "="), EnvironmentName.isValid(entry[..<equals]) else {
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, VariableName.isValid(parts[0]) else {
                 throw ValidationError("--env \(entry): expected NAME=VALUE, such as --env LEVEL=3")
             }
-            return RunRequest.Assignment(
-                name: String(entry[..<equals]), value: String(entry[entry.index(after: equals)...]))
+            guard !VariableName.isFlowruns(parts[0]) else {
+                throw ValidationError("--env \(entry): names that begin with FLOWRUN_ are set by flowrun itself")
+            }
+            return RunRequest.Assignment(name: parts[0], value: parts[1])
         }
         request.failFast = failFast
         request.timeout = try timeout.map { text in

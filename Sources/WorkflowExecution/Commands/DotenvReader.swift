@@ -1,4 +1,5 @@
 internal import Glibc
+internal import WorkflowModel
 
 /// Reads files of `NAME=value` lines, as dotenv tools write them: `export` before the name, `#` comments, single quotes
 /// without and double quotes with escapes. Nothing in a value is ever expanded.
@@ -43,20 +44,13 @@ enum DotenvReader {
                 throw Mistake(line: number, message: "expected `NAME=value`, found `\(rest)`")
             }
             let name = rest[..<equals].trimmed
-            guard isName(name) else { throw Mistake(line: number, message: "`\(name)` is no name of a variable") }
+            guard VariableName.isValid(String(name)) else { throw Mistake(line: number, message: "`\(name)` is no name of a variable") }
             guard let value = value(of: rest[rest.index(after: equals)...].trimmed) else {
                 throw Mistake(line: number, message: "the value of `\(name)` has no closing quote")
             }
             entries.append((String(name), value))
         }
         return entries
-    }
-
-    private static func isName(_ name: Substring) -> Bool {
-        guard let first = name.utf8.first, !(48...57).contains(first) else { return false }
-        return name.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-        }
     }
 
     private static func value(of text: Substring) -> String? {

@@ -25,14 +25,14 @@ enum StepName {
 }
 
 /// What an environment variable may be called.
-enum VariableName {
-    static func isValid(_ name: String) -> Bool {
+package enum VariableName {
+    package static func isValid(_ name: String) -> Bool {
         guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
         return name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "_") }
     }
 
     /// Whether flowrun sets the variable itself.
-    static func isFlowruns(_ name: String) -> Bool { name.hasPrefix("FLOWRUN_") }
+    package static func isFlowruns(_ name: String) -> Bool { name.hasPrefix("FLOWRUN_") }
 
     /// Whether programs or the shell take orders from the variable, so that no loop may set it in passing.
     static func isListenedTo(_ name: String) -> Bool {

@@ -10,11 +10,14 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     /// The word as it stands in a file: the case's name in kebab case.
     package var spelling: String { Self.spellings[Int(rawValue)] }
 
-    private static let spellings: [String] = allCases.map { key in
-        String(describing: key).reduce(into: "") { word, letter in
-            word += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
-        }
-    }
+    // Written out, because every run reads it first and reflection takes a tenth of a small one.
+    private static let spellings: [String] = [
+        "version", "name", "description", "env", "dotenv", "defaults", "steps", "needs", "run", "shell",
+        "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
+        "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
+        "pools", "mutex", "finally", "on-failure", "stdin", "interactive", "detach", "jobserver", "env-policy",
+        "platforms", "log", "uses", "with", "sources", "generates", "services", "previous",
+    ]
 
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
