@@ -82,13 +82,9 @@ package struct YAMLNode {
             rebasing: (content.isCopied ? memory.pointee.copiedText : memory.pointee.source)[range])
     }
 
-    /// Where a part of a scalar's value stands, given as offsets into its bytes; the whole scalar where the source
-    /// spells the value otherwise.
-    package func range(ofBytes part: Range<Int>) -> SourceRange {
-        let content = content
-        guard !isAlias, !content.isCopied, !content.isCollection else { return range }
-        return SourceRange(
-            start: content.first + UInt32(part.lowerBound), end: content.first + UInt32(part.upperBound))
+    /// The bytes of the source where the node stands, quotes and all.
+    package var source: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: memory.pointee.source[range.lowerOffset..<range.upperOffset])
     }
 
     /// The node that stands in a row of the same document.

@@ -37,6 +37,9 @@ struct MappingReader {
         return entry(key)
     }
 
+    /// Forgets the entries of keys that do not belong here.
+    mutating func keepOnly(_ keys: KeySet) { present = present.subtracting(present.subtracting(keys)) }
+
     /// Takes a misspelt or foreign entry for the key it means, so that what it says is read all the same.
     mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
         guard !present.contains(key) else { return }

@@ -28,8 +28,7 @@ extension WorkflowDecoder {
 
     private mutating func reportExpressions(in node: YAMLNode) {
         let isScript = scriptRows.contains(node.contentRow)
-        for part in Self.expressions(in: node.bytes) {
-            let range = node.range(ofBytes: part)
+        for range in Self.places(of: Self.expressions(in: node.bytes), in: node) {
             if isScript {
                 report(
                     .expressionInScript, "`${{` in a script: flowrun never puts a value into code", at: range,
@@ -40,6 +39,16 @@ extension WorkflowDecoder {
                     .notSupportedYet, "`${{ }}` is not supported yet", at: range,
                     fix: .init("write the value, or an environment variable in a script"))
             }
+        }
+    }
+
+    /// Where parts of a value stand. Block text is spelt otherwise than its value, but has the same expressions.
+    private static func places(of parts: [Range<Int>], in node: YAMLNode) -> [SourceRange] {
+        let inSource = expressions(in: node.source)
+        guard inSource.count == parts.count else { return parts.map { _ in node.range } }
+        return inSource.map { part in
+            SourceRange(
+                start: node.range.start + UInt32(part.lowerBound), end: node.range.start + UInt32(part.upperBound))
         }
     }
 

@@ -21,7 +21,9 @@ extension WorkflowDecoder {
     mutating func reportType(
         _ entry: MappingReader.Entry, expected: String, fix: Diagnostic.Fix? = nil
     ) {
-        guard entry.value.kind != .invalid, !isExpression(entry.value) else { return }
+        let value = entry.value
+        let isRefusedBraces = value.kind == .mapping && value.count > 0 && value.entries.first { _ in true } == nil
+        guard value.kind != .invalid, !isRefusedBraces, !isExpression(value) else { return }
         let key = Phrase.quoted(entry.key.text)
         report(.wrongType, "\(key) takes \(expected), found \(found(entry.value))", at: entry.place, fix: fix)
     }

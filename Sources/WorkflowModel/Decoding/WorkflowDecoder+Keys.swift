@@ -16,6 +16,7 @@ extension WorkflowDecoder {
                 reportMisplaced(key, entry, in: place)
             }
         }
+        reader.keepOnly(place.keySet)
         for entry in reader.unknownKeys {
             let word = entry.key.text
             if let meaning = ForeignWords.meaning(of: word, in: place) {
@@ -43,10 +44,10 @@ extension WorkflowDecoder {
     private mutating func reportMisplaced(_ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace) {
         refuse(entry.value)
         let homes = [KeyPlace.top, .defaults, .group, .step].filter { $0.keySet.contains(key) }
-            .map { $0 == .top ? "the top of the file" : $0.rawValue }
+            .map { $0 == .top ? "at the top of the file" : "in \($0.rawValue)" }
         report(
             .unknownKey, "`\(key.spelling)` is no key of \(place.rawValue)", at: entry.key,
-            notes: [.init("it may stand in \(homes.joined(separator: ", "))")])
+            notes: [.init("it may stand \(homes.joined(separator: ", "))")])
     }
 
     private mutating func reportForeign(

@@ -1,0 +1,49 @@
+/// The long form of a kind of finding, for `flowrun explain`.
+package struct DiagnosticExplanation: Sendable {
+    /// A few words: what is wrong.
+    package let title: String
+    /// Whole sentences: what it means and why flowrun refuses it.
+    package let meaning: String
+    /// A file with the mistake; empty where the mistake cannot be shown as text.
+    package let example: String
+    /// What to do about it.
+    package let remedy: String
+
+    init(_ title: String, _ meaning: String, example: String = "", remedy: String) {
+        self.title = title
+        self.meaning = meaning
+        self.example = example
+        self.remedy = remedy
+    }
+}
+
+extension DiagnosticCode {
+    /// What is wrong, in a few words.
+    package var title: String { details.title }
+
+    /// What the finding means, an example, and the way out, as text of several paragraphs.
+    package var explanation: String {
+        var text = "\(rawValue): \(title)\n\n\(details.meaning)\n"
+        if !details.example.isEmpty {
+            let lines = details.example.split(separator: "\n", omittingEmptySubsequences: false)
+            text += "\nExample:\n\n" + lines.map { $0.isEmpty ? "" : "    \($0)" }.joined(separator: "\n") + "\n"
+        }
+        return text + "\nFix: \(details.remedy)\n"
+    }
+
+    /// The parts of the long form.
+    package var details: DiagnosticExplanation {
+        switch self {
+        case .unreadableFile, .fileTooLarge, .invalidEncoding, .controlCharacter, .yamlSyntax, .duplicateKey,
+            .tagRefused, .mergeKeyRefused, .severalDocuments, .nestingTooDeep, .aliasBudget, .unknownAnchor,
+            .recursiveAlias, .emptyDocument, .yamlVersion, .keyNotScalar:
+            textDetails
+        case .unknownKey, .foreignKey, .missingKey, .wrongType, .invalidValue, .notSupportedYet, .conflictingKeys,
+            .expressionInScript, .emptyList, .formatVersion, .lookAlike:
+            keyDetails
+        case .unknownDependency, .invalidID, .invalidEnvironmentName, .reservedEnvironmentName, .fanOutTooLarge,
+            .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle:
+            nameDetails
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import SourceDiagnostics
+import Testing
+
+struct `A step is refused` {
+    @Test(arguments: [
+        ("run: 1️⃣true", "FR0205 `run` takes a script or a list of words, found the boolean `true`"),
+        ("run: 1️⃣42", "FR0205 `run` takes a script or a list of words, found the number `42`"),
+        ("1️⃣run:", "FR0205 `run` takes a script or a list of words, found nothing"),
+        ("run: 1️⃣{ a: b }", "FR0205 `run` takes a script or a list of words, found a mapping"),
+        ("run: 1️⃣\"  \\n\"", "FR0206 the script of `run` is blank"),
+        ("run: 1️⃣[]", "FR0216 the list of `run` is empty"),
+        ("run: 1️⃣[\"\", a]", "FR0206 the command of `run` begins with an empty text"),
+        ("run: [echo, 1️⃣a: b]", "FR0205 a command is a list of words, found a mapping in it"),
+        ("run: x\nshell: 1️⃣bash -eu", "FR0206 `shell` takes one name, or a list of words, found `bash -eu`"),
+        ("run: x\nshell: 1️⃣[]", "FR0216 the list of `shell` names no program"),
+        ("run: [x]\n1️⃣shell: sh", "FR0209? `shell` has no effect, a `run` list is run without one"),
+        ("run: x\ntimeout: 1️⃣30", "FR0206 `timeout` needs a unit, found `30`"),
+        ("run: x\ntimeout: 1️⃣2.25", "FR0206 `timeout` needs a unit, found `2.25`"),
+        ("run: x\ntimeout: 1️⃣0s", "FR0206 `timeout` takes a duration longer than nothing, found `0s`"),
+        ("run: x\ntimeout: 1️⃣1001d", "FR0206 `timeout` takes a duration of at most 1000 days, found `1001d`"),
+        (
+            "run: x\ntimeout: 1️⃣99999999999999999999s",
+            "FR0206 `timeout` takes a duration of at most 1000 days, found `99999999999999999999s`"
+        ),
+        ("run: x\ntimeout: 1️⃣1m1h", "FR0206 `timeout` takes a duration such as `90s`, `10m` or `1h30m`, found `1m1h`"),
+        ("run: x\ntimeout: 1️⃣-5s", "FR0206 `timeout` takes a duration such as `90s`, `10m` or `1h30m`, found `-5s`"),
+        (
+            "run: x\ntimeout: 1️⃣true",
+            "FR0205 `timeout` takes a duration such as `90s`, `10m` or `1h30m`, found the boolean `true`"
+        ),
+        (
+            "run: x\ncontinue-on-error: 1️⃣maybe",
+            "FR0205 `continue-on-error` takes `true` or `false`, found the text `maybe`"
+        ),
+        (
+            "run: x\ncontinue-on-error: 1️⃣Off",
+            "FR0219 `continue-on-error` takes `true` or `false`, and `Off` is a text in YAML 1.2"
+        ),
+        (
+            "run: x\nkill-signal: 1️⃣STOP",
+            "FR0206 `kill-signal` takes one of `TERM`, `INT`, `HUP`, `QUIT`, `USR1`, `USR2` or `KILL`, found `STOP`"
+        ),
+        ("run: x\nworking-directory: 1️⃣\"\"", "FR0206 `working-directory` takes a path, found an empty text"),
+        ("run: x\n1️⃣name:", "FR0205 `name` takes a text, found nothing"),
+        ("run: x\n1️⃣max-parallel: 2", "FR0209 `max-parallel` says nothing here, it belongs to a fan-out or a group"),
+        ("run: x\n1️⃣as: item", "FR0209 `as` says nothing here, it belongs to `for-each`"),
+        ("run: x\n1️⃣order: sequence", "FR0201 `order` is no key of a step"),
+        ("run: x\n1️⃣defaults: {}", "FR0201 `defaults` is no key of a step"),
+        ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
+        ("run: x\n1️⃣retry: { attempts: 3, delay: \"${{ x }}\" }", "FR0208 `retry` is not supported yet"),
+        ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
+        ("env: {}\n1️⃣uses: other.yml", "FR0208 `uses` is not supported yet"),
+        ("run: x\nenv: 1️⃣staging", "FR0205 `env` takes a mapping of names to values, found the text `staging`"),
+        ("run: x\nenv: 1️⃣[A=1]", "FR0205 `env` takes a mapping of names to values, found a list"),
+        ("run: x\nenv: { 1️⃣A=B: x }", "FR0211 `A=B` cannot name an environment variable"),
+        ("run: x\nenv: { 1️⃣FLOWRUN_X: x }", "FR0212 `FLOWRUN_X` is set by flowrun, as all names with `FLOWRUN_`"),
+        ("run: x\nenv: { 1️⃣A: }", "FR0219? `A` without a value is taken away, not set to an empty text"),
+        ("run: x\nenv: { A: 1️⃣[1] }", "FR0205 `A` takes a text, found a list"),
+        ("run: x\ndotenv: [{ 1️⃣file: x, path: y }]", "FR0201 unknown key `file` in an entry of `dotenv`"),
+        ("run: x\ndotenv: [1️⃣{ optional: true }]", "FR0204 this entry of `dotenv` has no `path`"),
+        (
+            "run: x\ndotenv: 1️⃣true",
+            "FR0205 `dotenv` takes a path, or a list of paths and `{ path, optional }`, found the boolean `true`"
+        ),
+        ("run: x\nneeds: 1️⃣[]", "FR0216? `needs` names nothing"),
+        (
+            "run: x\nneeds: 1️⃣b",
+            "FR0205 `needs` takes a list of ids, or a mapping of ids to `success`, `failure` or `done`, found the text `b`"
+        ),
+        (
+            "run: x\nneeds: 1️⃣5",
+            "FR0205 `needs` takes a list of ids, or a mapping of ids to `success`, `failure` or `done`, found the number `5`"
+        ),
+        (
+            "run: x\n1️⃣needs:",
+            "FR0205 `needs` takes a list of ids, or a mapping of ids to `success`, `failure` or `done`, found nothing"
+        ),
+        ("run: x\nneeds: [b, 1️⃣true]", "FR0205 an entry of `needs` is an id, found the boolean `true`"),
+        ("run: x\nneeds: [b, 1️⃣\"\"]", "FR0207 an entry of `needs` is empty"),
+        ("run: x\nneeds: [1️⃣b: done]", "FR0205 an entry of `needs` is an id, found a mapping"),
+        ("run: x\nneeds: { b: 1️⃣ok }", "FR0206 `b` takes `success`, `failure` or `done`, found `ok`"),
+        ("run: echo 1️⃣${{ a }}", "FR0210 `${{` in a script: flowrun never puts a value into code"),
+        ("run: |\n  echo\n  echo 'é' 1️⃣${{ a }}", "FR0210 `${{` in a script: flowrun never puts a value into code"),
+        ("run: [echo, \"é1️⃣${{ a }}\"]", "FR0208 `${{ }}` is not supported yet"),
+        ("run: x\ntimeout: 1️⃣${{ a }}", "FR0208 `${{ }}` is not supported yet"),
+    ])
+    func `where it says something wrong`(lines: String, finding: String) {
+        #expect(checkStep(lines).summary == ["1️⃣ \(finding)"])
+    }
+
+    @Test(arguments: [
+        ("1️⃣deps: [b]\nrun: x", "`deps` is `needs`"), ("run: x\n1️⃣depends_on: [b]", "`depends_on` is `needs`"),
+        ("1️⃣cmd: x", "`cmd` is `run`"), ("1️⃣script: x", "`script` is `run`"),
+        ("run: x\n1️⃣environment: { A: b }", "`environment` is `env`"),
+        ("run: x\n1️⃣dir: x", "`dir` is `working-directory`"),
+        ("run: x\n1️⃣timeout-minutes: 10", "`timeout-minutes` is `timeout`, with a unit"),
+        ("run: x\n1️⃣allow_failure: true", "`allow_failure` is `continue-on-error`"),
+        ("run: x\n1️⃣strategy: { matrix: {} }", "`strategy` is `matrix`"),
+        ("run: x\n1️⃣desc: x", "`desc` is `description`"),
+        ("run: x\n1️⃣when: x", "`when` is `if`, which is not supported yet"),
+        ("run: x\n1️⃣retries: 3", "`retries` is `retry`, which is not supported yet"),
+        ("run: x\n1️⃣withItems: [a]", "`withItems` is `for-each`"),
+        ("run: x\n1️⃣concurrency: x", "`concurrency` is `mutex`, which is not supported yet"),
+    ])
+    func `for a word of another tool, with flowrun's`(lines: String, words: String) {
+        #expect(checkStep(lines).summary == ["1️⃣ FR0202 flowrun's word for \(words)"])
+    }
+
+    @Test(arguments: [
+        ("run: true", "run: \"true\""), ("run: x\ntimeout: 30", "run: x\ntimeout: 30s"),
+        ("run: x\ntimeout: 10 Minutes", "run: x\ntimeout: 10m"), ("run: x\ntimeout: 1.5h", "run: x\ntimeout: 1h30m"),
+        ("run: x\ntimeout-minutes: 90", "run: x\ntimeout: 1h30m"), ("run: x\ngrace: 0", "run: x\ngrace: 0s"),
+        ("run: x\ncontinue-on-error: yes", "run: x\ncontinue-on-error: true"),
+        ("run: x\ncontinue-on-error: \"false\"", "run: x\ncontinue-on-error: false"),
+        ("run: x\nneeds: a", "run: x\nneeds: [a]"), ("run: x\nneeds: [true]", "run: x\nneeds: [\"true\"]"),
+        ("run: x\nneeds: { b: always }", "run: x\nneeds: { b: done }"),
+        ("run: x\nneeds: { b: sucess }", "run: x\nneeds: { b: success }"),
+        ("run: x\nkill-signal: sigint", "run: x\nkill-signal: INT"),
+        ("run: x\nshell: bash -eu", "run: x\nshell: [bash, -eu, -c]"),
+        ("cmd: x", "run: x"), ("run: x\ntime-out: 5m", "run: x\ntimeout: 5m"),
+        ("run: x\nkillSignal: INT", "run: x\nkill-signal: INT"),
+        ("run: x\nmatrix: { os: linux }", "run: x\nmatrix: { os: [linux] }"),
+        ("run: x\nenv: { A: }", "run: x\nenv: { A: \"\" }"),
+    ])
+    func `with a fix that a machine can make`(lines: String, fixed: String) {
+        let checked = checkStep(lines)
+        #expect(checked.diagnostics.count == 1)
+        #expect(checked.fixed == checkStep(fixed).fixed)
+        #expect(checkStep(fixed).summary == [])
+    }
+}

@@ -1,0 +1,43 @@
+import SourceDiagnostics
+import Testing
+import WorkflowModel
+
+struct `The keys of a place` {
+    /// A value that no key accepts.
+    private let nonsense = "[[]]"
+
+    private func text(_ key: WorkflowKey, in place: String) -> String {
+        let entry = "1️⃣\(key.spelling): \(nonsense)"
+        let partner = [.as, .maxItems, .maxParallel, .failFast].contains(key) ? ", for-each: [x]" : ""
+        return switch place {
+        case "top": "version: 1\nsteps: { a: { run: x } }\n\(entry)\n"
+        case "defaults": "version: 1\ndefaults: { \(entry) }\nsteps: { a: { run: x } }\n"
+        case "step": "version: 1\nsteps: { a: { run: x, \(entry)\(partner) } }\n"
+        default: "version: 1\nsteps: { a: { steps: { b: { run: x } }, \(entry)\(partner) } }\n"
+        }
+    }
+
+    @Test(arguments: [
+        ("top", WorkflowKeys.top), ("defaults", WorkflowKeys.defaults), ("step", WorkflowKeys.step),
+        ("group", WorkflowKeys.group),
+    ])
+    func `are all read, and none but them`(place: String, keys: [WorkflowKey]) {
+        for key in WorkflowKey.allCases where !["version", "steps", "run"].contains(key.spelling) {
+            let codes = Checked(text(key, in: place)).diagnostics.map(\.code)
+            if keys.contains(key) {
+                #expect(!codes.isEmpty && !codes.contains(.unknownKey), "\(key) in \(place) is not read")
+            } else {
+                let isLater = WorkflowKeys.notSupportedYet.contains(key)
+                #expect(codes == [isLater ? .notSupportedYet : .unknownKey], "\(key) in \(place)")
+            }
+        }
+    }
+
+    @Test func `are spelt in kebab case, each a word of one place at least`() {
+        let all = Set(WorkflowKeys.top + WorkflowKeys.defaults + WorkflowKeys.step + WorkflowKeys.group)
+        #expect(all.isDisjoint(with: WorkflowKeys.notSupportedYet))
+        #expect(all.union(WorkflowKeys.notSupportedYet) == Set(WorkflowKey.allCases))
+        #expect(WorkflowKey.continueOnError.spelling == "continue-on-error")
+        #expect(WorkflowKey.as.spelling == "as")
+    }
+}
