@@ -67,7 +67,8 @@ let package = Package(
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
-            "WorkflowPlanningTests", ["WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+            "WorkflowPlanningTests",
+            ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),
         tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
         tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),

@@ -120,7 +120,7 @@ struct `A step is refused` {
         ("cmd: x", "run: x"), ("run: x\ntime-out: 5m", "run: x\ntimeout: 5m"),
         ("run: x\nkillSignal: INT", "run: x\nkill-signal: INT"),
         ("run: x\nmatrix: { os: linux }", "run: x\nmatrix: { os: [linux] }"),
-        ("run: x\nenv: { A: }", "run: x\nenv: { A: \"\" }"),
+        ("run: x\nenv: { A: }", "run: x\nenv: { A: \"\"}"),
     ])
     func `with a fix that a machine can make`(lines: String, fixed: String) {
         let checked = checkStep(lines)

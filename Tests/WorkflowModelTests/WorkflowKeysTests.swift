@@ -37,7 +37,9 @@ struct `The keys of a place` {
         let all = Set(WorkflowKeys.top + WorkflowKeys.defaults + WorkflowKeys.step + WorkflowKeys.group)
         #expect(all.isDisjoint(with: WorkflowKeys.notSupportedYet))
         #expect(all.union(WorkflowKeys.notSupportedYet) == Set(WorkflowKey.allCases))
-        #expect(WorkflowKey.continueOnError.spelling == "continue-on-error")
-        #expect(WorkflowKey.as.spelling == "as")
+        for key in WorkflowKey.allCases {
+            let kebab = String(describing: key).map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined()
+            #expect(key.spelling == kebab)
+        }
     }
 }

@@ -42,8 +42,15 @@ extension WorkflowDecoder {
 
     /// A fix that puts another text in place of a node.
     func replacing(_ node: YAMLNode, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
-        Diagnostic.Fix(
-            description ?? "write `\(text)`", edits: [.init(range: node.range, replacement: node.edit(text))])
+        Diagnostic.Fix(description ?? "write `\(text)`", edits: [edit(node, to: text)])
+    }
+
+    /// Puts a text over a node; in place of an absent value it needs a blank after the colon.
+    func edit(_ node: YAMLNode, to text: String) -> Diagnostic.Fix.Edit {
+        let range = node.range
+        let isBehindColon =
+            range.start == range.end && range.start > 0 && file.bytes[range.lowerOffset - 1] == UInt8(ascii: ":")
+        return Diagnostic.Fix.Edit(range: range, replacement: isBehindColon ? " " + text : text)
     }
 
     /// What stands there, for "found …".
@@ -62,9 +69,4 @@ extension WorkflowDecoder {
             }
         }
     }
-}
-
-extension YAMLNode {
-    /// The text to put over this node's range; an absent value needs a blank after the colon before it.
-    func edit(_ text: String) -> String { range.start == range.end ? " " + text : text }
 }

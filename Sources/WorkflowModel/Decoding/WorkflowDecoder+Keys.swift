@@ -75,7 +75,7 @@ extension WorkflowDecoder {
                 entry.value.kind == .scalar
                 ? DurationText.suggestion(for: entry.value.text, bareUnit: unit) : nil
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)]
-            if let duration { edits.append(.init(range: entry.value.range, replacement: entry.value.edit(duration))) }
+            if let duration { edits.append(edit(entry.value, to: duration)) }
             report(
                 .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, with a unit", at: entry.key,
                 fix: .init("write `\(key.spelling): \(duration ?? "10m")`", edits: duration == nil ? [] : edits))

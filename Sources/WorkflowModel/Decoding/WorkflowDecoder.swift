@@ -95,7 +95,7 @@ package struct WorkflowDecoder {
                 .formatVersion, "expected the format version 1, found \(found(value))", at: entry.place,
                 fix: .init(
                     "write `version: 1`",
-                    edits: value.kind == .scalar ? [.init(range: value.range, replacement: value.edit("1"))] : []))
+                    edits: value.kind == .scalar ? [edit(value, to: "1")] : []))
         }
     }
 }
