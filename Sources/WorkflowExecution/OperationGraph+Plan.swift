@@ -5,7 +5,7 @@ internal import WorkflowPlanning
 extension OperationGraph {
     /// The plan as operations: row by row the same, so that a plan's row is an operation's id.
     init(_ plan: Plan, options: RunOptions) {
-        let top = plan.workflow[.root].settings
+        let top = plan.workflow.settings(of: .root)
         self.init(
             limit: top?.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited,
             failFast: options.failFast.map { $0 ? .cancel : .off } ?? top?.failFast.map(FailFast.init) ?? .off,
@@ -16,7 +16,7 @@ extension OperationGraph {
                 endGroup()
                 openEnds.removeLast()
             }
-            add(node, of: plan, settings: plan.workflow[node.definition].settings)
+            add(node, of: plan, settings: plan.workflow.settings(of: node.definition))
             if node.role != .step { openEnds.append(node.subtreeEnd) }
         }
         for (row, node) in plan.nodes.enumerated() where node.edgeStart != node.edgeEnd {

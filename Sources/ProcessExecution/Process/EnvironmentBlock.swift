@@ -30,10 +30,25 @@ package final class EnvironmentBlock {
                 if let index { entries.remove(at: index) }
                 continue
             }
-            guard let entry = strdup("\(name)=\(value)") else { continue }
+            guard let entry = Self.entry(name, value) else { continue }
             owned.append(entry)
             if let index { entries[index] = entry } else { entries.insert(entry, at: entries.count - 1) }
         }
+    }
+
+    /// `base` with variables that it does not have, which nobody checks: every step gets some. O(variables).
+    package init(_ base: EnvironmentBlock, adding additions: [(name: String, value: String)]) {
+        self.base = base
+        entries = []
+        entries.reserveCapacity(base.entries.count + additions.count)
+        entries.append(contentsOf: base.entries.dropLast())
+        owned.reserveCapacity(additions.count)
+        for (name, value) in additions {
+            guard let entry = Self.entry(name, value) else { continue }
+            owned.append(entry)
+            entries.append(entry)
+        }
+        entries.append(nil)
     }
 
     deinit { owned.forEach { free($0) } }
@@ -48,6 +63,22 @@ package final class EnvironmentBlock {
     func withPointers<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
         withExtendedLifetime(base) {
             entries.withUnsafeBufferPointer { body($0.baseAddress!) }
+        }
+    }
+
+    /// `name=value` in memory of its own; nil where there is none left.
+    private static func entry(_ name: String, _ value: String) -> UnsafeMutablePointer<CChar>? {
+        var (name, value) = (name, value)
+        return name.withUTF8 { name in
+            value.withUTF8 { value in
+                guard let memory = malloc(name.count + value.count + 2) else { return nil }
+                let bytes = UnsafeMutableRawBufferPointer(start: memory, count: name.count + value.count + 2)
+                bytes.copyBytes(from: name)
+                bytes[name.count] = UInt8(ascii: "=")
+                UnsafeMutableRawBufferPointer(rebasing: bytes[(name.count + 1)...]).copyBytes(from: value)
+                bytes[bytes.count - 1] = 0
+                return memory.assumingMemoryBound(to: CChar.self)
+            }
         }
     }
 

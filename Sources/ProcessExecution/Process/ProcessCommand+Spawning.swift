@@ -40,17 +40,17 @@ private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
     let size = strings.reduce(0) { $0 + $1.utf8.count + 1 }
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: max(size, 1)) { bytes in
+    return withUnsafeTemporaryAllocation(byteCount: max(size, 1), alignment: 1) { bytes in
         withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<CChar>?.self, capacity: strings.count + 1) { pointers in
-            var next = bytes.baseAddress!
-            for (index, string) in strings.enumerated() {
-                pointers.initializeElement(at: index, to: next)
-                for byte in string.utf8 {
-                    next.initialize(to: CChar(bitPattern: byte))
-                    next += 1
-                }
-                next.initialize(to: 0)
-                next += 1
+            var rest = bytes[...]
+            for index in strings.indices {
+                pointers.initializeElement(
+                    at: index, to: rest.base.baseAddress.map { ($0 + rest.startIndex).assumingMemoryBound(to: CChar.self) })
+                var string = strings[index]
+                string.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: rest).copyBytes(from: $0) }
+                rest = rest.dropFirst(string.utf8.count)
+                rest[rest.startIndex] = 0
+                rest = rest.dropFirst()
             }
             pointers.initializeElement(at: strings.count, to: nil)
             return body(pointers.baseAddress!)

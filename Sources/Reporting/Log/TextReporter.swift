@@ -41,7 +41,7 @@ package final class TextReporter: Reporter {
         case .stepOutput(let output): report(output)
         case .stepFinished(let step):
             summary.note(step)
-            let block = blocks.removeValue(forKey: step.step)
+            let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
             if let block, options.output == .grouped || step.outcome != .success { write(block, of: step.step) }
         case .groupFinished(let group):

@@ -5,8 +5,9 @@ struct RunProgress {
     private(set) var steps = 0
     private(set) var finished = 0
     private(set) var failed = 0
-    /// When each running step started, since the start of the run.
-    private(set) var running: [String: Duration] = [:]
+    /// The running steps in the order of their starts, measured from the start of the run. A list, because there are
+    /// as many as there are jobs and each event touches one.
+    private(set) var running: [(step: String, start: Duration)] = []
     private(set) var hasEnded = false
 
     /// How many have neither ended nor started.
@@ -16,9 +17,9 @@ struct RunProgress {
     mutating func note(_ event: RunEvent) -> Bool {
         switch event.kind {
         case .runStarted(let run): steps = run.steps
-        case .stepStarted(let step): running[step.step] = event.elapsed
+        case .stepStarted(let step): running.append((step.step, event.elapsed))
         case .stepFinished(let step):
-            running[step.step] = nil
+            if let index = running.firstIndex(where: { $0.step == step.step }) { running.remove(at: index) }
             finished += 1
             if step.outcome == .failure || step.outcome == .timeout { failed += 1 }
         case .runFinished: hasEnded = true
@@ -31,8 +32,6 @@ struct RunProgress {
 
     /// The steps that have been running longest, first the one that started first; ties in order of their ids.
     func longestRunning(_ count: Int) -> [(step: String, start: Duration)] {
-        running.map { (step: $0.key, start: $0.value) }
-            .sorted { ($0.start, $0.step) < ($1.start, $1.step) }
-            .prefix(count).map { $0 }
+        running.sorted { ($0.start, $0.step) < ($1.start, $1.step) }.prefix(count).map { $0 }
     }
 }

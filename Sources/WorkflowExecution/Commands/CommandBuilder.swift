@@ -27,17 +27,21 @@ final class CommandBuilder {
     init(plan: Plan, options: RunOptions) {
         self.plan = plan
         self.options = options
+        // A flowrun around this one has set them for its own step.
         inherited = EnvironmentBlock(
-            EnvironmentBlock(inheriting: environ), changes: [(name: "FLOWRUN_RUN", value: options.run)])
+            EnvironmentBlock(inheriting: environ),
+            changes: [("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_RUN", options.run)])
     }
 
     func settings(of row: Int, attempt: Int) throws(Refusal) -> StepSettings {
         let node = plan.nodes[row]
         var settings = try layer(node, over: try members(of: Int(node.parent)))
-        var own: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
-        own.append(("FLOWRUN_STEP", node.id))
-        own.append(("FLOWRUN_ATTEMPT", String(attempt)))
-        settings.environment = EnvironmentBlock(settings.environment, changes: own)
+        if !options.environment.isEmpty {
+            settings.environment = EnvironmentBlock(
+                settings.environment, changes: options.environment.map { (name: $0.name, value: $0.value) })
+        }
+        settings.environment = EnvironmentBlock(
+            settings.environment, adding: [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))])
         return settings
     }
 
@@ -96,7 +100,7 @@ final class CommandBuilder {
     private func layer(_ node: PlanNode, over outer: StepSettings) throws(Refusal) -> StepSettings {
         // The whole of a fan-out passes on what is around it; its words belong to the copies.
         guard node.role != .fanOut else { return outer }
-        let settings = plan.workflow[node.definition].settings
+        let settings = plan.workflow.settings(of: node.definition)
         let variables = node.variables.dropFirst(plan.nodes[Int(node.parent)].variables.count)
         guard settings != nil || !variables.isEmpty else { return outer }
         var result = settings.map(outer.overridden) ?? outer

@@ -61,11 +61,11 @@ struct CauseTracer {
 
     /// Where a row stands in the file, from 1.
     func line(of row: Int) -> Int {
-        plan.workflow.file.line(at: plan.workflow[plan.nodes[row].definition].range.lowerOffset)
+        plan.workflow.file.line(at: plan.workflow.range(of: plan.nodes[row].definition).lowerOffset)
     }
 
     private func deadline(_ row: Int, isOwn: Bool) -> Cause {
-        let settings = plan.workflow[plan.nodes[row].definition].settings
+        let settings = plan.workflow.settings(of: plan.nodes[row].definition)
         let isCommandLine = row == 0 && options.timeout != nil
         let limit =
             isCommandLine ? options.timeout : settings?.timeout?.duration ?? plan.workflow.defaults.timeout

@@ -65,7 +65,7 @@ struct RunLedger {
 
     private func tolerates(_ row: Int) -> Bool {
         guard plan.nodes[row].role != .fanOut else { return false }
-        return plan.workflow[plan.nodes[row].definition].settings?.continueOnError ?? false
+        return plan.workflow.settings(of: plan.nodes[row].definition)?.continueOnError ?? false
     }
 
     private mutating func forEachGroup(around row: Int, _ body: (inout Lists) -> Void) {

@@ -26,6 +26,12 @@ package struct Workflow: Sendable {
 
     package subscript(index: NodeIndex) -> WorkflowNode { nodes[index.row] }
 
+    /// The less common keys of a row; cheaper than taking the whole row for them.
+    package func settings(of index: NodeIndex) -> Settings? { nodes[index.row].settings }
+
+    /// Where a row's key stands in the file; cheaper than taking the whole row for it.
+    package func range(of index: NodeIndex) -> SourceRange { nodes[index.row].range }
+
     /// The direct members of a group, in file order; empty for a step.
     package func members(of group: NodeIndex) -> MemberSequence {
         MemberSequence(nodes: nodes, row: group.row + 1, end: Int(nodes[group.row].subtreeEnd))
