@@ -18,6 +18,10 @@ package final class Poller {
 
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
     private var handlers: [Handler?] = []
+    /// Watches that have not begun, oldest first.
+    private var deferred: [(descriptor: Int32, due: EventLoopClock.Instant)] = []
+    /// Most programs that a build starts are over sooner.
+    private static let deferral = Duration.milliseconds(2)
     let timers = Timers()
     private let epoll = EventLoop.shared.epoll
 
@@ -31,9 +35,29 @@ package final class Poller {
     package func watch(_ descriptor: Int32, for interest: Interest, _ handler: @escaping Handler) -> Int32 {
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { return errno }
+        setHandler(handler, for: descriptor)
+        return 0
+    }
+
+    /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipes of
+    /// a short step, costs no system call and wakes nobody up.
+    func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
+        setHandler(handler, for: descriptor)
+        deferred.append((descriptor, EventLoopClock().now.advanced(by: Self.deferral)))
+    }
+
+    private func setHandler(_ handler: @escaping Handler, for descriptor: Int32) {
         while handlers.count <= Int(descriptor) { handlers.append(nil) }
         handlers[Int(descriptor)] = handler
-        return 0
+    }
+
+    private func beginDeferredWatches() {
+        let now = EventLoopClock().now
+        while let first = deferred.first, first.due <= now {
+            deferred.removeFirst()
+            var event = epoll_event(events: Interest.read.rawValue, data: epoll_data_t(fd: first.descriptor))
+            epoll_ctl(epoll, EPOLL_CTL_ADD, first.descriptor, &event)
+        }
     }
 
     /// Ends the watch before the descriptor is closed.
@@ -47,6 +71,7 @@ package final class Poller {
     /// that nobody else has a copy of.
     func close(_ descriptor: Int32) {
         if Int(descriptor) < handlers.count { handlers[Int(descriptor)] = nil }
+        if let index = deferred.firstIndex(where: { $0.descriptor == descriptor }) { deferred.remove(at: index) }
         Glibc.close(descriptor)
     }
 
@@ -58,11 +83,12 @@ package final class Poller {
     func run(on loop: EventLoop) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             while loop.runJobs() {
-                let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), -1)
-                guard count > 0 else {
-                    precondition(count == 0 || errno == EINTR, "epoll_wait failed: errno \(errno)")
-                    continue
-                }
+                // Without a limit where nothing is deferred: timers have a descriptor.
+                let limit: Int32 = deferred.isEmpty ? -1 : 2
+                let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), limit)
+                precondition(count >= 0 || errno == EINTR, "epoll_wait failed: errno \(errno)")
+                defer { if !deferred.isEmpty { beginDeferredWatches() } }
+                guard count > 0 else { continue }
                 for event in events.prefix(Int(count)) {
                     let descriptor = event.data.fd
                     if loop.drainWakeup(descriptor) { continue }

@@ -73,8 +73,8 @@ package final class ChildProcess {
         session = ProcessSession(id: pid)
         descriptors = OpenPipes(standardOutput: outputs.read, standardError: errors.read)
         let poller = Poller.shared
-        poller.watch(outputs.read, for: .read) { self.outputIsReady(.standardOutput) }
-        poller.watch(errors.read, for: .read) { self.outputIsReady(.standardError) }
+        poller.watchSoon(outputs.read) { self.outputIsReady(.standardOutput) }
+        poller.watchSoon(errors.read) { self.outputIsReady(.standardError) }
         poller.watch(pidfd, for: .read) { self.reap() }
     }
 
