@@ -43,7 +43,7 @@ package struct WorkflowSketch {
         let settings = settings(of: member, indent: indent)
         var body = WorkflowNode.Body.group
         if member.members == nil {
-            body = .script(member.script)
+            body = .script(.text(member.script))
             write("\(indent)  run: \"\(member.script)\"\n")
         }
         nodes.append(

@@ -71,7 +71,7 @@ package final class WorkflowRunner {
         running[row] = step
         let command: StepStarted.Command =
             switch plan.workflow[plan.nodes[row].definition].body {
-            case .script(let script): .script(script)
+            case .script(let script): .script(script.text(in: plan.workflow.file))
             case .arguments(let arguments): .arguments(arguments)
             case .group: preconditionFailure("row \(row) is a group, not a step")
             }

@@ -61,6 +61,13 @@ package struct YAMLNode {
     /// The value of a scalar; empty for a collection.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Where the source spells a scalar's value as it is; nil where it has escapes or folds lines.
+    package var verbatim: SourceRange? {
+        let content = content
+        guard !content.isCollection, content.kind != .invalid, !content.isCopied else { return nil }
+        return SourceRange(start: content.first, end: content.first + content.second)
+    }
+
     /// The length of a scalar's value in bytes; 0 for a collection.
     package var byteCount: Int { content.isCollection ? 0 : Int(content.second) }
 

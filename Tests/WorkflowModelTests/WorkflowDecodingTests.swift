@@ -61,7 +61,7 @@ struct `A workflow file` {
             return
         }
         let link = try #require(checked.node("link"))
-        guard case .script("make link\n") = link.body else {
+        guard case .script(let script) = link.body, script.text(in: workflow.file) == "make link\n" else {
             Issue.record("a text is a script")
             return
         }
@@ -98,6 +98,19 @@ struct `A workflow file` {
             "version: 1\nsteps:\n  a: &a\n    run: make\n    env: &e { X: 1 }\n  b: *a\n  c: { run: x, env: *e }\n")
         #expect(checked.summary == [])
         #expect(checked.workflow?.nodes.dropFirst().compactMap(\.settings?.env.count) == [1, 1, 1])
+    }
+
+    @Test(arguments: [
+        ("echo 'é' # c", "echo 'é'"), ("\"echo \\t x\"", "echo \t x"), ("'it''s'", "it's"), ("\"plain\"", "plain"),
+        ("|\n      a\n\n      b\n", "a\n\nb\n"), (">-\n      a\n      b\n", "a b"), ("a\n      b", "a b"),
+    ])
+    func `hands its scripts on byte for byte`(source: String, script: String) throws {
+        let checked = Checked("version: 1\nsteps:\n  a:\n    run: \(source)\n  b: { run: x }\n")
+        guard case .script(let found) = try #require(checked.node("a")).body else {
+            Issue.record("a text is a script")
+            return
+        }
+        #expect(found.text(in: checked.marked.file) == script)
     }
 
     @Test func `keeps its steps whatever is wrong with them`() throws {

@@ -49,7 +49,7 @@ final class CommandBuilder {
         let arguments =
             switch plan.workflow[plan.nodes[row].definition].body {
             case .arguments(let arguments): arguments
-            case .script(let script): settings.shell.arguments + [script]
+            case .script(let script): settings.shell.arguments + [script.text(in: plan.workflow.file)]
             case .group: preconditionFailure("row \(row) is a group, not a step")
             }
         let path: String

@@ -21,11 +21,10 @@ extension WorkflowDecoder {
                 return .script("")
             }
             if hasExpressions { scriptRows.insert(value.contentRow) }
-            let script = value.text
-            if script.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
+            if value.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
                 report(.invalidValue, "the script of `run` is blank", at: entry.place, fix: .init("write a command"))
             }
-            return .script(script)
+            return .script(value.verbatim.map { .inFile($0) } ?? .text(value.text))
         }
     }
 

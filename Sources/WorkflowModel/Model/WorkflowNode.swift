@@ -4,7 +4,7 @@ package import SourceDiagnostics
 package struct WorkflowNode: Sendable {
     package enum Body: Sendable {
         /// `run: text`, handed to the shell byte for byte.
-        case script(String)
+        case script(Script)
         /// `run: [list]`, run without a shell.
         case arguments([String])
         /// `steps:`; the members are the rows after this one.
