@@ -8,8 +8,10 @@ struct MappingReader {
     private(set) var present = KeySet()
     /// Keys that are no word of the format, in file order.
     private(set) var unknownKeys: [Entry] = []
-    /// Per key the row of its key node, plus one; 0 where it is absent.
-    private var rows: InlineArray<48, UInt32>
+    /// Words of the format that are not supported yet, in file order.
+    private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
+    /// Per supported key the row of its key node; only those that are `present` count. Small, because every step has one.
+    private var rows: InlineArray<24, UInt32>
 
     struct Entry {
         let key: YAMLNode
@@ -20,11 +22,15 @@ struct MappingReader {
         self.node = node
         rows = InlineArray(repeating: 0)
         for (key, value) in node.entries {
-            if let known = WorkflowKey.named(key.bytes) {
-                present.insert(known)
-                rows[Int(known.rawValue)] = UInt32(key.placeRow + 1)
-            } else {
+            guard let known = WorkflowKey.named(key.bytes) else {
                 unknownKeys.append(Entry(key: key, value: value))
+                continue
+            }
+            if known.isSupported {
+                present.insert(known)
+                rows[Int(known.rawValue)] = UInt32(key.placeRow)
+            } else {
+                laterKeys.append((known, Entry(key: key, value: value)))
             }
         }
     }
@@ -44,11 +50,11 @@ struct MappingReader {
     mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
         guard !present.contains(key) else { return }
         present.insert(key)
-        rows[Int(key.rawValue)] = UInt32(entry.key.placeRow + 1)
+        rows[Int(key.rawValue)] = UInt32(entry.key.placeRow)
     }
 
     func entry(_ key: WorkflowKey) -> Entry {
-        let (key, value) = node.entry(atKeyRow: Int(rows[Int(key.rawValue)]) - 1)
+        let (key, value) = node.entry(atKeyRow: Int(rows[Int(key.rawValue)]))
         return Entry(key: key, value: value)
     }
 }

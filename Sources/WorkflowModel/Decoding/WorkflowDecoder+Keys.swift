@@ -4,10 +4,9 @@ internal import YAMLSyntax
 // Keys that do not belong where they stand: misspelt, foreign, of another place, or not built yet.
 extension WorkflowDecoder {
     mutating func reportStrayKeys(_ reader: inout MappingReader, in place: KeyPlace) {
+        for (key, entry) in reader.laterKeys { reportNotSupported(key, entry) }
         for (key, entry) in reader.entries(outside: place.keySet) {
-            if WorkflowKeys.notSupportedYet.contains(key) {
-                reportNotSupported(key, entry)
-            } else if key == .run, place == .group, let steps = reader.take(.steps) {
+            if key == .run, place == .group, let steps = reader.take(.steps) {
                 report(
                     .conflictingKeys, "a node has either `run` or `steps`, this one has both", at: entry.key,
                     notes: [.init("`steps` stands here", at: steps.key.range)],

@@ -19,6 +19,9 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "platforms", "log", "uses", "with", "sources", "generates", "services", "previous",
     ]
 
+    /// Whether this program does what the word says; the cases are in this order.
+    var isSupported: Bool { rawValue < Self.params.rawValue }
+
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
     /// The key spelt by these bytes.

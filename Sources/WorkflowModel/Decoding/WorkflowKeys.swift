@@ -17,11 +17,7 @@ package enum WorkflowKeys {
         .continueOnError, .maxParallel, .failFast, .order, .matrix, .forEach, .as, .maxItems, .steps,
     ]
     /// Words of version 1 that are not built yet, wherever they stand.
-    package static let notSupportedYet: [WorkflowKey] = [
-        .params, .secrets, .if, .outputs, .retry, .pool, .pools, .mutex, .finally, .onFailure, .stdin,
-        .interactive, .detach, .jobserver, .envPolicy, .platforms, .log, .uses, .with, .sources, .generates,
-        .services, .previous,
-    ]
+    package static let notSupportedYet = WorkflowKey.allCases.filter { !$0.isSupported }
     /// Beside the axes of a `matrix`.
     package static let matrixReserved = ["include", "exclude"]
     /// Of a `dotenv` entry in its long form.
@@ -74,8 +70,6 @@ struct KeySet: Equatable {
     func contains(_ key: WorkflowKey) -> Bool { bits & (1 << UInt64(key.rawValue)) != 0 }
 
     mutating func insert(_ key: WorkflowKey) { bits |= 1 << UInt64(key.rawValue) }
-
-    mutating func remove(_ key: WorkflowKey) { bits &= ~(1 << UInt64(key.rawValue)) }
 
     func subtracting(_ other: KeySet) -> KeySet {
         var result = self
