@@ -12,6 +12,7 @@ public struct OperationGraph: Sendable {
         /// Whether a failure or timeout leaves the group around it unharmed.
         public var toleratesFailure = false
 
+        /// No limit of time, no tolerance, the lowest priority, unless told otherwise.
         public init(priority: UInt32 = 0, timeout: Duration? = nil, toleratesFailure: Bool = false) {
             self.priority = priority
             self.timeout = timeout

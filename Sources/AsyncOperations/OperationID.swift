@@ -13,9 +13,11 @@ public struct OperationID: Hashable, Comparable, Sendable {
     /// The outermost group, which every graph has.
     public static let root = OperationID(0)
 
+    /// The order in which the graph was built.
     public static func < (left: OperationID, right: OperationID) -> Bool { left.value < right.value }
 }
 
 extension OperationID: CustomStringConvertible {
+    /// The row, such as `#12`.
     public var description: String { "#\(value)" }
 }

@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 
 /// A file descriptor that is closed with its last owner. Never inherited by a child.
-final class Descriptor: Sendable {
-    let number: Int32
+package final class Descriptor: Sendable {
+    package let number: Int32
 
     init(owning number: Int32) { self.number = number }
 
@@ -19,7 +19,8 @@ final class Descriptor: Sendable {
     /// new pipe could be inherited.
     static let inheritance = Mutex(())
 
-    static func pipe() throws -> (reading: Descriptor, writing: Descriptor) {
+    /// Both ends block.
+    package static func pipe() throws -> (reading: Descriptor, writing: Descriptor) {
         try inheritance.withLock { _ in
             var ends: [Int32] = [-1, -1]
             guard Glibc.pipe(&ends) == 0 else {

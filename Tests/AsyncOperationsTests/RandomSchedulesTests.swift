@@ -32,7 +32,8 @@ struct Scenario {
             timeout: Self.timeout(&random, in: 40))
         Self.fill(&graph, depth: 0, &random)
         for _ in 0..<graph.count {
-            let outcome: OperationOutcome = [.success, .success, .success, .failure, .skipped].randomElement(using: &random)!
+            let outcome: OperationOutcome = [.success, .success, .success, .failure, .skipped].randomElement(
+                using: &random)!
             behaviours.append(
                 .init(
                     duration: .seconds(Int.random(in: 0...8, using: &random)), outcome: outcome,
@@ -41,7 +42,8 @@ struct Scenario {
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             let time = Duration.seconds(Int.random(in: 0...20, using: &random))
             let id = OperationID(row: Int.random(in: 0..<graph.count, using: &random))
-            events.append((time, Bool.random(using: &random) ? .cancel(id) : .width(Int.random(in: 1...5, using: &random))))
+            events.append(
+                (time, Bool.random(using: &random) ? .cancel(id) : .width(Int.random(in: 1...5, using: &random))))
         }
     }
 
@@ -127,7 +129,8 @@ struct InvariantCheck {
                 running.remove(id)
                 inProgress.remove(id)
                 if graph.rows[id.row].group != nil {
-                    for row in id.row + 1..<Int(graph.rows[id.row].subtreeEnd) where finished[OperationID(row: row)] == nil {
+                    for row in id.row + 1..<Int(graph.rows[id.row].subtreeEnd)
+                    where finished[OperationID(row: row)] == nil {
                         return "I5: \(id) finished before its member #\(row)"
                     }
                 }

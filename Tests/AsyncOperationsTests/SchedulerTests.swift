@@ -97,8 +97,10 @@ import Testing
     @Test(arguments: [
         (EdgeKind.ok, OperationOutcome.success, false, OperationOutcome.success),
         (.ok, .failure, false, .notRun), (.ok, .failure, true, .success), (.ok, .skipped, false, .success),
-        (.success, .success, false, .success), (.success, .failure, true, .notRun), (.success, .skipped, false, .skipped),
-        (.failure, .success, false, .skipped), (.failure, .failure, false, .success), (.failure, .skipped, false, .skipped),
+        (.success, .success, false, .success), (.success, .failure, true, .notRun),
+        (.success, .skipped, false, .skipped),
+        (.failure, .success, false, .skipped), (.failure, .failure, false, .success),
+        (.failure, .skipped, false, .skipped),
         (.done, .success, false, .success), (.done, .failure, false, .success), (.done, .skipped, false, .success),
     ])
     func `the kind of an edge decides what its dependent becomes`(
@@ -309,7 +311,8 @@ import Testing
     @Test func `raising the width starts more at once, lowering it stops nothing`() {
         var graph = OperationGraph()
         for _ in 0..<6 { graph.addOperation() }
-        let run = VirtualRun(graph, width: 1, events: [(.milliseconds(100), .width(4)), (.milliseconds(200), .width(1))])
+        let run = VirtualRun(
+            graph, width: 1, events: [(.milliseconds(100), .width(4)), (.milliseconds(200), .width(1))])
         #expect(run.peak == 4)
         #expect(run.log.allSatisfy { if case .stop = $0.command { false } else { true } })
         #expect(run.outcome(.root) == .success)

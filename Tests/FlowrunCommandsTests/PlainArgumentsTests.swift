@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        [], ["check", "a.yml"], ["a.yml", "step"], ["name"], ["a.yml", "-j", "0"], ["a.yml", "-j"], ["a.yml", "-j", "x"],
+        [], ["check", "a.yml"], ["a.yml", "step"], ["name"], ["a.yml", "-j", "0"], ["a.yml", "-j"],
+        ["a.yml", "-j", "x"],
         ["a.yml", "--log", "xml"], ["--help"], ["-C", "x", "a.yml"], ["a.yml", "-j", "1", "-j", "2"], ["-"],
         ["a.yml", "-j", "007"], ["a.yml", "--version"], ["-j=2", "a.yml"],
     ])

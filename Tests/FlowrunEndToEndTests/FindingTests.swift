@@ -97,7 +97,8 @@ struct FindingTests {
         let result = try await test.run("check", "workflow.yml")
         result.expect(exit: 2)
         result.expect(
-            stdout: "workflow.yml:4:19: error[FR0203]: ", "needs: [compil]", "^^^^^^", "workflow.yml:3:3: did you mean `compile`"
+            stdout: "workflow.yml:4:19: error[FR0203]: ", "needs: [compil]", "^^^^^^",
+            "workflow.yml:3:3: did you mean `compile`"
         )
     }
 

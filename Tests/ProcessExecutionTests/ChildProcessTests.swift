@@ -25,7 +25,8 @@ import Testing
         #expect(result.output.utf8.count == 5_000_000)
     }
 
-    @Test @EventLoopActor func `a step has standard input from the null device and no descriptor above 2`() async throws {
+    @Test @EventLoopActor func `a step has standard input from the null device and no descriptor above 2`() async throws
+    {
         let result = try await run("readlink /proc/self/fd/0; for f in /proc/$$/fd/*; do echo ${f##*/}; done; cat")
         #expect(result.output.hasPrefix("/dev/null\n0\n1\n2\n"))
     }
@@ -49,7 +50,9 @@ import Testing
         #expect(noFolder?.subject == .workingDirectory)
     }
 
-    @Test @EventLoopActor func `a stop ends a whole group whose leader dies at once and whose member is deaf`() async throws {
+    @Test @EventLoopActor func `a stop ends a whole group whose leader dies at once and whose member is deaf`()
+        async throws
+    {
         let script = "bash -c 'trap \"\" TERM; echo up $$; while :; do sleep 1; done' & wait"
         let result = try await run(script, stopWhen: "up", grace: .milliseconds(200))
         #expect(result.ending.status == .signalled(SIGTERM))
@@ -77,7 +80,8 @@ import Testing
         #expect(result.signals == [SIGKILL])
     }
 
-    @Test @EventLoopActor func `what outlives the first process is killed when the drain window is over`() async throws {
+    @Test @EventLoopActor func `what outlives the first process is killed when the drain window is over`() async throws
+    {
         let result = try await run("sleep 1000 & echo up $!; exit 0")
         #expect(result.ending.status == .exited(0))
         #expect(result.ending.escaped == 1)

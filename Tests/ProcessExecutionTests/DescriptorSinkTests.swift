@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Glibc
 import Testing
 
@@ -6,29 +7,46 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DescriptorSinkTests {
     init() { EventLoopThread.ensureRunning() }
 
-    @Test @EventLoopActor func `a reader that does not read stops nothing, and gets everything in the end`() async {
-        let (reader, writer) = pipe()
-        let sink = DescriptorSink(writer)
+    @Test @EventLoopActor func `a reader that does not read stops nothing and gets all in the end`() async throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let sink = DescriptorSink(writer.number)
         for _ in 0..<100 { write(10_000, to: sink) }
         #expect(sink.failure == nil)
-        let received = Task.detached { readAll(reader, 1_000_000) }
+        let received = Task.detached { readAll(reader.number, 1_000_000) }
         sink.flush(limit: nil)
         #expect(await received.value == 1_000_000)
         #expect(sink.failure == nil)
     }
 
-    @Test @EventLoopActor func `the flags of a shared descriptor stay as they are`() {
-        let (_, writer) = pipe()
-        write(100_000, to: DescriptorSink(writer))
-        #expect(fcntl(writer, F_GETFL) & O_NONBLOCK == 0)
+    @Test @EventLoopActor func `the flags of a shared descriptor stay as they are`() throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        write(100_000, to: DescriptorSink(writer.number))
+        #expect(fcntl(writer.number, F_GETFL) & O_NONBLOCK == 0)
     }
 
-    @Test @EventLoopActor func `a flush with a limit gives up on a reader that never comes`() {
-        let (_, writer) = pipe()
-        let sink = DescriptorSink(writer)
+    @Test @EventLoopActor func `a flush with a limit gives up on a reader that never comes`() throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let sink = DescriptorSink(writer.number)
         write(1_000_000, to: sink)
         sink.flush(limit: .milliseconds(50))
         #expect(sink.failure == EAGAIN)
+    }
+
+    @Test @EventLoopActor func `a reader that goes away with much still waiting is an error, not the end`() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let writer: Descriptor
+        let sink: DescriptorSink
+        do {
+            let pipe = try Descriptor.pipe()
+            writer = pipe.writing
+            sink = DescriptorSink(writer.number)
+            write(1_000_000, to: sink)
+        }
+        sink.flush(limit: nil)
+        #expect(sink.failure == EPIPE)
     }
 
     @Test @EventLoopActor func `a full device is an error that is remembered`() throws {
@@ -37,22 +55,13 @@ import Testing
         #expect(sink.failure == ENOSPC)
     }
 
-    @Test @EventLoopActor func `a reader that went away is an error, not the end`() {
+    @Test @EventLoopActor func `a reader that went away is an error, not the end`() throws {
         signal(SIGPIPE, SIG_IGN)
-        let (reader, writer) = pipe()
-        let sink = DescriptorSink(writer)
-        close(reader)
+        let writer = try Descriptor.pipe().writing
+        let sink = DescriptorSink(writer.number)
         write(10, to: sink)
         #expect(sink.failure == EPIPE)
     }
-}
-
-private func pipe() -> (reader: Int32, writer: Int32) {
-    var ends: [Int32] = [-1, -1]
-    _ = Glibc.pipe(&ends)
-    // Programs that other tests start at this moment must not inherit them.
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
 }
 
 private func write(_ count: Int, to sink: DescriptorSink) {

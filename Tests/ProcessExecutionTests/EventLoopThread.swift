@@ -16,9 +16,11 @@ enum EventLoopThread {
 
     private static let isRunning: Bool = {
         var thread = pthread_t()
-        return pthread_create(&thread, nil, { _ in
-            EventLoop.shared.run()
-            return nil
-        }, nil) == 0
+        return pthread_create(
+            &thread, nil,
+            { _ in
+                EventLoop.shared.run()
+                return nil
+            }, nil) == 0
     }()
 }

@@ -10,7 +10,9 @@ struct PlanCommand: ParsableCommand {
 
     @OptionGroup var workflow: WorkflowArgument
 
-    @Option(name: [.customShort("j", allowingJoined: true), .long], help: ArgumentHelp("Steps that may run at once, for the bound.", valueName: "n"))
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("Steps that may run at once, for the bound.", valueName: "n"))
     var jobs: Int?
 
     @Option(help: "How to answer: text or json.")

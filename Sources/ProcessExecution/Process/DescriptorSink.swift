@@ -66,7 +66,7 @@ package final class DescriptorSink {
 
     private func writePending() {
         let written = pending.withUnsafeBytes { attempt($0) }
-        pending.removeFirst(written)
+        if failure == nil { pending.removeFirst(written) } else { pending = [] }
     }
 
     private func attempt(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -83,8 +83,7 @@ package final class DescriptorSink {
                 break
             } else if errno != EINTR {
                 failure = errno
-                pending.removeAll()
-                return bytes.count
+                return written
             }
         }
         return written

@@ -45,7 +45,8 @@ private func withCStrings<Result>(
             var rest = bytes[...]
             for index in strings.indices {
                 pointers.initializeElement(
-                    at: index, to: rest.base.baseAddress.map { ($0 + rest.startIndex).assumingMemoryBound(to: CChar.self) })
+                    at: index,
+                    to: rest.base.baseAddress.map { ($0 + rest.startIndex).assumingMemoryBound(to: CChar.self) })
                 var string = strings[index]
                 string.withUTF8 { UnsafeMutableRawBufferPointer(rebasing: rest).copyBytes(from: $0) }
                 rest = rest.dropFirst(string.utf8.count)

@@ -21,10 +21,11 @@ enum DotenvReader {
             let start = bytes.count
             var got = 0
             bytes.reserveCapacity(start + count)
-            bytes.append(contentsOf: [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                got = Glibc.read(descriptor, buffer.baseAddress, count)
-                filled = max(got, 0)
-            })
+            bytes.append(
+                contentsOf: [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                    got = Glibc.read(descriptor, buffer.baseAddress, count)
+                    filled = max(got, 0)
+                })
             guard got >= 0 else { throw Mistake(line: nil, message: String(cString: strerror(errno))) }
             if got == 0 { break }
             guard bytes.count <= 1 << 20 else { throw Mistake(line: nil, message: "is larger than 1 MiB") }
@@ -44,7 +45,9 @@ enum DotenvReader {
                 throw Mistake(line: number, message: "expected `NAME=value`, found `\(rest)`")
             }
             let name = rest[..<equals].trimmed
-            guard VariableName.isValid(String(name)) else { throw Mistake(line: number, message: "`\(name)` is no name of a variable") }
+            guard VariableName.isValid(String(name)) else {
+                throw Mistake(line: number, message: "`\(name)` is no name of a variable")
+            }
             guard let value = value(of: rest[rest.index(after: equals)...].trimmed) else {
                 throw Mistake(line: number, message: "the value of `\(name)` has no closing quote")
             }
