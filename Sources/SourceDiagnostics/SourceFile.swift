@@ -22,14 +22,19 @@ package final class SourceFile: Sendable {
         String(decoding: bytes[range.lowerOffset..<range.upperOffset], as: UTF8.self)
     }
 
-    /// Line and column of a byte offset. The first call walks the text once; later ones are O(log lines) plus the
-    /// length of the line.
+    /// Line and column of a byte offset. The first call walks the text once; later ones are O(log lines) plus a walk of
+    /// the line up to the offset.
     package func location(at offset: Int) -> SourceLocation {
         let line = lineIndex(at: offset)
         let start = lineStart(line)
-        var column = 1
-        for byte in bytes[start..<min(max(offset, start), bytes.count)] where byte & 0xC0 != 0x80 { column += 1 }
-        return SourceLocation(line: line + 1, column: column)
+        let end = min(max(offset, start), bytes.count)
+        // Summed without a branch, many bytes at once: a file may be a single line of megabytes.
+        let continuations = bytes.withUnsafeBufferPointer { bytes in
+            var count = 0
+            for index in start..<end { count &+= bytes[index] & 0xC0 == 0x80 ? 1 : 0 }
+            return count
+        }
+        return SourceLocation(line: line + 1, column: end - start - continuations + 1)
     }
 
     /// The line number of a byte offset, from 1; cheaper than `location(at:)`.

@@ -5,7 +5,6 @@ struct TextCheck {
     private(set) var isASCII = true
     private(set) var diagnostics: [Diagnostic] = []
     private let file: SourceFile
-    private var furtherFindings = 0
 
     init(_ file: SourceFile) {
         self.file = file
@@ -18,18 +17,11 @@ struct TextCheck {
             return
         }
         file.bytes.withUnsafeBufferPointer { check($0) }
-        if furtherFindings > 0, let last = diagnostics.popLast() {
-            let more = furtherFindings == 1 ? "one more place" : "\(furtherFindings) more places"
-            diagnostics.append(
-                Diagnostic(
-                    last.code, last.message, in: file, at: last.range, notes: [.init("\(more) like these follow")],
-                    fix: last.fix))
-        }
     }
 
     private mutating func check(_ bytes: UnsafeBufferPointer<UInt8>) {
         var offset = 0
-        while offset < bytes.count {
+        while offset < bytes.count, diagnostics.count < YAMLLimits.byteFindings {
             offset = Self.endOfPlainASCII(bytes, from: offset)
             guard offset < bytes.count else { return }
             offset += checkScalar(bytes, at: offset)
@@ -115,10 +107,6 @@ struct TextCheck {
     }
 
     private mutating func add(_ code: DiagnosticCode, _ message: String, at range: Range<Int>, fix: String) {
-        guard diagnostics.count < YAMLLimits.byteFindings else {
-            furtherFindings += 1
-            return
-        }
         diagnostics.append(Diagnostic(code, message, in: file, at: SourceRange(range), fix: .init(fix)))
     }
 }

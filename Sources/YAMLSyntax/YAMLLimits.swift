@@ -6,6 +6,6 @@ package enum YAMLLimits {
     package static let aliasFactor = 10
     /// What aliases may stand for however small the file is.
     package static let aliasMinimum = 10_000
-    /// Findings of one kind about single bytes; a binary file has one in every line.
+    /// Findings about single bytes, after which no more are looked for; a binary file is full of them.
     static let byteFindings = 5
 }

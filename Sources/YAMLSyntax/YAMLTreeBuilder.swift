@@ -33,7 +33,7 @@ struct YAMLTreeBuilder: ~Copyable {
     let source: UnsafeBufferPointer<UInt8>
     var rows: YAMLRows
     private(set) var copiedText: [UInt8] = []
-    private(set) var diagnostics: [Diagnostic] = []
+    private var findings = FindingList()
     /// Whether a finding makes it pointless to read on.
     private(set) var isStopped = false
     private var open: [OpenCollection] = []
@@ -52,7 +52,7 @@ struct YAMLTreeBuilder: ~Copyable {
 
     /// What was collected; no document where reading had to stop.
     consuming func finish() -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
-        let diagnostics = diagnostics
+        let diagnostics = findings.sorted
         if isStopped { return (nil, diagnostics) }
         return (YAMLDocument(file: file, rows: rows, copiedText: copiedText), diagnostics)
     }
@@ -174,7 +174,9 @@ struct YAMLTreeBuilder: ~Copyable {
         _ code: DiagnosticCode, _ message: String, at range: Range<Int>, notes: [Diagnostic.Note] = [],
         fix: Diagnostic.Fix? = nil
     ) {
-        diagnostics.append(Diagnostic(code, message, in: file, at: SourceRange(range), notes: notes, fix: fix))
+        findings.add(.error) { [file] in
+            Diagnostic(code, message, in: file, at: SourceRange(range), notes: notes, fix: fix)
+        }
     }
 
     mutating func stop(_ code: DiagnosticCode, _ message: String, at range: Range<Int>, fix: String) {
@@ -183,7 +185,7 @@ struct YAMLTreeBuilder: ~Copyable {
     }
 
     mutating func stop(_ problem: YAMLProblem) {
-        diagnostics.append(problem.diagnostic(in: file))
+        findings.add(.error) { [file] in problem.diagnostic(in: file) }
         isStopped = true
     }
 

@@ -113,8 +113,10 @@ struct `A workflow is refused` {
         #expect(checked.diagnostics.map(\.code) == [.unknownAnchor, .unknownAnchor, .unknownAnchor])
     }
 
-    @Test func `in linear time where a hundred thousand keys are wrong`() {
-        let lines = (0..<20_000).map { "  s\($0): { rn\($0 % 7): x, timeout: 5 }\n" }.joined()
-        #expect(Checked("version: 1\nsteps:\n" + lines).diagnostics.count >= 40_000)
+    @Test func `with a thousand findings at most`() {
+        let lines = (0..<3000).map { "  s\($0): { rn\($0 % 7): x, timeout: 5 }\n" }.joined()
+        let found = Checked("version: 1\nsteps:\n" + lines).diagnostics
+        #expect(found.count == 1000)
+        #expect(found.last?.notes.last?.message.hasSuffix(" more findings not shown") == true)
     }
 }

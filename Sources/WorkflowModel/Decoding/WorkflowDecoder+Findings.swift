@@ -6,8 +6,9 @@ extension WorkflowDecoder {
         _ code: DiagnosticCode, _ message: String, at range: SourceRange, severity: Diagnostic.Severity = .error,
         notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
     ) {
-        diagnostics.append(
-            Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes, fix: fix))
+        findings.add(severity) {
+            Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes, fix: fix)
+        }
     }
 
     mutating func report(

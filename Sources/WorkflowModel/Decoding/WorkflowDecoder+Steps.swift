@@ -41,7 +41,7 @@ extension WorkflowDecoder {
         guard value.kind == .mapping else { return reportNoMember(key, value) }
         var reader = MappingReader(value)
         let place: KeyPlace = reader.has(.steps) || isForeignGroup(reader) ? .group : .step
-        let found = diagnostics.count
+        let found = findings.count
         reportStrayKeys(&reader, in: place)
         if let needs = reader.take(.needs) { nodes[index.row].needs = decodeNeeds(needs) }
         nodes[index.row].settings = decodeSettings(&reader, in: place)
@@ -55,7 +55,7 @@ extension WorkflowDecoder {
                     .conflictingKeys, "`shell` has no effect, a `run` list is run without one", at: shell.key,
                     severity: .warning, fix: .init("remove `shell`, or write the command as a text"))
             }
-        } else if !diagnostics[found...].contains(where: \.concernsKey) {
+        } else if !findings.contains(since: found, where: \.concernsKey) {
             report(
                 .missingKey, "\(Phrase.quoted(key.text)) has neither `run` nor `steps`", at: key,
                 fix: .init("add `run:` with a command, or `steps:` to make it a group"))

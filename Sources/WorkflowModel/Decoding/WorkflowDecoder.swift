@@ -9,7 +9,7 @@ package import YAMLSyntax
 package struct WorkflowDecoder {
     let file: SourceFile
     var nodes: [WorkflowNode] = []
-    var diagnostics: [Diagnostic] = []
+    var findings = FindingList()
     /// Rows of `run: text` values, where `${{` is a mistake of its own kind.
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole, and in which nothing more is reported.
@@ -26,7 +26,7 @@ package struct WorkflowDecoder {
             decoder.reportExpressions(below: root, rowCount: document.rowCount)
             return workflow
         }
-        return (workflow, decoder.diagnostics.sortedByPlace())
+        return (workflow, decoder.findings.sorted)
     }
 
     private init(_ document: YAMLDocument) {

@@ -1,0 +1,44 @@
+/// Collects findings up to a limit, because nobody reads the thousandth and a hostile file makes millions.
+///
+/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid.
+package struct FindingList: Sendable {
+    /// How many of each severity are kept.
+    package static let limit = 1000
+
+    private var kept: [Diagnostic] = []
+    private var errors = 0
+    private var warnings = 0
+
+    package init() {}
+
+    /// How many findings are kept.
+    package var count: Int { kept.count }
+
+    /// Keeps the finding unless the limit of its severity is reached; only then is it made at all.
+    package mutating func add(_ severity: Diagnostic.Severity, _ finding: () -> Diagnostic) {
+        let number = severity == .error ? errors : warnings
+        if severity == .error { errors += 1 } else { warnings += 1 }
+        if number < Self.limit { kept.append(finding()) }
+    }
+
+    /// Whether a finding kept since there were `count` of them fulfils a condition.
+    package func contains(since count: Int, where condition: (Diagnostic) -> Bool) -> Bool {
+        kept[count...].contains(where: condition)
+    }
+
+    /// The findings in the order of their places, the last one with a note about those that were left out.
+    package var sorted: [Diagnostic] {
+        let omitted = errors + warnings - kept.count
+        var findings = kept.sortedByPlace()
+        if omitted > 0, let last = findings.popLast() {
+            findings.append(last.adding(Diagnostic.Note("\(Phrase.count(omitted, "more finding")) not shown")))
+        }
+        return findings
+    }
+}
+
+extension Diagnostic {
+    fileprivate func adding(_ note: Note) -> Diagnostic {
+        Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes + [note], fix: fix)
+    }
+}
