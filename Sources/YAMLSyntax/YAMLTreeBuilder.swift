@@ -138,7 +138,8 @@ struct YAMLTreeBuilder: ~Copyable {
         var row = YAMLRow(start: UInt32(start), end: UInt32(end), first: 0, second: 0, kind: .invalid)
         switch anchors[name] {
         case nil:
-            let near = Suggestion.nearest(to: name, among: anchors.keys.sorted())
+            // Comparing with thousands of anchors for thousands of aliases would take minutes.
+            let near = anchors.count > 100 ? nil : Suggestion.nearest(to: name, among: anchors.keys.sorted())
             report(
                 .unknownAnchor, "there is no anchor `&\(name)` before this alias", at: start..<end,
                 fix: near.map { near in
