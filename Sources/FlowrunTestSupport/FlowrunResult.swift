@@ -71,7 +71,7 @@ package struct FlowrunResult: Sendable {
     package func stable(_ text: String) -> String {
         text.replacing(folder, with: "<folder>")
             // The column that says when, the columns and words that say how long.
-            .replacing(/(?m)^ +\d+\.\d{3}  /, with: "<elapsed>  ")
+            .replacing(#/(?m)^ +\d+\.\d{3}  /#, with: "<elapsed>  ")
             .replacing(/\b\d+(\.\d+)?(ms|s)\b/, with: "<time>")
     }
 

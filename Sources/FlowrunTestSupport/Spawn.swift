@@ -8,16 +8,17 @@ struct Spawn: Sendable {
     var environment: [String: String]
     var folder: String
 
-    /// What this process was itself given beyond its three descriptors must not reach the children.
-    private static let closeInheritedDescriptors: Void = {
+    /// What this process was itself given beyond its three descriptors must not reach the children, nor what Foundation
+    /// opens in another test.
+    private static func keepDescriptorsFromChildren() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
             if let number = Int32(name), number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
         }
-    }()
+    }
 
     /// Starts the process: no signal blocked or ignored, no descriptor but the three given ones.
     func start(stdin: Descriptor, stdout: Descriptor, stderr: Descriptor) throws -> pid_t {
-        Self.closeInheritedDescriptors
+        Self.keepDescriptorsFromChildren()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
