@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,43 +13,59 @@
 #define P_PIDFD 3
 #endif
 
-int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd) {
-    // posix_spawn rather than fork or a raw clone: glibc blocks signals around a vfork-like clone and runs only
-    // async-signal-safe code in the child (swiftlang/swift-subprocess#374 shows what happens otherwise).
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawnattr_init(&attributes);
-    if (error != 0) return error;
-    error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) {
-        posix_spawnattr_destroy(&attributes);
-        return error;
+// What the child reads and, in `error`, writes: it shares the parent's memory until it has become the program.
+struct child {
+    const struct clinux_spawn_request *request;
+    const sigset_t *defaulted;
+    int error;
+};
+
+// Runs in the child, on its own stack in the parent's memory, while the parent's thread waits: nothing but system calls,
+// no allocation, no lock. The C library's errno is the parent's, which does not look at it meanwhile.
+static int become_program(void *argument) {
+    struct child *child = argument;
+    const struct clinux_spawn_request *request = child->request;
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+
+    // Handlers end with exec by themselves; what is ignored would stay ignored.
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigismember(child->defaulted, signal) == 1) sigaction(signal, &action, NULL);
+    if (setsid() < 0) goto failed;
+    if (request->working_directory != NULL && chdir(request->working_directory) != 0) goto failed;
+    int null = open("/dev/null", O_RDONLY);
+    if (null < 0) goto failed;
+    if (null != STDIN_FILENO && dup2(null, STDIN_FILENO) < 0) goto failed;
+    if (dup2(request->standard_output, STDOUT_FILENO) < 0) goto failed;
+    if (dup2(request->standard_error, STDERR_FILENO) < 0) goto failed;
+    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) != 0) {
+        // Linux before 5.9.
+        for (int descriptor = STDERR_FILENO + 1; descriptor < 65536; descriptor++) close(descriptor);
     }
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(request->path, request->argv, request->envp);
+failed:
+    child->error = errno;
+    _exit(127);
+}
 
-    sigset_t empty;
-    sigemptyset(&empty);
-    posix_spawnattr_setsigmask(&attributes, &empty);
-    posix_spawnattr_setsigdefault(&attributes, defaulted);
-    error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-    if (error == 0) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, request->standard_output, STDOUT_FILENO);
-    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, request->standard_error, STDERR_FILENO);
-    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    if (error == 0 && request->working_directory != NULL)
-        error = posix_spawn_file_actions_addchdir_np(&actions, request->working_directory);
-
-    if (error == 0) error = posix_spawn(pid, request->path, &actions, &attributes, request->argv, request->envp);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (error != 0) return error;
-
-    // Not a race: an unreaped child keeps its number, and only clinux_reap reaps.
-    *pidfd = clinux_pidfd_open(*pid);
-    if (*pidfd < 0) {
-        error = errno;
-        kill(*pid, SIGKILL);
+int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd) {
+    // As posix_spawn does it, a vfork with a stack of its own, but with the pidfd from the kernel at once, the stack
+    // kept for the next time, and no system call for each of 64 signals. A spawn is the one thing that a run of a
+    // thousand short steps is made of; this form costs less than posix_spawn (make bench).
+    static _Alignas(16) char stack[64 * 1024];
+    struct child child = {.request = request, .defaulted = defaulted, .error = 0};
+    sigset_t all, before;
+    sigfillset(&all);
+    // No handler of this process may run in the child. The mask is the calling thread's alone.
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    *pid = clone(become_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, pidfd);
+    int error = *pid < 0 ? errno : child.error;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (*pid >= 0 && error != 0) {
         waitpid(*pid, NULL, 0);
+        close(*pidfd);
     }
     return error;
 }

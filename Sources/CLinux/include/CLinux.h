@@ -23,7 +23,8 @@ struct clinux_spawn_request {
 
 /// Starts a process as the leader of a new session: standard input from /dev/null, no descriptor above 2, empty signal
 /// mask, default action for `defaulted` signals. Returns 0, or the error number of the step that failed.
-/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller.
+/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. The two
+/// descriptors of the request are above 2. From one thread only; other threads go on meanwhile.
 int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd);
 
 /// How a process ended and what it used.
