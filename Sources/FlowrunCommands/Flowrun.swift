@@ -5,6 +5,7 @@ internal import Glibc
 package enum Flowrun {
     /// Carries out a command line and ends the process with its status.
     package static func main(_ arguments: [String]) -> Never {
+        StandardDescriptors.keep()
         if let request = PlainArguments.request(arguments) { exit(Run(request)().rawValue) }
         do {
             var command = try FlowrunCommand.parseAsRoot(arguments)

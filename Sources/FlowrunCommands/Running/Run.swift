@@ -100,9 +100,10 @@ package struct Run {
     private func folder(of file: String) -> String? {
         guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-        guard let absolute = realpath(folder, nil) else { return folder }
-        defer { free(absolute) }
-        return String(cString: absolute)
+        if folder.hasPrefix("/") { return folder }
+        guard let current = getcwd(nil, 0) else { return folder }
+        defer { free(current) }
+        return "\(String(cString: current))/\(folder)"
     }
 
     /// What `-j` is where nobody says it: the cores that this process may use.

@@ -1,5 +1,12 @@
 /// A wall-clock time as RFC 3339 in UTC, `2026-01-31T23:59:59.123456Z`, without a calendar library.
-enum Timestamp {
+package enum Timestamp {
+    /// The same to the second and without the zone: `2026-01-31T23:59:59`. gmtime(3) would read the zone files.
+    package static func text(secondsSince1970: Int64) -> String {
+        var bytes: [UInt8] = []
+        append(microseconds: secondsSince1970 * 1_000_000, to: &bytes)
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+    }
+
     /// `microseconds` since 1970; years 0000 to 9999, which four digits can say.
     static func append(microseconds: Int64, to bytes: inout [UInt8]) {
         let (days, ofDay) = floorDivide(microseconds, by: 86_400_000_000)
