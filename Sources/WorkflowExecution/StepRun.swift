@@ -51,6 +51,7 @@ final class StepRun {
         }
         recorder.record(
             .stepStarted(StepStarted(step: step, attempt: attempt, pid: process.pid, command: command, line: line)))
+        process.mayRead = recorder.mayTakeOutput
         process.onExit = { status in
             self.recorder.record(.stepAttempt(step: self.step, attempt: self.attempt, status: ExitStatus(status)))
         }

@@ -20,10 +20,14 @@ package final class WorkflowRunner {
     private var groupStarts: [Int: Duration] = [:]
     private var result = RunResult(outcome: .success)
 
-    package init(_ plan: Plan, options: RunOptions, reporters: [any Reporter]) {
+    /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
+    package init(
+        _ plan: Plan, options: RunOptions, reporters: [any Reporter],
+        mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
+    ) {
         self.plan = plan
         self.options = options
-        recorder = EventRecorder(reporters)
+        recorder = EventRecorder(reporters, mayTakeOutput: mayTakeOutput)
         builder = CommandBuilder(plan: plan, options: options)
         tracer = CauseTracer(plan: plan, options: options)
         ledger = RunLedger(plan: plan)

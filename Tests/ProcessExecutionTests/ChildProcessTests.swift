@@ -94,6 +94,22 @@ import Testing
         kill(result.pid(after: "up"), SIGKILL)
     }
 
+    @Test @EventLoopActor func `a command waits with its output while nobody may read it`() async throws {
+        let collected = Collected()
+        let child = try start(path: "/bin/bash", arguments: ["-c", "head -c 1000000 /dev/zero"]) { _, bytes in
+            collected.output.append(contentsOf: bytes)
+        }
+        var refusals = 0
+        child.mayRead = {
+            #expect(refusals == 3 || collected.output.isEmpty)
+            if refusals < 3 { refusals += 1 } else { return true }
+            return false
+        }
+        _ = await child.wait()
+        #expect(refusals == 3)
+        #expect(collected.output.count == 1_000_000)
+    }
+
     @Test @EventLoopActor func `an environment is what it is made of, and later changes win`() async throws {
         let first: [(name: String, value: String?)] = [("A", "1"), ("B", "2"), ("C", "3"), ("PATH", "/usr/bin:/bin")]
         let second: [(name: String, value: String?)] = [("B", nil), ("C", "x=y"), ("C", "4"), ("AA", "5")]

@@ -66,7 +66,7 @@ package struct Run {
             standardError.say(error.message)
             return (.unable, nil)
         }
-        let runner = WorkflowRunner(plan, options: options(), reporters: logs.reporters)
+        let runner = WorkflowRunner(plan, options: options(), reporters: logs.reporters) { !logs.areCongested }
         Signals.take { runner.interrupt(by: $0) }
         let result = await runner.run()
         let failure = logs.close(limit: result.signal == nil ? nil : .seconds(2))

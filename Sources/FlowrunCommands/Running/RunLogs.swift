@@ -61,6 +61,9 @@ struct RunLogs {
         self.reporters = reporters
     }
 
+    /// Whether a reader is so far behind that steps should wait.
+    var areCongested: Bool { sinks.contains { $0.sink.isCongested } }
+
     /// Delivers what readers have not taken yet, for at most `limit`. Returns what went wrong; nil when every record
     /// arrived.
     func close(limit: Duration?) -> String? {

@@ -28,6 +28,8 @@ package final class ChildProcess {
     package let pid: Int32
     /// Called at most once, when the first process has ended; `wait` may return much later.
     package var onExit: (@EventLoopActor (ProcessEnding.Status) -> Void)?
+    /// Asked before each read; while it says no, the command has to wait with what it writes.
+    package var mayRead: (@EventLoopActor () -> Bool)?
     /// Called for every signal that the teardown sends.
     package var onSignal: (@EventLoopActor (Int32) -> Void)?
 
@@ -177,12 +179,24 @@ package final class ChildProcess {
         }
         onExit = nil
         onSignal = nil
+        mayRead = nil
         waiter.take()?.resume()
     }
 
     private func outputIsReady(_ stream: OutputStream) {
+        guard mayRead?() ?? true else { return pause(stream) }
         _ = read(stream)
         if descriptors[stream] == nil, stage == .draining { poll() }
+    }
+
+    private func pause(_ stream: OutputStream) {
+        guard let descriptor = descriptors[stream] else { return }
+        Poller.shared.unwatch(descriptor)
+        Poller.shared.after(.milliseconds(20)) {
+            // Closed meanwhile, and perhaps somebody else's number by now.
+            guard self.descriptors[stream] == descriptor else { return }
+            Poller.shared.watch(descriptor, for: .read) { self.outputIsReady(stream) }
+        }
     }
 
     /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.

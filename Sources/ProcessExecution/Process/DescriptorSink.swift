@@ -7,7 +7,16 @@ package final class DescriptorSink {
     private let descriptor: Int32
     private let isSocket: Bool
     private var pending: [UInt8] = []
+    /// How much of `pending` is written.
+    private var written = 0
     private var isWatching = false
+    /// Whether the reader has taken nothing for so long that it is not waited for.
+    private var isStalled = false
+
+    /// From here on steps should write no more, and a reader that keeps up is waited for.
+    private static let congestion = 1 << 20
+    /// How long a reader may take for one more piece before it counts as stalled. The loop stands still meanwhile.
+    private static let patience: Int32 = 50
     /// The error number of the first write that failed; nothing is written after it.
     package private(set) var failure: Int32?
 
@@ -39,15 +48,19 @@ package final class DescriptorSink {
 
     package func write(_ record: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
-        guard pending.isEmpty else { return pending.append(contentsOf: record) }
-        let written = attempt(record)
-        guard written < record.count, failure == nil else { return }
-        pending.append(contentsOf: record[written...])
+        guard pending.isEmpty else {
+            pending.append(contentsOf: record)
+            if isCongested, !isStalled { writeWhileReaderKeepsUp() }
+            return
+        }
+        let accepted = attempt(record)
+        guard accepted < record.count, failure == nil else { return }
+        pending.append(contentsOf: record[accepted...])
         watch()
     }
 
     /// Whether so much waits for the reader that steps should not be allowed to write more.
-    package var isCongested: Bool { pending.count > 1 << 20 }
+    package var isCongested: Bool { pending.count - written > Self.congestion }
 
     /// Waits for the reader until all is written, an error, or `limit` has passed; nil waits as long as it takes.
     package func flush(limit: Duration?) {
@@ -58,15 +71,37 @@ package final class DescriptorSink {
                 failure = EAGAIN
                 return
             }
-            var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            poll(&request, 1, 100)
+            _ = isWritable(within: 100)
             writePending()
         }
     }
 
+    /// A long block comes all at once; a reader that takes it as fast as it can be written needs no memory for it.
+    private func writeWhileReaderKeepsUp() {
+        while failure == nil, isCongested {
+            guard isWritable(within: Self.patience) else {
+                isStalled = true
+                return
+            }
+            writePending()
+        }
+    }
+
+    private func isWritable(within milliseconds: Int32) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&request, 1, milliseconds) > 0
+    }
+
     private func writePending() {
-        let written = pending.withUnsafeBytes { attempt($0) }
-        if failure == nil { pending.removeFirst(written) } else { pending = [] }
+        written += pending.withUnsafeBytes { attempt(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+        isStalled = false
+        if failure != nil || written == pending.count {
+            pending = []
+            written = 0
+        } else if written > Self.congestion {
+            pending.removeFirst(written)
+            written = 0
+        }
     }
 
     private func attempt(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -6,6 +6,8 @@ internal import RunEvents
 @EventLoopActor
 final class EventRecorder {
     private let reporters: [any Reporter]
+    /// Whether the log can take what steps write; while it says no, they are left to wait.
+    let mayTakeOutput: @EventLoopActor () -> Bool
     private let clock = EventLoopClock()
     private let start: EventLoopClock.Instant
     private var nextSequence = 0
@@ -15,8 +17,9 @@ final class EventRecorder {
     /// How long what an event changes may wait to be shown.
     private static let tickInterval = Duration.milliseconds(100)
 
-    init(_ reporters: [any Reporter]) {
+    init(_ reporters: [any Reporter], mayTakeOutput: @escaping @EventLoopActor () -> Bool) {
         self.reporters = reporters
+        self.mayTakeOutput = mayTakeOutput
         start = clock.now
     }
 
