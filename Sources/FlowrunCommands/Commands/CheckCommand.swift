@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import Reporting
 internal import SourceDiagnostics
 
@@ -25,15 +26,16 @@ struct CheckCommand: ParsableCommand {
     var color: ColorMode = .auto
 
     func run() throws {
-        let findings = files.map { ($0, WorkflowLoader.findings(in: $0)) }
-        let all = findings.flatMap(\.1)
+        let checked = files.map { (file: $0, result: WorkflowLoader.check($0)) }
+        let findings = checked.flatMap(\.result.diagnostics)
         switch format {
-        case .json: DiagnosticPrinter(sink: AnswerSink()).printJSON(all)
+        case .json: try Answer.give(DiagnosticPrinter.json(findings))
         case .text:
-            TerminalText.standardOutput.show(all, color: color)
-            TerminalText.standardOutput.write(
-                findings.filter(\.1.isEmpty).map { "\($0.0): ok\n" }.joined())
+            let sound = checked.filter(\.result.diagnostics.isEmpty).map { "\($0.file): ok\n" }
+            try Answer.give(TerminalText.standardOutput.drawn(findings, color: color) + sound.joined())
         }
-        if all.containErrors || (strict && !all.isEmpty) { try ExitStatus.invalid.end() }
+        let isValid = !findings.containErrors && (findings.isEmpty || !strict)
+        // From here, so that nothing is freed any more.
+        withExtendedLifetime(checked) { Glibc.exit((isValid ? ExitStatus.success : .invalid).rawValue) }
     }
 }

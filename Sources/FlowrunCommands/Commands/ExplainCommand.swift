@@ -14,12 +14,12 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         guard let code else {
             let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }
-            TerminalText.standardOutput.write(lines.joined())
+            try Answer.give(lines.joined())
             return
         }
         guard let known = DiagnosticCode(rawValue: code.uppercased()) else {
             throw ValidationError("there is no finding `\(code)`; `flowrun explain` lists them all")
         }
-        TerminalText.standardOutput.write("\(known.rawValue): \(known.title)\n\n\(known.explanation)\n")
+        try Answer.give(known.explanation)
     }
 }

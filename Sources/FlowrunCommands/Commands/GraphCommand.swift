@@ -21,6 +21,6 @@ struct GraphCommand: ParsableCommand {
             case .mermaid: printer.mermaid()
             case .json: printer.json()
             }
-        TerminalText.standardOutput.write(text)
+        try Answer.give(text)
     }
 }

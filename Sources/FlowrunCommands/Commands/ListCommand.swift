@@ -15,6 +15,6 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let printer = ListPrinter(try loadPlan(workflow.file))
-        TerminalText.standardOutput.write(format == .json ? printer.json() : printer.text())
+        try Answer.give(format == .json ? printer.json() : printer.text())
     }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import RunEvents
 internal import WorkflowPlanning
 
 /// The plan of a file; shows all findings and ends the command where there is none.
@@ -8,9 +7,4 @@ func loadPlan(_ file: String) throws -> Plan {
     TerminalText.standardError.show(loaded.diagnostics)
     guard let plan = loaded.plan else { throw ExitCode(ExitStatus.invalid.rawValue) }
     return plan
-}
-
-/// Standard output for a command's answer.
-final class AnswerSink: RecordSink {
-    func write(_ record: UnsafeRawBufferPointer) { TerminalText.standardOutput.write(record) }
 }

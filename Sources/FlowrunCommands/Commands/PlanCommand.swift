@@ -27,6 +27,6 @@ struct PlanCommand: ParsableCommand {
     func run() throws {
         let plan = try loadPlan(workflow.file)
         let printer = PlanPrinter(plan, jobs: jobs ?? Run.cores)
-        TerminalText.standardOutput.write(format == .json ? printer.json() : printer.text())
+        try Answer.give(format == .json ? printer.json() : printer.text())
     }
 }

@@ -9,6 +9,8 @@ package struct WorkflowLoader {
     package let plan: Plan?
     /// All findings of the file, in the order of their places.
     package let diagnostics: [Diagnostic]
+    // A large workflow takes a while to free, row by row; whoever ends the process keeps it until then.
+    private let workflow: Workflow?
 
     /// Loads a file for running or describing it. `path` may be `-` for standard input.
     package init(_ path: String) {
@@ -16,12 +18,13 @@ package struct WorkflowLoader {
     }
 
     /// Only what is wrong with the file, from the same checks without the plan they would lead to.
-    package static func findings(in path: String) -> [Diagnostic] {
-        WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }.diagnostics
+    package static func check(_ path: String) -> WorkflowLoader {
+        WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }
     }
 
     private init(_ path: String, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])) {
         var plan: Plan?
+        var known: Workflow?
         var findings: [Diagnostic] = []
         let (file, unreadable) = SourceFile.read(path)
         if let unreadable {
@@ -32,6 +35,7 @@ package struct WorkflowLoader {
             if let document {
                 let (workflow, mistakes) = WorkflowDecoder.decode(document)
                 findings += mistakes
+                known = workflow
                 if let workflow {
                     let planned = planner(workflow)
                     findings += planned.diagnostics
@@ -39,6 +43,7 @@ package struct WorkflowLoader {
                 }
             }
         }
+        workflow = known
         self.plan = findings.containErrors ? nil : plan
         diagnostics = findings.count > 1 ? findings.sortedByPlace() : findings
     }

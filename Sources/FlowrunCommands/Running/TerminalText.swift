@@ -14,11 +14,14 @@ struct TerminalText {
     func say(_ message: String) { write("flowrun: \(message)\n") }
 
     func show(_ diagnostics: [Diagnostic], color: ColorMode = .auto) {
-        guard !diagnostics.isEmpty else { return }
+        if !diagnostics.isEmpty { write(drawn(diagnostics, color: color)) }
+    }
+
+    /// Findings as they would be shown here.
+    func drawn(_ diagnostics: [Diagnostic], color: ColorMode = .auto) -> String {
         let isColored = color.isOn(
             for: stream, onTerminal: TerminalDevice.isTerminal(descriptor), environment: environmentVariable)
-        let renderer = DiagnosticRenderer(color: isColored)
-        write(renderer.render(diagnostics))
+        return DiagnosticRenderer(color: isColored).render(diagnostics)
     }
 
     /// Returns whether everything was written.

@@ -1,21 +1,14 @@
-package import RunEvents
 package import SourceDiagnostics
 
 /// Findings for programs, `check --format json`. What people read is drawn by `DiagnosticRenderer`.
-package struct DiagnosticPrinter {
-    private let sink: any RecordSink
-
-    package init(sink: any RecordSink) {
-        self.sink = sink
-    }
-
+package enum DiagnosticPrinter {
     /// One array of all findings in the order given. Lines and columns count from 1, columns in Unicode scalars; an end
     /// is the place behind the last scalar. A note without a place has null for file, line and column.
-    package func printJSON(_ diagnostics: [Diagnostic]) {
+    package static func json(_ diagnostics: [Diagnostic]) -> String {
         var json = JSONWriter()
         json.array { json in for diagnostic in diagnostics { json.value(diagnostic) } }
         json.newline()
-        json.bytes.withUnsafeBytes(sink.write)
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 }
 
