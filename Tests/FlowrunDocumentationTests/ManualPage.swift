@@ -46,6 +46,20 @@ struct ManualPage {
         }
     }
 
+    /// What follows a macro at the beginning of a line below one item of a section's lists, up to the next item or the
+    /// end of the list.
+    func words(under head: String, in section: String, marked macro: String) -> Set<String> {
+        var words: Set<String> = []
+        var isInside = false
+        for line in lines(in: section) {
+            if line.hasPrefix(".It ") { isInside = line.split(separator: " ").last == head[...] }
+            if line == ".El" { isInside = false }
+            guard isInside, line.hasPrefix(".\(macro) ") else { continue }
+            words.insert(String(line.dropFirst(macro.count + 2).prefix { $0 != " " }))
+        }
+        return words
+    }
+
     /// The options that the page's lists describe, with their dashes.
     var options: Set<String> {
         Set(items(in: "OPTIONS", marked: "Fl").map { "-\($0)" })

@@ -52,6 +52,12 @@ import WorkflowModel
         #expect(try ManualPage("flowrun-workflow.5").keyPlaces == wanted)
     }
 
+    @Test func `flowrun-workflow(5) has every word that is not supported yet`() throws {
+        let page = try ManualPage("flowrun-workflow.5")
+        let words = Set(page.words(in: "NOT SUPPORTED YET", marked: "Ic"))
+        #expect(words == Set(WorkflowKeys.notSupportedYet.map(\.spelling)))
+    }
+
     @Test func `flowrun-workflow(5) has every signal, limit and edge`() throws {
         let page = try ManualPage("flowrun-workflow.5")
         let words = Set(page.words(in: "KEYS", marked: "Cm"))

@@ -19,6 +19,15 @@ import WorkflowModel
         #expect(schema.definition(place)?["additionalProperties"] == .bool(false))
     }
 
+    @Test func `each place has the keys that the decoder reads there`() throws {
+        func spellings(_ keys: [WorkflowKey]) -> Set<String> { Set(keys.map(\.spelling)) }
+        let read = [
+            "top": spellings(WorkflowKeys.top), "defaults": spellings(WorkflowKeys.defaults),
+            "group": spellings(WorkflowKeys.group), "step": spellings(WorkflowKeys.step),
+        ]
+        #expect(try WorkflowSchema().keys == read)
+    }
+
     @Test func `words are those of the model`() throws {
         let schema = try WorkflowSchema()
         #expect(schema.definition("signal")?["enum"]?.strings == KillSignal.allCases.map(\.rawValue))

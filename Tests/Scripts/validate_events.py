@@ -42,7 +42,8 @@ def main():
         print("the last record has no line end")
         return 1
     found = list(findings(Draft7Validator(schema), lines))
-    print("\n".join(found[:20]))
+    for finding in found[:20]:
+        print(finding)
     return 1 if found else 0
 
 
