@@ -151,4 +151,21 @@ struct StepProcessTests {
         result.expect(exit: 0)
         LogInvariants.check(try result.log())
     }
+
+    @Test func `a process that is left behind and ends holds nothing up, even where nobody reaps it`() async throws {
+        // Like PID 1 of a container that is no init: adopts orphans and never waits for them.
+        let adopter = """
+            import ctypes, subprocess, sys
+            PR_SET_CHILD_SUBREAPER = 36
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            sys.exit(subprocess.call(sys.argv[1:]))
+            """
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { leaves: { run: 'sleep 0.1 > /dev/null 2>&1 & echo done' } }\n")
+        let result = try await test.run("workflow.yml", "--log", "json", launcher: ["python3", "-c", adopter])
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.all("step.signal").isEmpty)
+        #expect(log.finished("leaves")?["escaped"]?.int == 0)
+    }
 }

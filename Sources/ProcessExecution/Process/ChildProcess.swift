@@ -142,7 +142,8 @@ package final class ChildProcess {
             return
         }
         let isHeld = !descriptors.areClosed
-        let isAlive = session.hasGroup || (isHeld && !session.members().isEmpty)
+        // Zombies keep the group's number until PID 1 reaps them, which that of many a container never does.
+        let isAlive = (session.hasGroup || isHeld) && !session.members().isEmpty
         if !isAlive, !isHeld { return finish() }
         if isStopping, !isAlive, !isLastWait {
             // Held by something outside the session, which no signal from here reaches.

@@ -8,8 +8,8 @@ internal import Glibc
 struct ProcessSession {
     let id: pid_t
 
-    /// Whether a process of the leader's own group is left, without a look at /proc. Meaningful once the leader is
-    /// reaped.
+    /// Whether a process of the leader's own group is left, if only a zombie, without a look at /proc. Meaningful once
+    /// the leader is reaped.
     var hasGroup: Bool { kill(-id, 0) == 0 || errno == EPERM }
 
     /// Signals the leader's group at one stroke, then every member of the session that has left that group.
