@@ -5,6 +5,10 @@ package struct FlowrunCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "flowrun",
         abstract: "Run workflows of steps, dependencies, timeouts and fan-out groups.",
+        usage: """
+            flowrun [run] [<options>] <file> [<step> ...]
+            flowrun <subcommand>
+            """,
         discussion: """
             Examples:
               flowrun release.yml             run a workflow
