@@ -22,7 +22,7 @@ package struct Run {
             return .usage
         }
         let loaded = WorkflowLoader(request.file)
-        standardError.show(loaded.diagnostics)
+        standardError.show(loaded.diagnostics, color: request.color)
         guard var plan = loaded.plan else { return .invalid }
         if !request.targets.isEmpty {
             do {

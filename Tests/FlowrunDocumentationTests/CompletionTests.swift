@@ -1,0 +1,52 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// The completion scripts, in the shells they are for.
+@Suite struct CompletionTests {
+    /// Answers what a shell would complete the last of the given words to, one line each.
+    private static let completeInBash = #"""
+        source <("$0" --generate-completion-script bash)
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_TYPE=9
+        registered=$(complete -p flowrun)
+        [[ $registered =~ -F\ ([^ ]+) ]] && "${BASH_REMATCH[1]}" flowrun "${@: -1}" "${@: -2:1}"
+        printf '%s\n' "${COMPREPLY[@]}"
+        """#
+
+    @Test(arguments: [
+        (["ch"], ["check"]), (["check", "--form"], ["--format"]), (["check", "--format", ""], ["text", "json"]),
+        (["run", "--log-f"], ["--log-file"]), (["run", "--output", "s"], ["stream"]),
+        (["run", "wor"], ["workflow.yml"]), (["explain", "FR03"], ["FR0301"]),
+    ])
+    func `bash completes commands, options, values and files`(words: [String], answers: [String]) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: x } }\n")
+        let result = try await test.start(
+            ["flowrun"] + words, launcher: ["bash", "--noprofile", "--norc", "-c", Self.completeInBash]
+        ).finish()
+        result.expect(exit: 0, stdout: answers.map { "\($0)\n" }.joined(), stderr: "")
+    }
+
+    @Test func `bash completes a file where the command is left out`() async throws {
+        let script = try await FlowrunTest().run("--generate-completion-script", "bash").stdout
+        // Where the function has no answer, readline's own is a file's name.
+        #expect(script.contains("\ncomplete -o filenames -o default -F _flowrun flowrun\n"))
+    }
+
+    private static let shells = ["bash", "zsh", "fish"].filter { shell in
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(shell)")
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `a shell reads its script without complaint, where it is installed`(shell: String) async throws {
+        let test = try FlowrunTest()
+        let script = try await test.run("--generate-completion-script", shell)
+        script.expect(exit: 0, stderr: "")
+        #expect(script.stdout.contains("flowrun"))
+        guard Self.shells.contains(shell) else { return }
+        try test.write(script.stdout, to: "script")
+        // The program's own path comes first and becomes `$0`, or an argument that nobody reads.
+        try await test.run(launcher: [shell, "-n", "script"]).expect(exit: 0, stdout: "", stderr: "")
+    }
+}
