@@ -23,6 +23,32 @@ import Testing
         result.expect(exit: 0, stdout: result.stable(output.text))
     }
 
+    @Test func `a failure and a cycle look as the README shows`() async throws {
+        let outputs = try PackageDocument("README.md").blocks.filter { $0.language == "text" }
+        try #require(outputs.count == 3)
+        let test = try FlowrunTest(files: ["release.yml": Self.cycle])
+        try test.write(PackageDocument("examples/make/failing.yml").text, to: "failing.yml")
+        let failing = try await test.run("failing.yml", "-j", "1")
+        failing.expect(exit: 1, stdout: failing.stable(outputs[1].text))
+        try await test.run("check", "release.yml").expect(exit: 2, stdout: outputs[2].text)
+    }
+
+    private static let cycle = """
+        version: 1
+        steps:
+          build:
+            needs: [version]
+            run: make
+          publish:
+            steps:
+              upload:
+                needs: [build]
+                run: ./upload
+          version:
+            needs: [publish]
+            run: git describe > VERSION
+        """
+
     @Test(arguments: ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
     func `links lead somewhere`(file: String) throws {
         let document = try PackageDocument(file)
