@@ -7,11 +7,11 @@ package enum Flowrun {
     package static func main(_ arguments: [String]) -> Never {
         StandardDescriptors.keep()
         if let request = PlainArguments.request(arguments) { exit(Run(request)().rawValue) }
-        if let script = CompletionScript.requested(by: arguments) {
-            let isWritten = TerminalText.standardOutput.write(script)
-            exit((isWritten ? ExitStatus.success : .unable).rawValue)
-        }
         do {
+            if let script = CompletionScript.requested(by: arguments) {
+                try Answer.give(script)
+                exit(ExitStatus.success.rawValue)
+            }
             var command = try FlowrunCommand.parseAsRoot(arguments)
             try command.run()
             exit(ExitStatus.success.rawValue)
