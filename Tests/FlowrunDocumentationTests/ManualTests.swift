@@ -43,6 +43,21 @@ import WorkflowModel
         #expect(Set(page.words(in: "JSON LINES LOG", marked: "Li")).isSuperset(of: Cause.Kind.allCases.map(\.rawValue)))
     }
 
+    @Test func `flowrun(1) has every field of the answers in JSON`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: x }, b: { needs: [a], steps: { c: { run: x } } } }\n",
+            files: ["faulty.yml": "version: 1\nsteps: { abc: { run: x }, b: { needs: [abd], run: x } }\n"])
+        var answers = [try await test.run("check", "--format", "json", "faulty.yml")]
+        for command in ["plan", "list", "graph"] {
+            answers.append(try await test.run(command, "--format", "json", "workflow.yml"))
+        }
+        var fields: Set<String> = []
+        for answer in answers {
+            try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8)).collectKeys(into: &fields)
+        }
+        #expect(Set(try ManualPage("flowrun.1").words(in: "JSON ANSWERS", marked: "Va")) == fields)
+    }
+
     @Test func `flowrun-workflow(5) has every key of the schema at its places`() throws {
         let schema = try WorkflowSchema()
         var wanted: [String: Set<String>] = [:]
@@ -85,5 +100,14 @@ import WorkflowModel
         let test = try FlowrunTest(page.lines[start..<end].joined(separator: "\n") + "\n")
         try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
         try await expectSchemaAccepts([test.path("workflow.yml")])
+    }
+}
+
+extension JSONValue {
+    /// The keys of all objects at any depth.
+    fileprivate func collectKeys(into keys: inout Set<String>) {
+        keys.formUnion((object ?? [:]).keys)
+        for value in (object ?? [:]).values { value.collectKeys(into: &keys) }
+        for value in array ?? [] { value.collectKeys(into: &keys) }
     }
 }
