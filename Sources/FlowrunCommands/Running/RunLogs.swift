@@ -29,11 +29,11 @@ struct RunLogs {
             }
             reporters.append(region)
             if TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO) { logSink = region.sink(over: output) }
-        case .heartbeat where request.log != .json:
+        case .heartbeat:
             let heartbeat = Heartbeat(sink: DescriptorSink(STDERR_FILENO))
             reporters.append(heartbeat)
             logSink = heartbeat.sink(over: output)
-        case .heartbeat, .nothing:
+        case .nothing:
             break
         }
 
