@@ -69,7 +69,7 @@ public final class CompoundOperation<C: Clock>: Sendable where C.Duration == Dur
     }
 
     private func begin(_ id: OperationID, in group: inout DiscardingTaskGroup) -> OperationContext {
-        let context = OperationContext(id: id)
+        let context = OperationContext(id: id) { [mailbox] in mailbox.post(.lingering(id)) }
         group.addTask { [work, mailbox] in
             mailbox.post(.ended(id, await work(context)))
         }

@@ -10,8 +10,16 @@ public final class OperationContext: Sendable {
     /// The operation whose work this is.
     public let id: OperationID
     private let state = Mutex(State.running(handler: nil))
+    private let tellLingering: @Sendable () -> Void
 
-    init(id: OperationID) { self.id = id }
+    init(id: OperationID, tellLingering: @escaping @Sendable () -> Void) {
+        self.id = id
+        self.tellLingering = tellLingering
+    }
+
+    /// Says that the work itself is over and only its clean-up goes on, to which the operation's own limit of time does
+    /// not apply. Limits of groups still do.
+    public func endTimeLimit() { tellLingering() }
 
     /// Why the work is to stop; nil while nobody asked for it.
     public var stopCause: OperationCause? {

@@ -15,6 +15,9 @@ public struct OperationScheduler: Sendable {
         /// The work of a started operation is over: `success`, `failure` or `skipped`. What a stopped operation
         /// answers does not matter any more.
         case ended(OperationID, OperationOutcome)
+        /// The work itself is over and only its clean-up goes on: its own limit of time no longer holds. `ended` is
+        /// still to come.
+        case lingering(OperationID)
         /// The time of a `wake` command has come. Early or superfluous calls do no harm.
         case time
         /// Somebody wants an operation, a group or (`.root`) everything to stop. After its end: ignored.
@@ -114,6 +117,8 @@ public struct OperationScheduler: Sendable {
             becomeReady(.root)
         case .ended(let id, let outcome):
             end(id, as: outcome)
+        case .lingering(let id):
+            deadlines.cancel(id)
         case .time:
             while let id = deadlines.popDue(at: now) { expire(id) }
         case .cancel(let id):

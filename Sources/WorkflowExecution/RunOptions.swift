@@ -21,8 +21,6 @@ package struct RunOptions: Sendable {
 /// How a run ended, for the exit status.
 package struct RunResult: Sendable {
     package var outcome: RunOutcome
-    /// The first signal that asked for the end; nil where none did.
-    package var signal: Int32?
     /// No process could be had for a step although it was tried for long.
     package var isOutOfProcesses = false
 }

@@ -55,6 +55,7 @@ final class StepRun {
         process.onExit = { status in
             self.recorder.record(.stepAttempt(step: self.step, attempt: self.attempt, status: ExitStatus(status)))
         }
+        process.onLinger = { context.endTimeLimit() }
         process.onSignal = { signal in
             self.recorder.record(
                 .stepSignal(step: self.step, attempt: self.attempt, signal: SignalName.of(signal)))

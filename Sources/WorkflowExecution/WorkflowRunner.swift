@@ -19,6 +19,8 @@ package final class WorkflowRunner {
     private var running: [Int: StepRun] = [:]
     private var groupStarts: [Int: Duration] = [:]
     private var result = RunResult(outcome: .success)
+    /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
+    package private(set) var signal: Int32?
 
     /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
     package init(
@@ -46,7 +48,7 @@ package final class WorkflowRunner {
         ) { context in await self.perform(context) }
         self.compound = compound
         // A signal may have come while the plan was turned into operations.
-        if result.signal != nil { compound.cancel() }
+        if signal != nil { compound.cancel() }
         let outcome = await compound.run { command in self.observe(command) }
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
         recorder.record(
@@ -60,11 +62,11 @@ package final class WorkflowRunner {
 
     /// A signal to flowrun. The first one cancels everything and leaves steps their grace; the next one takes it away.
     package func interrupt(by signal: Int32) {
-        guard result.signal == nil else {
+        guard self.signal == nil else {
             for step in running.values { step.process?.killAll() }
             return
         }
-        result.signal = signal
+        self.signal = signal
         tracer.request = "interrupted by \(SignalName.of(signal))"
         compound?.cancel()
     }
@@ -137,7 +139,7 @@ package final class WorkflowRunner {
 
     private func source(of cause: OperationCause) -> String {
         switch cause {
-        case .request: result.signal.map(SignalName.of) ?? "request"
+        case .request: signal.map(SignalName.of) ?? "request"
         case .deadline: "timeout"
         default: "fail-fast"
         }

@@ -23,14 +23,16 @@ package enum Planner {
     ) -> (needs: ResolvedNeeds, layout: PlanLayout, diagnostics: [Diagnostic]) {
         var resolver = NeedResolver(workflow)
         let needs = resolver.resolve()
-        var diagnostics = resolver.diagnostics
+        var findings = resolver.findings
 
         let graph = DependencyGraph(workflow, needs)
         var reporter = CycleReporter(workflow, needs, graph)
-        for component in graph.cyclicComponents() { diagnostics.append(reporter.diagnostic(for: component)) }
+        for component in graph.cyclicComponents() {
+            findings.add(.error) { reporter.diagnostic(for: component) }
+        }
 
         let layout = PlanLayout(workflow)
-        if let finding = layout.sizeFinding(limit: rowLimit) { diagnostics.append(finding) }
-        return (needs, layout, diagnostics.sortedByPlace())
+        if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
+        return (needs, layout, findings.sorted)
     }
 }

@@ -145,6 +145,16 @@ import Testing
         #expect(run.time(of: run.start(next)) == .seconds(3))
     }
 
+    @Test func `a limit ends with the work, not with the clean-up after it`() {
+        var graph = OperationGraph()
+        let step = graph.addOperation(.init(timeout: .seconds(2)))
+        let run = VirtualRun(graph, events: [(.seconds(1), .lingering(step))]) { _ in
+            Behaviour(duration: .seconds(5))
+        }
+        #expect(run.outcome(step) == .success)
+        #expect(run.end == .seconds(5))
+    }
+
     @Test func `a group's timeout cancels its members and is the group's outcome`() {
         var graph = OperationGraph()
         let group = graph.beginGroup(.init(timeout: .seconds(3)))

@@ -80,4 +80,13 @@ struct EnvironmentTests {
         let run = try #require(log.first("run.started")?["run"]?.string)
         #expect(log.output(of: "each[x]") == "\(run) each[x] 1\n")
     }
+
+    @Test(arguments: ["FLOWRUN_STEP=mine", "A='x' y", "1A=x", "no assignment", "A='open"])
+    func `a dotenv file with a mistake fails the step and names the line`(line: String) async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { dotenv: bad.env, run: 'true' } }\n", files: ["bad.env": "OK=1\n\(line)\n"])
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 1)
+        result.expect(stdout: "`bad.env`", "line 2")
+    }
 }

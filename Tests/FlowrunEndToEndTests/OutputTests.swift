@@ -137,4 +137,22 @@ struct OutputTests {
         none.expect(exit: 1)
         #expect(!none.stdout.contains("| from-fine"))
     }
+
+    @Test func `output that cannot be kept until it is shown is told, and is no success`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: seq 1 60000 } }\n")
+        let result = try await test.run("workflow.yml", environment: ["TMPDIR": "/nonexistent"])
+        result.expect(exit: 125)
+        result.expect(stdout: "output of a is incomplete")
+        result.expect(stderr: "TMPDIR")
+    }
+
+    @Test func `an answer that cannot be written is no success`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        for command in ["check", "plan", "graph", "list"] {
+            let result = try await test.run(
+                command, "workflow.yml", launcher: ["sh", "-c", #"exec "$0" "$@" > /dev/full"#])
+            result.expect(exit: 125)
+            result.expect(stderr: "standard output")
+        }
+    }
 }

@@ -101,4 +101,19 @@ struct SignalTests {
         #expect([SIGINT, SIGTERM, SIGHUP].contains(number))
         LogInvariants.check(try result.log())
     }
+
+    @Test(arguments: ["standard output", "log file"])
+    func `a signal is heard while a reader who does not read is waited for`(reader: String) async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { loud: { run: seq 1 60000 }, after: { needs: [loud], run: 'echo up > up' } }\n")
+        let unread = try test.gate("unread")
+        defer { withExtendedLifetime(unread) {} }
+        let isOutput = reader == "standard output"
+        let running = try await test.start(
+            ["run", "workflow.yml", "--log", "json"] + (isOutput ? [] : ["--log-file", "unread"]),
+            launcher: isOutput ? ["sh", "-c", #"exec "$0" "$@" > unread"#] : [])
+        try await running.waitForFile("up")
+        running.signal(SIGTERM)
+        try await running.finish().expect(.signalled(SIGTERM))
+    }
 }

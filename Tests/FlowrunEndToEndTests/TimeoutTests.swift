@@ -133,4 +133,39 @@ struct TimeoutTests {
         #expect(test.survivors() == [])
         LogInvariants.check(log)
     }
+
+    @Test func `a step's limit ends with its first process, not with what that leaves behind`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              good: { timeout: 1s, run: 'sleep 99 & exit 0' }
+              bad: { timeout: 1s, run: 'sleep 99 & exit 3' }
+            """)
+        let result = try await test.runLogged()
+        let log = try result.log()
+        #expect(log.outcomes == ["good": "success", "bad": "failure"])
+        #expect(log.finished("bad")?.cause?.kind == "exit")
+        #expect(log.finished("good")?["escaped"]?.int == 1)
+        #expect(test.survivors() == [])
+        LogInvariants.check(log)
+    }
+
+    @Test func `what a step runs in other process groups of its session is stopped with it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              jobs:
+                timeout: 500ms
+                grace: 500ms
+                run: |
+                  set -m
+                  (trap "" TERM; sleep 99; sleep 98) > /dev/null 2>&1 &
+                  sleep 97
+            """)
+        let result = try await test.runLogged()
+        #expect(try result.log().outcomes == ["jobs": "timeout"])
+        #expect(test.survivors() == [])
+    }
 }

@@ -298,7 +298,7 @@ import Testing
             sink.text == """
                     0.000  success      0.000s  a
                 | kept
-                output of a is incomplete: 40000 bytes could not be kept (errno 2)
+                output of a is incomplete: 40000 bytes could not be kept: no such file or directory
 
                 """)
     }

@@ -31,7 +31,9 @@ struct CheckCommand: ParsableCommand {
         switch format {
         case .json: try Answer.give(DiagnosticPrinter.json(findings))
         case .text:
-            let sound = checked.filter(\.result.diagnostics.isEmpty).map { "\($0.file): ok\n" }
+            let sound = checked.filter(\.result.diagnostics.isEmpty).map { file, _ in
+                "\(file == "-" ? "<stdin>" : file): ok\n"
+            }
             try Answer.give(TerminalText.standardOutput.drawn(findings, color: color) + sound.joined())
         }
         let isValid = !findings.containErrors && (findings.isEmpty || !strict)

@@ -9,9 +9,9 @@ enum CommandWord {
     private static let toCome = ["ctl", "runs", "why", "replay"]
 
     /// What is wrong with a word that names no file; nil where it may be meant as one.
-    static func mistake(_ word: String) -> String? {
+    static func mistake(_ word: String, in folder: String?) -> String? {
         guard !word.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }), word != "-",
-            access(word, F_OK) != 0
+            access(folder.map { "\($0)/\(word)" } ?? word, F_OK) != 0
         else { return nil }
         if toCome.contains(word) { return "the command `\(word)` is not supported yet" }
         let known = FlowrunCommand.configuration.subcommands.compactMap { $0.configuration.commandName }

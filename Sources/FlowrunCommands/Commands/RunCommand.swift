@@ -62,7 +62,7 @@ struct RunCommand: ParsableCommand {
 
     /// The request that the options make; throws on values that cannot be meant.
     func request() throws -> RunRequest {
-        if let mistake = CommandWord.mistake(workflow.file) { throw ValidationError(mistake) }
+        if let mistake = CommandWord.mistake(workflow.file, in: folder) { throw ValidationError(mistake) }
         var request = RunRequest(file: workflow.file)
         if let jobs, jobs < 1 {
             throw ValidationError("-j \(jobs): at least one step must be allowed to run; leave -j out for all cores")

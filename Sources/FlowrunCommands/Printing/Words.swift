@@ -20,16 +20,3 @@ extension Int {
     /// `1 step`, `2 steps`.
     func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
-
-extension Duration {
-    /// As a workflow file writes it: `1h30m`, `90ms`; parts that are 0 are left out.
-    var asWritten: String {
-        let (seconds, attoseconds) = components
-        let parts = [
-            (seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"),
-            (attoseconds / 1_000_000_000_000_000, "ms"),
-        ]
-        let text = parts.filter { $0.0 > 0 }.map { "\($0.0)\($0.1)" }.joined()
-        return text.isEmpty ? "0s" : text
-    }
-}

@@ -69,9 +69,9 @@ package struct Run {
         let runner = WorkflowRunner(plan, options: options(), reporters: logs.reporters) { !logs.areCongested }
         Signals.take { runner.interrupt(by: $0) }
         let result = await runner.run()
-        let failure = logs.close(limit: result.signal == nil ? nil : .seconds(2))
+        let failure = await logs.close { runner.signal != nil }
         if let failure { standardError.say("the log is incomplete: \(failure)") }
-        if let signal = result.signal { return (.failure, signal) }
+        if let signal = runner.signal { return (.failure, signal) }
         if result.isOutOfProcesses {
             standardError.say("no process could be started for 30 s: the machine has none left, or no memory")
             return (.unable, nil)

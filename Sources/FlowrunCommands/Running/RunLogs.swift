@@ -14,6 +14,7 @@ struct RunLogs {
 
     let reporters: [any Reporter]
     private let sinks: [(name: String, sink: DescriptorSink)]
+    private let text: TextReporter?
 
     init(_ request: RunRequest) throws(Unwritable) {
         let output = DescriptorSink(STDOUT_FILENO)
@@ -21,7 +22,8 @@ struct RunLogs {
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
 
-        let terminal = TerminalDevice.isTerminal(STDERR_FILENO)
+        // Behind a pipe there may be the same terminal, as with `| tee`, and nobody to take the region away in time.
+        let terminal = TerminalDevice.isTerminal(STDERR_FILENO) && !TerminalDevice.isPipe(STDOUT_FILENO)
         switch request.progress.display(onTerminal: terminal, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(terminal: DescriptorSink(STDERR_FILENO)) {
@@ -44,9 +46,15 @@ struct RunLogs {
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
                 spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp")
-            reporters.append(TextReporter(sink: logSink, options: options))
-        case .json: reporters.append(JSONLinesReporter(sink: logSink))
-        case .quiet: reporters.append(QuietReporter(sink: logSink, isColored: isColored))
+            let text = TextReporter(sink: logSink, options: options)
+            reporters.append(text)
+            self.text = text
+        case .json:
+            reporters.append(JSONLinesReporter(sink: logSink))
+            text = nil
+        case .quiet:
+            reporters.append(QuietReporter(sink: logSink, isColored: isColored))
+            text = nil
         }
         if let path = request.logFile {
             do {
@@ -64,14 +72,22 @@ struct RunLogs {
     /// Whether a reader is so far behind that steps should wait.
     var areCongested: Bool { sinks.contains { $0.sink.isCongested } }
 
-    /// Delivers what readers have not taken yet, for at most `limit`. Returns what went wrong; nil when every record
-    /// arrived.
-    func close(limit: Duration?) -> String? {
+    /// Delivers what readers have not taken yet. Where somebody wants the end (`isInterrupted`) they have two more
+    /// seconds, otherwise as long as they take. Returns what went wrong; nil when every record arrived.
+    func close(isInterrupted: () -> Bool) async -> String? {
+        let clock = EventLoopClock()
+        var limit: EventLoopClock.Instant?
+        while sinks.contains(where: \.sink.hasPending) {
+            if limit == nil, isInterrupted() { limit = clock.now.advanced(by: .seconds(2)) }
+            if let limit, clock.now >= limit { break }
+            try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(5)))
+        }
         var failures: [String] = []
         for (name, sink) in sinks {
-            sink.flush(limit: limit)
+            if sink.hasPending { failures.append("\(name): nobody reads it") }
             if let error = sink.failure { failures.append("\(name): \(words(error))") }
         }
+        if text?.lostOutput == true { failures.append("output of steps could not be kept in TMPDIR") }
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
     }
 }

@@ -28,6 +28,8 @@ package final class ChildProcess {
     package let pid: Int32
     /// Called at most once, when the first process has ended; `wait` may return much later.
     package var onExit: (@EventLoopActor (ProcessEnding.Status) -> Void)?
+    /// Called at most once, when the first process has ended by itself and something of the command goes on.
+    package var onLinger: (@EventLoopActor () -> Void)?
     /// Asked before each read; while it says no, the command has to wait with what it writes.
     package var mayRead: (@EventLoopActor () -> Bool)?
     /// Called for every signal that the teardown sends.
@@ -111,9 +113,16 @@ package final class ChildProcess {
     }
 
     private func send(_ signal: Int32) {
-        let reached = session.signal(signal, leaderIsReaped: stage != .running)
-        if signal == SIGKILL, stage == .draining { ending.escaped = max(ending.escaped, reached) }
+        if signal == SIGKILL, stage == .draining {
+            killMembers()
+        } else {
+            session.signal(signal, leaderIsReaped: stage != .running)
+        }
         onSignal?(signal)
+    }
+
+    private func killMembers() {
+        ending.escaped = max(ending.escaped, session.signal(SIGKILL, leaderIsReaped: true))
     }
 
     private func reap() {
@@ -130,6 +139,7 @@ package final class ChildProcess {
         onExit?(ending.status)
         if !isStopping { deadline = EventLoopClock().now.advanced(by: Self.drainWindow) }
         poll()
+        if stage == .draining, !isStopping { onLinger?() }
     }
 
     /// Looks whether anything is left, and does what its time has come for.
@@ -142,8 +152,8 @@ package final class ChildProcess {
             return
         }
         let isHeld = !descriptors.areClosed
-        // Zombies keep the group's number until PID 1 reaps them, which that of many a container never does.
-        let isAlive = (session.hasGroup || isHeld) && !session.members().isEmpty
+        // A look at all processes is dear, so a normal end only takes it where there is a sign of somebody.
+        let isAlive = (isStopping || isHeld || session.hasGroup) && session.hasMembers
         if !isAlive, !isHeld { return finish() }
         if isStopping, !isAlive, !isLastWait {
             // Held by something outside the session, which no signal from here reaches.
@@ -157,7 +167,7 @@ package final class ChildProcess {
             }
             return killAll()
         }
-        if isKilled, isAlive { session.signal(SIGKILL, leaderIsReaped: true) }
+        if isKilled, isAlive { killMembers() }
         let next = EventLoopClock().now.advanced(by: pollInterval)
         pollInterval = min(pollInterval * 2, .milliseconds(50))
         schedulePoll(at: min(next, deadline ?? next))
@@ -179,6 +189,7 @@ package final class ChildProcess {
             descriptors[stream] = nil
         }
         onExit = nil
+        onLinger = nil
         onSignal = nil
         mayRead = nil
         waiter.take()?.resume()

@@ -41,7 +41,8 @@ package final class DescriptorSink {
 
     /// A file that is created, or emptied; throws the error number where that is refused.
     package init(creating path: String) throws(SpawnError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        // Non-blocking for a fifo or a terminal; for a file it means nothing.
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
         isSocket = false
         guard descriptor >= 0 else { throw SpawnError(errno: errno) }
     }
@@ -58,6 +59,9 @@ package final class DescriptorSink {
         pending.append(contentsOf: record[accepted...])
         watch()
     }
+
+    /// Whether anything waits for the reader.
+    package var hasPending: Bool { !pending.isEmpty }
 
     /// Whether so much waits for the reader that steps should not be allowed to write more.
     package var isCongested: Bool { pending.count - written > Self.congestion }

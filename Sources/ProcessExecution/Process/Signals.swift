@@ -9,14 +9,17 @@ package enum Signals {
     private static var descriptor: Int32 = -1
 
     /// Takes over INT, TERM and HUP and calls `handler` with the number of each that arrives. Called once, before any
-    /// process is started. HUP stays ignored where the parent ignored it, which is what nohup is for. PIPE is ignored:
-    /// a reader that went away is an error of a write. CHLD gets its default, or children could not be waited for.
+    /// process is started. HUP stays ignored where the parent ignored it, which is what nohup is for. PIPE and XFSZ
+    /// are ignored. CHLD gets its default, or children could not be waited for.
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
         var ignored = sigset_t()
         clinux_ignored_signals(&ignored)
         defaulted = ignored
-        sigaddset(&defaulted, SIGPIPE)
-        signal(SIGPIPE, SIG_IGN)
+        // Both are errors of a write here, and deadly for a step: a reader that went away, a file that grew too large.
+        for number in [SIGPIPE, SIGXFSZ] {
+            sigaddset(&defaulted, number)
+            signal(number, SIG_IGN)
+        }
         signal(SIGCHLD, SIG_DFL)
 
         var taken = sigset_t()

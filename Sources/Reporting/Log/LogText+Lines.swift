@@ -59,7 +59,7 @@ extension LogText {
             line(at: event.elapsed, verb: "signal", .faint, subject: step, detail: signal)
         case .stepAttempt(let step, let attempt, let status):
             line(at: event.elapsed, verb: "ended", .faint, subject: step, detail: "attempt \(attempt), \(status)")
-        default: break
+        case .runStarted, .runCancelRequested, .groupFinished, .stepOutput, .stepFinished, .warning, .runFinished: break
         }
     }
 }

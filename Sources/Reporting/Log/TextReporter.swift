@@ -1,3 +1,4 @@
+internal import Glibc
 package import RunEvents
 
 /// The log for people: one line per completion or error, the steps' output as `OutputMode` says, a summary at the end.
@@ -29,6 +30,8 @@ package final class TextReporter: Reporter {
     private var text: LogText
     private var summary = RunSummary()
     private var blocks: [String: OutputBlock] = [:]
+    /// Whether a step's output could not be kept until it was to be shown.
+    package private(set) var lostOutput = false
 
     package init(sink: any RecordSink, options: Options) {
         self.sink = sink
@@ -81,8 +84,10 @@ package final class TextReporter: Reporter {
         block.spool.forEachChunk { show($0, through: &sanitizer) }
         sanitizer.finish(to: &text.bytes)
         if let failure = block.spool.failure {
-            text.add("output of \(step) is incomplete: \(block.spool.lost) bytes could not be kept (errno \(failure))")
+            let reason = String(cString: strerror(failure)).lowercased()
+            text.add("output of \(step) is incomplete: \(block.spool.lost) bytes could not be kept: \(reason)")
             text.newline()
+            lostOutput = true
         }
     }
 

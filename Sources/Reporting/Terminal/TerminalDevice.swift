@@ -6,6 +6,13 @@ package enum TerminalDevice {
         isatty(descriptor) == 1
     }
 
+    /// Whether somebody else reads what is written here before it is shown, if it is shown at all.
+    package static func isPipe(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFIFO || status.st_mode & S_IFMT == S_IFSOCK
+    }
+
     /// Whether both lead to one and the same terminal.
     package static func isSame(_ left: Int32, _ right: Int32) -> Bool {
         var first = stat()

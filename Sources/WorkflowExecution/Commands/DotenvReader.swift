@@ -30,17 +30,19 @@ enum DotenvReader {
             if got == 0 { break }
             guard bytes.count <= 1 << 20 else { throw Mistake(line: nil, message: "is larger than 1 MiB") }
         }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        if bytes.contains(0) { throw Mistake(line: nil, message: "holds a NUL, which no variable can") }
         return try parse(String(decoding: bytes, as: UTF8.self))
     }
 
     static func parse(_ text: String) throws(Mistake) -> [(name: String, value: String)] {
         var entries: [(name: String, value: String)] = []
         var number = 0
-        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
             number += 1
             var rest = line.drop { $0 == " " || $0 == "\t" }
             if rest.isEmpty || rest.first == "#" { continue }
-            if rest.hasPrefix("export ") { rest = rest.dropFirst(7).drop { $0 == " " } }
+            if rest.hasPrefix("export ") || rest.hasPrefix("export\t") { rest = rest.dropFirst(7).trimmed }
             guard let equals = rest.firstIndex(of: "=") else {
                 throw Mistake(line: number, message: "expected `NAME=value`, found `\(rest)`")
             }
@@ -48,8 +50,12 @@ enum DotenvReader {
             guard VariableName.isValid(String(name)) else {
                 throw Mistake(line: number, message: "`\(name)` is no name of a variable")
             }
+            guard !VariableName.isFlowruns(String(name)) else {
+                throw Mistake(line: number, message: "`\(name)` is set by flowrun itself; choose another name")
+            }
             guard let value = value(of: rest[rest.index(after: equals)...].trimmed) else {
-                throw Mistake(line: number, message: "the value of `\(name)` has no closing quote")
+                throw Mistake(
+                    line: number, message: "the value of `\(name)` has no closing quote, or goes on behind it")
             }
             entries.append((String(name), value))
         }
@@ -69,14 +75,16 @@ enum DotenvReader {
         }
         var value = ""
         var isEscaped = false
-        for character in text.dropFirst() {
+        for index in text.indices.dropFirst() {
+            let character = text[index]
             if isEscaped {
                 value.append(escapes[character] ?? character)
                 isEscaped = false
             } else if character == "\\", quote == "\"" {
                 isEscaped = true
             } else if character == quote {
-                return value
+                let rest = text[text.index(after: index)...].trimmed
+                return rest.isEmpty || rest.hasPrefix("#") ? value : nil
             } else {
                 value.append(character)
             }

@@ -69,7 +69,7 @@ struct CauseTracer {
         let isCommandLine = row == 0 && options.timeout != nil
         let limit =
             isCommandLine ? options.timeout : settings?.timeout?.duration ?? plan.workflow.defaults.timeout
-        let text = limit.map { " after \($0.brief)" } ?? ""
+        let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
         let line = settings?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
@@ -96,20 +96,5 @@ struct CauseTracer {
         case .interrupt, .failFast: "was cancelled"
         default: "failed"
         }
-    }
-}
-
-extension Duration {
-    /// In the largest units that leave nothing out: `1h30m`, `90ms`.
-    var brief: String {
-        let (seconds, attoseconds) = components
-        let milliseconds = attoseconds / 1_000_000_000_000_000
-        var parts: [String] = []
-        for (unit, size) in [("d", 86400), ("h", 3600), ("m", 60)] as [(String, Int64)] where seconds >= size {
-            parts.append("\(seconds / size % (unit == "d" ? .max : unit == "h" ? 24 : 60))\(unit)")
-        }
-        if seconds % 60 > 0 { parts.append("\(seconds % 60)s") }
-        if milliseconds > 0 || parts.isEmpty { parts.append("\(milliseconds)ms") }
-        return parts.filter { !$0.hasPrefix("0") || $0 == "0ms" }.joined()
     }
 }

@@ -5,7 +5,7 @@ import WorkflowModel
 struct NeedResolver {
     let workflow: Workflow
     let names: ScopedNames
-    var diagnostics: [Diagnostic] = []
+    var findings = FindingList()
     /// The first row of every id, made when the first name is not found.
     var rowsByID: [String: Int]?
     /// Candidates that may still be compared in search of suggestions: a file of nothing but unknown names is to be
@@ -26,11 +26,13 @@ struct NeedResolver {
             let needs = nodes[row].needs
             for position in needs.indices {
                 guard let target = names.visible(needs[position].name, from: nodes[row].parent.row) else {
-                    diagnostics.append(unresolved(needs[position], of: row))
+                    let finding = unresolved(needs[position], of: row)
+                    findings.add(.error) { finding }
                     continue
                 }
                 if neededBy[target] == UInt32(row), row != 0 {
-                    diagnostics.append(repeated(position, of: row))
+                    let finding = repeated(position, of: row)
+                    findings.add(.warning) { finding }
                     continue
                 }
                 neededBy[target] = UInt32(row)
