@@ -75,8 +75,12 @@ package struct StepStarted: Sendable {
     package let command: Command
     /// Where the step stands in the workflow file.
     package let line: Int
+    /// The values of the innermost fan-out around the step, in axis order, with commas between them; the id has only
+    /// their number where one of them is no plain word. Nil outside of a fan-out.
+    package let item: String?
 
-    package init(step: String, attempt: Int, pid: Int32, command: Command, line: Int) {
+    package init(step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil) {
+        self.item = item
         self.step = step
         self.attempt = attempt
         self.pid = pid
@@ -149,12 +153,15 @@ package struct StepFinished: Sendable {
     package let errno: Int32?
     /// Whether a failure of this step is tolerated (`continue-on-error`).
     package let isTolerated: Bool
+    /// As in `StepStarted`.
+    package let item: String?
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
-        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false
+        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false, item: String? = nil
     ) {
+        self.item = item
         self.step = step
         self.attempt = attempt
         self.outcome = outcome

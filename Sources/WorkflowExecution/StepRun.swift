@@ -34,7 +34,8 @@ final class StepRun {
 
     /// Runs the attempt to its end; returns whether it succeeded.
     func run(
-        in context: OperationContext, with builder: CommandBuilder, started command: StepStarted.Command, line: Int
+        in context: OperationContext, with builder: CommandBuilder, started command: StepStarted.Command, line: Int,
+        item: String?
     ) async -> Bool {
         let settings: StepSettings
         do {
@@ -50,7 +51,9 @@ final class StepRun {
             return false
         }
         recorder.record(
-            .stepStarted(StepStarted(step: step, attempt: attempt, pid: process.pid, command: command, line: line)))
+            .stepStarted(
+                StepStarted(
+                    step: step, attempt: attempt, pid: process.pid, command: command, line: line, item: item)))
         process.mayRead = recorder.mayTakeOutput
         process.onExit = { status in
             self.recorder.record(.stepAttempt(step: self.step, attempt: self.attempt, status: ExitStatus(status)))

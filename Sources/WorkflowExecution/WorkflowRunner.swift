@@ -82,7 +82,7 @@ package final class WorkflowRunner {
             case .group: preconditionFailure("row \(row) is a group, not a step")
             }
         let hasSucceeded = await step.run(
-            in: context, with: builder, started: command, line: tracer.line(of: row))
+            in: context, with: builder, started: command, line: tracer.line(of: row), item: plan.item(of: row))
         if !hasSucceeded { noteFailure(of: step) }
         return hasSucceeded ? .success : .failure
     }
@@ -172,7 +172,8 @@ package final class WorkflowRunner {
                     usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                     outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                     containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0, errno: error,
-                    isTolerated: ledger.isTolerated(row))))
+                    isTolerated: ledger.isTolerated(row),
+                    item: plan.item(of: row))))
     }
 
     private func groupHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {

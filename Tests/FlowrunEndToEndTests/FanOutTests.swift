@@ -92,4 +92,22 @@ struct FanOutTests {
         #expect(log.finished("each[good]")?.cause?.rootStep == "each[bad]")
         LogInvariants.check(log)
     }
+
+    @Test func `an item that is no plain word stands in the events of its instance`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each:
+                for-each: [a b, c]
+                steps: { show: { run: 'echo "$item"' } }
+              plain: { run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.finished("each[0].show")?["item"]?.string == "a b")
+        #expect(log.finished("each[c].show")?["item"]?.string == "c")
+        #expect(log.finished("plain")?["item"]?.string == nil)
+    }
 }

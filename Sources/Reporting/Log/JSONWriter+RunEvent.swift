@@ -58,6 +58,7 @@ extension JSONWriter {
             field("script", script)
         }
         field("line", step.line)
+        field("item", step.item)
     }
 
     private mutating func fields(of output: StepOutput) {
@@ -85,6 +86,7 @@ extension JSONWriter {
         field("containment", step.containment)
         field("escaped", step.escaped)
         field("errno", step.errno.map(Int.init))
+        field("item", step.item)
     }
 
     private mutating func fields(of group: GroupFinished) {
