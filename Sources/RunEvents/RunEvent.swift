@@ -159,7 +159,8 @@ package struct StepFinished: Sendable {
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
-        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false, item: String? = nil
+        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
+        item: String? = nil
     ) {
         self.item = item
         self.step = step

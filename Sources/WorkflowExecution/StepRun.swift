@@ -93,7 +93,7 @@ final class StepRun {
                         errno: error.errno, isOutOfProcesses: isPassing)
                 }
                 try? await clock.sleep(until: clock.now.advanced(by: delay))
-                delay = min(delay * 2, .seconds(1))
+                delay = min(delay * 2, .milliseconds(200))
             }
         }
         return nil

@@ -26,7 +26,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private init() {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        precondition(epoll >= 0 && wakeup >= 0, "no descriptors left for the event loop: errno \(errno)")
+        guard epoll >= 0, wakeup >= 0 else { giveUp("event loop") }
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
     }

@@ -24,7 +24,7 @@ final class Timers {
 
     nonisolated init() {
         descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-        precondition(descriptor >= 0, "no descriptor left for the timers: errno \(errno)")
+        guard descriptor >= 0 else { giveUp("timers") }
     }
 
     func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
