@@ -45,15 +45,15 @@ public final class CompoundOperation<C: Clock>: Sendable where C.Duration == Dur
             await withDiscardingTaskGroup { group in
                 let alarm = Alarm(clock: clock)
                 group.addTask { [mailbox] in await alarm.run { mailbox.post(.time) } }
-                var contexts: [OperationID: OperationContext] = [:]
+                var contexts: [Int: OperationContext] = [:]
                 var events: [OperationScheduler.Event] = [.begin]
                 while !events.isEmpty {
                     for command in events.flatMap({ scheduler.handle($0, at: start.duration(to: clock.now)) }) {
                         observe(command)
                         switch command {
-                        case .start(let id): contexts[id] = begin(id, in: &group)
-                        case .stop(let id, let cause): contexts[id]?.stop(cause)
-                        case .finished(let id, _, _): contexts[id] = nil
+                        case .start(let id): contexts[id.row] = begin(id, in: &group)
+                        case .stop(let id, let cause): contexts[id.row]?.stop(cause)
+                        case .finished(let id, _, _): contexts[id.row] = nil
                         case .wake(let time): alarm.set(start.advanced(by: time))
                         case .groupStarted, .groupStopping: break
                         }

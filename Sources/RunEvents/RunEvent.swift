@@ -235,8 +235,7 @@ package struct RunFinished: Sendable {
 
     package let outcome: StepOutcome
     package let duration: Duration
-    /// Steps by outcome; an outcome that no step has is left out.
-    package let counts: [StepOutcome: Int]
+    package let counts: OutcomeCounts
     /// Root causes in order of occurrence.
     package let errors: [Failure]
     package let tolerated: [String]
@@ -244,7 +243,7 @@ package struct RunFinished: Sendable {
     package let notRun: [String]
 
     package init(
-        outcome: StepOutcome, duration: Duration, counts: [StepOutcome: Int], errors: [Failure], tolerated: [String],
+        outcome: StepOutcome, duration: Duration, counts: OutcomeCounts, errors: [Failure], tolerated: [String],
         cancelled: [String], notRun: [String]
     ) {
         self.outcome = outcome

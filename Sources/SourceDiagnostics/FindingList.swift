@@ -28,6 +28,7 @@ package struct FindingList: Sendable {
 
     /// The findings in the order of their places, the last one with a note about those that were left out.
     package var sorted: [Diagnostic] {
+        if kept.count < 2 { return kept }
         let omitted = errors + warnings - kept.count
         var findings = kept.sortedByPlace()
         if omitted > 0, let last = findings.popLast() {

@@ -5,11 +5,13 @@ internal import HeapModule
 /// One-shot timers on the monotonic clock, all behind one timerfd.
 @EventLoopActor
 final class Timers {
-    struct Token: Hashable { fileprivate let number: UInt64 }
+    struct Token { fileprivate let number: Int }
 
     private struct Entry: Comparable {
         let time: EventLoopClock.Instant
         let token: Token
+
+        static func == (left: Entry, right: Entry) -> Bool { left.token.number == right.token.number }
 
         static func < (left: Entry, right: Entry) -> Bool {
             (left.time, left.token.number) < (right.time, right.token.number)
@@ -18,9 +20,9 @@ final class Timers {
 
     nonisolated let descriptor: Int32
     private var heap = Heap<Entry>()
-    private var actions: [Token: @EventLoopActor () -> Void] = [:]
+    private var actions: [Int: @EventLoopActor () -> Void] = [:]
     private var armed: EventLoopClock.Instant?
-    private var lastNumber: UInt64 = 0
+    private var lastNumber = 0
 
     nonisolated init() {
         descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
@@ -30,7 +32,7 @@ final class Timers {
     func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
         lastNumber += 1
         let token = Token(number: lastNumber)
-        actions[token] = action
+        actions[token.number] = action
         heap.insert(Entry(time: time, token: token))
         arm()
         return token
@@ -38,8 +40,10 @@ final class Timers {
 
     /// Does nothing once the timer has fired. The entry in the heap dies with its time, or at the next compaction.
     func cancel(_ token: Token) {
-        guard actions.removeValue(forKey: token) != nil, heap.count > 64, heap.count > 2 * actions.count else { return }
-        heap = Heap(heap.unordered.filter { actions[$0.token] != nil })
+        guard actions.removeValue(forKey: token.number) != nil, heap.count > 64, heap.count > 2 * actions.count else {
+            return
+        }
+        heap = Heap(heap.unordered.filter { actions[$0.token.number] != nil })
     }
 
     func fire() {
@@ -49,14 +53,14 @@ final class Timers {
         let now = EventLoopClock().now
         while let first = heap.min, first.time <= now {
             heap.removeMin()
-            actions.removeValue(forKey: first.token)?()
+            actions.removeValue(forKey: first.token.number)?()
         }
         arm()
     }
 
     /// Asks the kernel only when the earliest timer is earlier than what it knows.
     private func arm() {
-        while let first = heap.min, actions[first.token] == nil { heap.removeMin() }
+        while let first = heap.min, actions[first.token.number] == nil { heap.removeMin() }
         guard let earliest = heap.min?.time, earliest < armed ?? .distantFuture else { return }
         armed = earliest
         // Zero would disarm the timer.

@@ -21,7 +21,7 @@ package final class EnvironmentBlock {
     }
 
     /// `base` with changes, later ones winning; a nil value removes the variable. O(variables x changes).
-    package init(_ base: EnvironmentBlock, changes: some Sequence<(name: String, value: String?)>) {
+    package init(_ base: EnvironmentBlock, changes: [(name: String, value: String?)]) {
         self.base = base
         entries = base.entries
         for (name, value) in changes {

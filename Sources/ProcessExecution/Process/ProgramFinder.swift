@@ -2,12 +2,8 @@ internal import Glibc
 
 /// Finds programs along a PATH, once per name and PATH.
 package struct ProgramFinder {
-    private struct Key: Hashable {
-        let name: String
-        let path: String
-    }
-
-    private var found: [Key: String] = [:]
+    // By name and PATH in one: a type of its own as the key would cost a small run more than the whole search.
+    private var found: [String: String] = [:]
 
     package init() {}
 
@@ -16,10 +12,11 @@ package struct ProgramFinder {
     package mutating func find(_ name: String, path: String?) throws(SpawnError) -> String {
         if name.utf8.contains(UInt8(ascii: "/")) { return name }
         // What exec falls back to where PATH is not set.
-        let key = Key(name: name, path: path ?? "/bin:/usr/bin")
+        let path = path ?? "/bin:/usr/bin"
+        let key = "\(name):\(path)"
         if let known = found[key] { return known }
         var error = ENOENT
-        for folder in key.path.split(separator: ":", omittingEmptySubsequences: false) {
+        for folder in path.split(separator: ":", omittingEmptySubsequences: false) {
             let candidate = folder.isEmpty ? "./\(name)" : "\(folder)/\(name)"
             if access(candidate, X_OK) == 0, isRegularFile(candidate) {
                 found[key] = candidate

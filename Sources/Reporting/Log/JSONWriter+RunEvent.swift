@@ -105,7 +105,7 @@ extension JSONWriter {
         object("counts") { json in
             for outcome in StepOutcome.allCases {
                 json.key(outcome.rawValue)
-                json.value(run.counts[outcome] ?? 0)
+                json.value(run.counts[outcome])
             }
         }
         array("errors") { json in for failure in run.errors { json.value(failure) } }

@@ -87,7 +87,7 @@ struct RunSummary {
         text.add(run.outcome.rawValue, run.outcome.style)
         text.add(" in \(TimeText.duration(run.duration)): ")
         let counts = StepOutcome.allCases.compactMap { outcome in
-            run.counts[outcome].flatMap { $0 > 0 ? "\($0) \(outcome.rawValue)" : nil }
+            run.counts[outcome] > 0 ? "\(run.counts[outcome]) \(outcome.rawValue)" : nil
         }
         if counts.isEmpty { text.add("no steps") } else { text.add(list: counts) }
         text.newline()

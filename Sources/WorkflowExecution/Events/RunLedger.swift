@@ -11,7 +11,7 @@ struct RunLedger {
         var notRun: [String] = []
     }
 
-    private(set) var counts: [StepOutcome: Int] = [:]
+    private(set) var counts: OutcomeCounts = [:]
     private(set) var errors: [RunFinished.Failure] = []
     private(set) var tolerated: [String] = []
     private let plan: Plan
@@ -34,7 +34,7 @@ struct RunLedger {
 
     /// Notes the end of a step. `failure` is made only for one that counts.
     mutating func noteStep(_ row: Int, _ outcome: StepOutcome, failure: () -> RunFinished.Failure) {
-        counts[outcome, default: 0] += 1
+        counts[outcome] += 1
         let id = plan.nodes[row].id
         switch outcome {
         case .success, .skipped: return
