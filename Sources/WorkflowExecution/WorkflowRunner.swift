@@ -13,7 +13,7 @@ package final class WorkflowRunner {
     private let options: RunOptions
     private let recorder: EventRecorder
     private let builder: CommandBuilder
-    private var compound: CompoundOperation<EventLoopClock>?
+    private var executor: GraphExecutor<EventLoopClock>?
     private var tracer: CauseTracer
     private var ledger: RunLedger
     private var running: [Int: StepRun] = [:]
@@ -43,13 +43,13 @@ package final class WorkflowRunner {
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     jobs: options.jobs, version: options.version)))
         recorder.startTicking()
-        let compound = CompoundOperation(
+        let executor = GraphExecutor(
             OperationGraph(plan, options: options), width: options.jobs, clock: EventLoopClock()
         ) { context in await self.perform(context) }
-        self.compound = compound
+        self.executor = executor
         // A signal may have come while the plan was turned into operations.
-        if signal != nil { compound.cancel() }
-        let outcome = await compound.run { command in self.observe(command) }
+        if signal != nil { executor.cancel() }
+        let outcome = await executor.run { command in self.observe(command) }
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
         recorder.record(
             .runFinished(
@@ -68,7 +68,7 @@ package final class WorkflowRunner {
         }
         self.signal = signal
         tracer.request = "interrupted by \(SignalName.of(signal))"
-        compound?.cancel()
+        executor?.cancel()
     }
 
     private func perform(_ context: OperationContext) async -> OperationOutcome {
@@ -78,7 +78,7 @@ package final class WorkflowRunner {
         let command: StepStarted.Command =
             switch plan.workflow[plan.nodes[row].definition].body {
             case .script(let script): .script(script.text(in: plan.workflow.file))
-            case .arguments(let arguments): .arguments(arguments)
+            case .arguments(let arguments): .arguments(arguments.map(builder.text))
             case .group: preconditionFailure("row \(row) is a group, not a step")
             }
         let hasSucceeded = await step.run(

@@ -48,7 +48,7 @@ final class CommandBuilder {
     func command(for row: Int, with settings: StepSettings) throws(Refusal) -> ProcessCommand {
         let arguments =
             switch plan.workflow[plan.nodes[row].definition].body {
-            case .arguments(let arguments): arguments
+            case .arguments(let arguments): arguments.map(text)
             case .script(let script): settings.shell.arguments + [script.text(in: plan.workflow.file)]
             case .group: preconditionFailure("row \(row) is a group, not a step")
             }
@@ -60,7 +60,7 @@ final class CommandBuilder {
         }
         return ProcessCommand(
             path: path, arguments: arguments, environment: settings.environment,
-            workingDirectory: settings.workingDirectory.map(absolute) ?? options.folder)
+            workingDirectory: settings.workingDirectory.map { absolute(text($0)) } ?? options.folder)
     }
 
     /// What went wrong in words, with the fix where there is an obvious one.
@@ -109,7 +109,7 @@ final class CommandBuilder {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
         }
         for variable in variables { changes.append((variable.name, variable.value)) }
-        for entry in settings?.env ?? [] { changes.append((entry.name, entry.value)) }
+        for entry in settings?.env ?? [] { changes.append((entry.name, entry.value.map(text))) }
         if !changes.isEmpty { result.environment = EnvironmentBlock(outer.environment, changes: changes) }
         return result
     }
@@ -128,6 +128,11 @@ final class CommandBuilder {
                 errno: ENOENT)
         }
         return []
+    }
+
+    func text(_ template: Template) -> String {
+        guard let text = template.literal else { preconditionFailure("the decoder lets no expression through yet") }
+        return text
     }
 
     private func absolute(_ path: String) -> String {

@@ -8,7 +8,7 @@ struct StepSettings {
     var environment: EnvironmentBlock
     var shell: Shell
     /// As the file says it; nil means the run's folder.
-    var workingDirectory: String?
+    var workingDirectory: Template?
     var grace: Duration
     var killSignal: KillSignal
 

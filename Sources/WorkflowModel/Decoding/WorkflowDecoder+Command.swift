@@ -9,7 +9,7 @@ extension WorkflowDecoder {
         case .invalid:
             return .script("")
         case .sequence:
-            return .arguments(arguments(entry))
+            return .arguments(arguments(entry).map(Template.literal))
         case .mapping:
             reportType(
                 entry, expected: "a script or a list of words",

@@ -68,7 +68,7 @@ package struct WorkflowDecoder {
         guard let entry, var reader = mapping(entry) else { return defaults }
         reportStrayKeys(&reader, in: .defaults)
         defaults.shell = shell(reader.take(.shell))
-        defaults.workingDirectory = path(reader.take(.workingDirectory))
+        defaults.workingDirectory = path(reader.take(.workingDirectory)).map(Template.literal)
         defaults.timeout = duration(reader.take(.timeout))
         defaults.grace = duration(reader.take(.grace), mayBeZero: true)
         defaults.killSignal = killSignal(reader.take(.killSignal))

@@ -1,16 +1,26 @@
 package import SourceDiagnostics
 
-/// A literal `matrix` or `for-each`: the instances it makes, already expanded and checked against the size limit.
+/// A `matrix` or `for-each`: the instances it makes, or the expression that will say which.
 package struct FanOut: Sendable {
     /// The names of the axes, or the one loop variable, in file order.
     package let axes: [String]
+    /// Already expanded and checked against the size limit; empty where `items` says them.
     package let instances: [Instance]
+    /// The list that the run will know; nil where the file says the instances.
+    package let items: Expression?
+    /// How many instances there may be: `max-items`, or its default.
+    package let limit: Int
     /// Where `matrix` or `for-each` stands.
     package let range: SourceRange
 
-    package init(axes: [String], instances: [Instance], range: SourceRange) {
+    package init(
+        axes: [String], instances: [Instance], items: Expression? = nil, limit: Int = FanOut.defaultLimit,
+        range: SourceRange
+    ) {
         self.axes = axes
         self.instances = instances
+        self.items = items
+        self.limit = limit
         self.range = range
     }
 

@@ -8,7 +8,7 @@ package final class Settings: Sendable {
     package let env: [EnvironmentEntry]
     package let dotenv: [DotenvFile]
     package let shell: Shell?
-    package let workingDirectory: String?
+    package let workingDirectory: Template?
     /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
     package let timeout: TimeLimit?
     package let grace: Duration?
@@ -21,12 +21,30 @@ package final class Settings: Sendable {
     /// Where `order: sequence` stands; nil for a parallel group.
     package let orderRange: SourceRange?
     package let fanOut: FanOut?
+    /// `if`; nil runs whenever the needs allow it.
+    package let condition: Expression?
+    package let retry: Retry?
+    /// In file order.
+    package let outputs: [OutputDeclaration]
+    package let pools: [PoolRequest]
+    package let mutexes: [MutexRequest]
+    /// What the step reads as standard input; nil for nothing.
+    package let standardInput: Template?
+    /// Which of the workflow's secrets the step sees, as environment variables.
+    package let secrets: [SecretUse]
+    /// nil: not said here.
+    package let environmentPolicy: EnvironmentPolicy?
+    /// Whether the step has the terminal to itself while it runs.
+    package let isInteractive: Bool
 
     package init(
         name: String? = nil, description: String? = nil, env: [EnvironmentEntry] = [], dotenv: [DotenvFile] = [],
-        shell: Shell? = nil, workingDirectory: String? = nil, timeout: TimeLimit? = nil, grace: Duration? = nil,
+        shell: Shell? = nil, workingDirectory: Template? = nil, timeout: TimeLimit? = nil, grace: Duration? = nil,
         killSignal: KillSignal? = nil, continueOnError: Bool = false, maxParallel: Int? = nil,
-        failFast: FailFast? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil
+        failFast: FailFast? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil,
+        condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
+        pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
+        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil, isInteractive: Bool = false
     ) {
         self.name = name
         self.description = description
@@ -43,6 +61,15 @@ package final class Settings: Sendable {
         self.isSequence = orderRange != nil
         self.orderRange = orderRange
         self.fanOut = fanOut
+        self.condition = condition
+        self.retry = retry
+        self.outputs = outputs
+        self.pools = pools
+        self.mutexes = mutexes
+        self.standardInput = standardInput
+        self.secrets = secrets
+        self.environmentPolicy = environmentPolicy
+        self.isInteractive = isInteractive
     }
 }
 
@@ -67,12 +94,30 @@ package enum FailFast: String, Sendable, Hashable, CaseIterable {
     case drain
 }
 
+/// One entry of a step's own `secrets`.
+package struct SecretUse: Sendable, Hashable {
+    package let name: String
+    package let range: SourceRange
+
+    package init(name: String, range: SourceRange) {
+        self.name = name
+        self.range = range
+    }
+}
+
+/// What a step gets of flowrun's own environment.
+package enum EnvironmentPolicy: String, Sendable, Hashable, CaseIterable {
+    case inherit
+    /// Only PATH, HOME, USER, LANG, TERM and TMPDIR.
+    case clean
+}
+
 /// One entry of `env`; a nil value unsets the variable.
 package struct EnvironmentEntry: Sendable, Hashable {
     package let name: String
-    package let value: String?
+    package let value: Template?
 
-    package init(name: String, value: String?) {
+    package init(name: String, value: Template?) {
         self.name = name
         self.value = value
     }

@@ -10,6 +10,10 @@ package struct Workflow: Sendable {
     package var name: String?
     package var description: String?
     package var defaults: Defaults
+    /// In file order, as are the next two.
+    package var parameters: [Parameter] = []
+    package var secrets: [Secret] = []
+    package var pools: [Pool] = []
     /// Row 0 stands for the workflow: its settings hold the top level's `timeout`, `env`, `max-parallel`, …
     package var nodes: [WorkflowNode]
 
@@ -66,8 +70,10 @@ package struct NodeIndex: Hashable, Comparable, Sendable {
 /// What `defaults:` gives to every step that does not say otherwise.
 package struct Defaults: Sendable {
     package var shell: Shell?
-    package var workingDirectory: String?
+    package var workingDirectory: Template?
     package var timeout: Duration?
+    package var retry: Retry?
+    package var environmentPolicy: EnvironmentPolicy?
     package var grace: Duration?
     package var killSignal: KillSignal?
 
@@ -75,4 +81,6 @@ package struct Defaults: Sendable {
 
     /// The time between the first signal and KILL where the file says nothing.
     package static let grace = Duration.seconds(10)
+    /// The limit of a step of `finally` or `on-failure` where the file says nothing.
+    package static let hookTimeout = Duration.seconds(120)
 }

@@ -6,9 +6,18 @@ package struct WorkflowNode: Sendable {
         /// `run: text`, handed to the shell byte for byte.
         case script(Script)
         /// `run: [list]`, run without a shell.
-        case arguments([String])
+        case arguments([Template])
         /// `steps:`; the members are the rows after this one.
         case group
+    }
+
+    /// Steps that run after the body of the group around them: a group row of its own named by its key, behind all
+    /// members, `on-failure` before `finally`.
+    package enum Hook: UInt8, Sendable, Hashable {
+        /// Only after a failure or timeout.
+        case onFailure
+        /// Whatever happened.
+        case finally
     }
 
     /// The key in the file, unique among its siblings; empty for the workflow itself.
@@ -21,12 +30,14 @@ package struct WorkflowNode: Sendable {
     package var subtreeEnd: UInt32
     package var needs: [Need]
     package var body: Body
+    /// nil for everything but the block of a hook itself.
+    package var hook: Hook?
     /// The less common keys; nil where there is none of them, which keeps a plain step small.
     package var settings: Settings?
 
     package init(
         id: String, range: SourceRange, parent: NodeIndex, subtreeEnd: UInt32, needs: [Need] = [], body: Body,
-        settings: Settings? = nil
+        hook: Hook? = nil, settings: Settings? = nil
     ) {
         self.id = id
         self.range = range
@@ -34,6 +45,7 @@ package struct WorkflowNode: Sendable {
         self.subtreeEnd = subtreeEnd
         self.needs = needs
         self.body = body
+        self.hook = hook
         self.settings = settings
     }
 

@@ -3,7 +3,7 @@
 ///
 /// It ends when its last operation has ended, never before, also when it is cancelled. Cancellation goes down to the
 /// running operations, outcomes come up; nothing finishes twice.
-public final class CompoundOperation<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
+public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
     /// The work of one operation. Returns `success`, `failure` or `skipped`; it learns through its context that it is
     /// to stop, and decides itself how fast it can.
     public typealias Work = @Sendable (OperationContext) async -> OperationOutcome

@@ -2,14 +2,14 @@ import AsyncOperations
 import Synchronization
 import Testing
 
-@Suite struct CompoundOperationTests {
+@Suite struct GraphExecutorTests {
     @Test func `operations run as child tasks, in the order their needs allow`() async {
         var graph = OperationGraph()
         let (c, a, b) = (graph.addOperation(), graph.addOperation(), graph.addOperation())
         graph.addDependency(of: c, on: b)
         graph.addDependency(of: b, on: a)
         let order = Mutex<[OperationID]>([])
-        let outcome = await CompoundOperation(graph, width: 4, clock: ContinuousClock()) { context in
+        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { context in
             order.withLock { $0.append(context.id) }
             return .success
         }.run()
@@ -21,15 +21,15 @@ import Testing
         var graph = OperationGraph()
         for _ in 0..<3 { graph.addOperation() }
         let ended = Atomic(0)
-        let compound = CompoundOperation(graph, width: 3, clock: ContinuousClock()) { context in
+        let executor = GraphExecutor(graph, width: 3, clock: ContinuousClock()) { context in
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             ended.add(1, ordering: .relaxed)
             return .success
         }
         let started = Atomic(0)
-        let outcome = await compound.run { command in
+        let outcome = await executor.run { command in
             guard case .start = command, started.add(1, ordering: .relaxed).newValue == 3 else { return }
-            compound.cancel()
+            executor.cancel()
         }
         #expect(outcome == .cancelled)
         #expect(ended.load(ordering: .relaxed) == 3)
@@ -39,7 +39,7 @@ import Testing
         var graph = OperationGraph()
         graph.addOperation()
         let task = Task { [graph] in
-            await CompoundOperation(graph, width: 1, clock: ContinuousClock()) { context in
+            await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
                 await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
                 return .success
             }.run()
@@ -53,7 +53,7 @@ import Testing
         let slow = graph.addOperation(.init(timeout: .milliseconds(20)))
         let quick = graph.addOperation(.init(timeout: .seconds(3600)))
         var finished: [OperationID: OperationOutcome] = [:]
-        await CompoundOperation(graph, width: 2, clock: ContinuousClock()) { context in
+        await GraphExecutor(graph, width: 2, clock: ContinuousClock()) { context in
             guard context.id == slow else { return .success }
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             return .success
@@ -68,12 +68,12 @@ import Testing
     @Test func `a handler set after the stop is called at once`() async {
         var graph = OperationGraph()
         graph.addOperation()
-        let compound = CompoundOperation(graph, width: 1, clock: ContinuousClock()) { context in
+        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             return context.stopCause == .request ? .success : .failure
         }
-        let outcome = await compound.run { if case .start = $0 { compound.cancel() } }
+        let outcome = await executor.run { if case .start = $0 { executor.cancel() } }
         #expect(outcome == .cancelled)
     }
 }
