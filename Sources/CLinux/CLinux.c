@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,9 +35,9 @@ static int become_program(void *argument) {
         if (sigismember(child->defaulted, signal) == 1) sigaction(signal, &action, NULL);
     if (setsid() < 0) goto failed;
     if (request->working_directory != NULL && chdir(request->working_directory) != 0) goto failed;
-    int null = open("/dev/null", O_RDONLY);
-    if (null < 0) goto failed;
-    if (null != STDIN_FILENO && dup2(null, STDIN_FILENO) < 0) goto failed;
+    int input = request->standard_input >= 0 ? request->standard_input : open("/dev/null", O_RDONLY);
+    if (input < 0) goto failed;
+    if (input != STDIN_FILENO && dup2(input, STDIN_FILENO) < 0) goto failed;
     if (dup2(request->standard_output, STDOUT_FILENO) < 0) goto failed;
     if (dup2(request->standard_error, STDERR_FILENO) < 0) goto failed;
     if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) != 0) {
@@ -98,6 +99,24 @@ int clinux_pipe(int ends[2]) {
 }
 
 void clinux_grow_pipe(int pipe) { fcntl(pipe, F_SETPIPE_SZ, 1 << 20); }
+
+int clinux_memory_file(const void *bytes, size_t count) {
+    int file = memfd_create("flowrun", MFD_CLOEXEC);
+    if (file < 0) return -1;
+    for (size_t written = 0; written < count;) {
+        ssize_t result = write(file, (const char *)bytes + written, count - written);
+        if (result < 0 && errno == EINTR) continue;
+        if (result <= 0) {
+            int error = result < 0 ? errno : ENOSPC;
+            close(file);
+            errno = error;
+            return -1;
+        }
+        written += result;
+    }
+    lseek(file, 0, SEEK_SET);
+    return file;
+}
 
 int clinux_usable_cores(void) {
     cpu_set_t set;

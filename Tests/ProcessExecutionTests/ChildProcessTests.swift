@@ -31,6 +31,13 @@ import Testing
         #expect(result.output.hasPrefix("/dev/null\n0\n1\n2\n"))
     }
 
+    @Test(arguments: [0, 1, 300_000])
+    @EventLoopActor func `standard input from memory arrives to the last byte and ends`(count: Int) async throws {
+        let bytes = (0..<count).map { UInt8(97 + $0 % 26) }
+        let result = try await run("cat; read again && echo more", input: bytes)
+        #expect(result.output == String(decoding: bytes, as: UTF8.self))
+    }
+
     @Test @EventLoopActor func `a step leads a session of its own, with no signal blocked or ignored`() async throws {
         EventLoopThread.takeSignals()
         let result = try await run("ps -o sid= -p $$; echo $$; exec grep -E 'SigBlk|SigIgn' /proc/self/status")
@@ -169,25 +176,28 @@ private final class Collected {
 @discardableResult
 private func start(
     path: String, arguments: [String] = [], folder: String? = nil, environment: EnvironmentBlock? = nil,
-    output: @escaping ChildProcess.OutputHandler = { _, _ in }
+    input: [UInt8]? = nil, output: @escaping ChildProcess.OutputHandler = { _, _ in }
 ) throws(SpawnError) -> ChildProcess {
-    try ChildProcess(
+    var file: MemoryFile?
+    if let input { file = try MemoryFile(input) }
+    return try ChildProcess(
         ProcessCommand(
             path: path, arguments: [path] + arguments,
-            environment: environment ?? EnvironmentBlock(inheriting: environ), workingDirectory: folder),
+            environment: environment ?? EnvironmentBlock(inheriting: environ), workingDirectory: folder,
+            standardInput: file),
         output: output)
 }
 
 /// Runs a script, or `true`; stops it as soon as a word has come out of it.
 @EventLoopActor
 private func run(
-    _ script: String?, environment: EnvironmentBlock? = nil, stopWhen word: String? = nil, grace: Duration = .zero
+    _ script: String?, environment: EnvironmentBlock? = nil, input: [UInt8]? = nil, stopWhen word: String? = nil, grace: Duration = .zero
 ) async throws -> Result {
     let collected = Collected()
     var process: ChildProcess?
     let child = try start(
         path: script == nil ? "/bin/true" : "/bin/bash", arguments: script.map { ["-c", $0] } ?? [],
-        environment: environment
+        environment: environment, input: input
     ) { stream, bytes in
         switch stream {
         case .standardOutput: collected.output.append(contentsOf: bytes)

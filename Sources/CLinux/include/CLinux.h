@@ -17,13 +17,14 @@ struct clinux_spawn_request {
     char *const *argv;
     char *const *envp;
     const char *working_directory; // NULL: the caller's
+    int standard_input;            // -1: /dev/null
     int standard_output;
     int standard_error;
 };
 
-/// Starts a process as the leader of a new session: standard input from /dev/null, no descriptor above 2, empty signal
-/// mask, default action for `defaulted` signals. Returns 0, or the error number of the step that failed.
-/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. The two
+/// Starts a process as the leader of a new session: no descriptor above 2, empty signal mask, default action for
+/// `defaulted` signals. Returns 0, or the error number of the step that failed.
+/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. The
 /// descriptors of the request are above 2. From one thread only; other threads go on meanwhile.
 int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd);
 
@@ -46,6 +47,9 @@ int clinux_pipe(int ends[2]);
 
 /// Asks for a pipe of 1 MiB; a refusal does no harm.
 void clinux_grow_pipe(int pipe);
+
+/// A file in memory that holds these bytes, to be read from its start; close-on-exec. -1 with errno on failure.
+int clinux_memory_file(const void *bytes, size_t count);
 
 /// How many processors this process may use, at least 1.
 int clinux_usable_cores(void);

@@ -10,7 +10,8 @@ extension ProcessCommand {
                 path.withCString { path in
                     withOptionalCString(workingDirectory) { folder in
                         var request = clinux_spawn_request(
-                            path: path, argv: argv, envp: envp, working_directory: folder, standard_output: output,
+                            path: path, argv: argv, envp: envp, working_directory: folder,
+                            standard_input: standardInput?.descriptor ?? -1, standard_output: output,
                             standard_error: error)
                         return clinux_spawn(&request, &Signals.defaulted, &pid, &pidfd)
                     }

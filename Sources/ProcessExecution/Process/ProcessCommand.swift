@@ -7,12 +7,18 @@ package struct ProcessCommand {
     package let environment: EnvironmentBlock
     /// Absolute; nil means flowrun's own.
     package let workingDirectory: String?
+    /// What the first process reads as its standard input; nil for nothing.
+    package let standardInput: MemoryFile?
 
-    package init(path: String, arguments: [String], environment: EnvironmentBlock, workingDirectory: String?) {
+    package init(
+        path: String, arguments: [String], environment: EnvironmentBlock, workingDirectory: String?,
+        standardInput: MemoryFile? = nil
+    ) {
         self.path = path
         self.arguments = arguments
         self.environment = environment
         self.workingDirectory = workingDirectory
+        self.standardInput = standardInput
     }
 }
 
