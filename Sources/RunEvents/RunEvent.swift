@@ -9,12 +9,15 @@ package struct RunEvent: Sendable {
     /// Since the run started, monotonic.
     package let elapsed: Duration
     package let kind: Kind
+    /// Of an event of a step or group inside a group that may be retried: which time that group runs, from 0.
+    package let round: Int?
 
-    package init(sequence: Int, wallClock: Int64, elapsed: Duration, kind: Kind) {
+    package init(sequence: Int, wallClock: Int64, elapsed: Duration, kind: Kind, round: Int? = nil) {
         self.sequence = sequence
         self.wallClock = wallClock
         self.elapsed = elapsed
         self.kind = kind
+        self.round = round
     }
 
     package enum Kind: Sendable {
@@ -23,7 +26,18 @@ package struct RunEvent: Sendable {
         case runCancelRequested(source: String, cause: Cause)
         case groupStarted(group: String)
         case groupCancelRequested(group: String, cause: Cause)
+        /// A round of the group has failed, and there will be another after the delay; `round` is the one that failed.
+        case groupRetry(group: String, round: Int, delay: Duration)
         case groupFinished(GroupFinished)
+        /// The run has learned that it has this step: `by` is the fan-out that made it.
+        case stepAdded(step: String, by: String)
+        /// Everything a step or group (`id`) needs has ended, and nothing but a free place is missing. Only told where
+        /// somebody asks for it, as are the next three.
+        case ready(Subject)
+        /// It could start but for a lock, by name, or for a limit (nil).
+        case waiting(Subject, on: String?)
+        case lockAcquired(name: String, by: Subject)
+        case lockReleased(name: String, by: Subject)
         /// The process of an attempt exists.
         case stepStarted(StepStarted)
         case stepOutput(StepOutput)
@@ -32,9 +46,29 @@ package struct RunEvent: Sendable {
         case stepSignal(step: String, attempt: Int, signal: String)
         /// The attempt's first process has ended.
         case stepAttempt(step: String, attempt: Int, status: ExitStatus)
+        /// The attempt has failed, and there will be another after the delay.
+        case stepRetry(step: String, attempt: Int, delay: Duration)
         case stepFinished(StepFinished)
         case warning(code: String, message: String)
         case runFinished(RunFinished)
+    }
+}
+
+/// A step or group by its full id.
+package enum Subject: Sendable, Hashable {
+    case step(String)
+    case group(String)
+}
+
+/// One of a step's or group's outputs, or of a run's parameters, as the log shows it.
+package struct LoggedValue: Sendable, Hashable {
+    package let name: String
+    /// The value as JSON, secrets masked.
+    package let json: String
+
+    package init(name: String, json: String) {
+        self.name = name
+        self.json = json
     }
 }
 
@@ -140,6 +174,8 @@ package struct StepFinished: Sendable {
     package let duration: Duration?
     /// nil for a success, a chain down to a root for everything else.
     package let cause: Cause?
+    /// What it hands on, in the order of the file; empty unless it succeeded.
+    package let outputs: [LoggedValue]
     /// Bytes on both streams together.
     package let outputBytes: Int
     package let usage: ResourceUsage?
@@ -158,7 +194,7 @@ package struct StepFinished: Sendable {
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        cause: Cause? = nil, outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
+        cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
         containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
         item: String? = nil
     ) {
@@ -169,6 +205,7 @@ package struct StepFinished: Sendable {
         self.status = status
         self.duration = duration
         self.cause = cause
+        self.outputs = outputs
         self.outputBytes = outputBytes
         self.usage = usage
         self.outputTruncated = outputTruncated
@@ -188,11 +225,14 @@ package struct GroupFinished: Sendable {
     package let errors: [String]
     package let cancelled: [String]
     package let notRun: [String]
+    /// As in `StepFinished`.
+    package let outputs: [LoggedValue]
 
     package init(
         group: String, outcome: StepOutcome, duration: Duration, cause: Cause?, errors: [String], cancelled: [String],
-        notRun: [String]
+        notRun: [String], outputs: [LoggedValue] = []
     ) {
+        self.outputs = outputs
         self.group = group
         self.outcome = outcome
         self.duration = duration
@@ -241,11 +281,14 @@ package struct RunFinished: Sendable {
     package let tolerated: [String]
     package let cancelled: [String]
     package let notRun: [String]
+    /// The workflow's own, as in `StepFinished`.
+    package let outputs: [LoggedValue]
 
     package init(
         outcome: StepOutcome, duration: Duration, counts: OutcomeCounts, errors: [Failure], tolerated: [String],
-        cancelled: [String], notRun: [String]
+        cancelled: [String], notRun: [String], outputs: [LoggedValue] = []
     ) {
+        self.outputs = outputs
         self.outcome = outcome
         self.duration = duration
         self.counts = counts

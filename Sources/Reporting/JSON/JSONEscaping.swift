@@ -1,13 +1,25 @@
 /// The inside of a JSON string: what must not stand there as it is becomes an escape, ill-formed UTF-8 becomes U+FFFD.
 enum JSONEscaping {
     static func append(_ source: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        append(source, to: &bytes, unless: { !mustEscape($0) })
+    }
+
+    /// Copies JSON that somebody else has written: only what JSON allows and a line of ours does not becomes an escape.
+    static func appendWritten(_ json: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        append(json, to: &bytes, unless: { $0 == 0x22 || $0 == 0x5C || !mustEscape($0) })
+    }
+
+    @inline(__always)
+    private static func append(
+        _ source: UnsafeRawBufferPointer, to bytes: inout [UInt8], unless isAllowed: (UInt32) -> Bool
+    ) {
         var copied = 0
         var offset = 0
         while true {
             offset = PlainRun.endOfJSONText(in: source, from: offset)
             guard offset < source.count else { break }
             let sequence = UTF8Sequence(in: source, at: offset)
-            if case .scalar(let scalar, let length) = sequence, !mustEscape(scalar) {
+            if case .scalar(let scalar, let length) = sequence, isAllowed(scalar) {
                 offset += length
                 continue
             }

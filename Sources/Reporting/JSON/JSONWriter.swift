@@ -96,6 +96,14 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// A value that is JSON already, on one line; escapes what this writer would escape.
+    package mutating func value(json text: String) {
+        separate()
+        var text = text
+        text.withUTF8 { JSONEscaping.appendWritten(UnsafeRawBufferPointer($0), to: &bytes) }
+        needsComma = true
+    }
+
     package mutating func null() {
         separate()
         bytes.append(literal: "null")

@@ -19,6 +19,7 @@ package final class JSONLinesReporter: Reporter {
             json.timestamp("time", microseconds: event.wallClock)
             json.field("t", event.elapsed)
             json.field("event", event.kind.name)
+            if let round = event.round { json.field("round", round) }
             json.fields(of: event.kind)
         }
         json.newline()
@@ -34,12 +35,21 @@ extension RunEvent.Kind {
         case .runCancelRequested: "run.cancel_requested"
         case .groupStarted: "group.started"
         case .groupCancelRequested: "group.cancel_requested"
+        case .groupRetry: "group.retry"
         case .groupFinished: "group.finished"
+        case .stepAdded: "step.added"
+        case .ready(.step): "step.ready"
+        case .ready(.group): "group.ready"
+        case .waiting(.step, _): "step.waiting"
+        case .waiting(.group, _): "group.waiting"
+        case .lockAcquired: "lock.acquired"
+        case .lockReleased: "lock.released"
         case .stepStarted: "step.started"
         case .stepOutput: "step.output"
         case .stepCancelRequested: "step.cancel_requested"
         case .stepSignal: "step.signal"
         case .stepAttempt: "step.attempt"
+        case .stepRetry: "step.retry"
         case .stepFinished: "step.finished"
         case .warning: "warning"
         case .runFinished: "run.finished"

@@ -13,6 +13,20 @@ extension JSONWriter {
             field("group", group)
             self.cause("cause", cause)
         case .groupFinished(let group): fields(of: group)
+        case .groupRetry(let group, let round, let delay):
+            field("group", group)
+            field("round", round)
+            field("delay", delay)
+        case .stepAdded(let step, let by):
+            field("step", step)
+            field("by", by)
+        case .ready(let subject): self.subject(subject)
+        case .waiting(let subject, let lock):
+            self.subject(subject)
+            field("on", lock)
+        case .lockAcquired(let name, let by), .lockReleased(let name, let by):
+            field("name", name)
+            subject(by)
         case .stepStarted(let step): fields(of: step)
         case .stepOutput(let output): fields(of: output)
         case .stepCancelRequested(let step, let attempt, let cause):
@@ -27,6 +41,10 @@ extension JSONWriter {
             field("step", step)
             field("attempt", attempt)
             self.status(status)
+        case .stepRetry(let step, let attempt, let delay):
+            field("step", step)
+            field("attempt", attempt)
+            field("delay", delay)
         case .stepFinished(let step): fields(of: step)
         case .warning(let code, let message):
             field("code", code)
@@ -77,7 +95,7 @@ extension JSONWriter {
         field("duration", step.duration)
         cause("cause", step.cause)
         field("tolerated", step.isTolerated)
-        object("outputs") { _ in }
+        values("outputs", step.outputs)
         field("output_bytes", step.outputBytes)
         field("output_truncated", step.outputTruncated)
         field("max_rss", step.usage.map { $0.maxResident * 1024 })
@@ -97,6 +115,7 @@ extension JSONWriter {
         field("errors", group.errors)
         field("cancelled", group.cancelled)
         field("not_run", group.notRun)
+        values("outputs", group.outputs)
     }
 
     private mutating func fields(of run: RunFinished) {
@@ -112,6 +131,28 @@ extension JSONWriter {
         field("tolerated", run.tolerated)
         field("cancelled", run.cancelled)
         field("not_run", run.notRun)
+        values("outputs", run.outputs)
+    }
+
+    /// One of the two is null.
+    private mutating func subject(_ subject: Subject) {
+        switch subject {
+        case .step(let id):
+            field("step", id)
+            null("group")
+        case .group(let id):
+            null("step")
+            field("group", id)
+        }
+    }
+
+    private mutating func values(_ key: StaticString, _ values: [LoggedValue]) {
+        object(key) { json in
+            for value in values {
+                json.key(value.name)
+                json.value(json: value.json)
+            }
+        }
     }
 
     private mutating func value(_ failure: RunFinished.Failure) {

@@ -45,6 +45,11 @@ extension LogText {
             subject: "group \(group.group)", detail: group.detail)
     }
 
+    mutating func retryLine(_ subject: String, _ failed: String, _ delay: Duration, at elapsed: Duration) {
+        let pause = delay == .zero ? "at once" : "in \(TimeText.duration(delay))"
+        line(at: elapsed, verb: "retry", .caution, subject: subject, detail: "\(failed) failed, again \(pause)")
+    }
+
     mutating func verboseLine(_ event: RunEvent) {
         switch event.kind {
         case .stepStarted(let step):
@@ -59,7 +64,30 @@ extension LogText {
             line(at: event.elapsed, verb: "signal", .faint, subject: step, detail: signal)
         case .stepAttempt(let step, let attempt, let status):
             line(at: event.elapsed, verb: "ended", .faint, subject: step, detail: "attempt \(attempt), \(status)")
-        case .runStarted, .runCancelRequested, .groupFinished, .stepOutput, .stepFinished, .warning, .runFinished: break
+        case .stepAdded(let step, let by):
+            line(at: event.elapsed, verb: "added", .faint, subject: step, detail: "by \(by)")
+        case .ready(let subject):
+            line(at: event.elapsed, verb: "ready", .faint, subject: subject.words)
+        case .waiting(let subject, let lock):
+            line(
+                at: event.elapsed, verb: "waiting", .faint, subject: subject.words,
+                detail: lock.map { "for \($0)" } ?? "for a free place")
+        case .lockAcquired(let name, let by):
+            line(at: event.elapsed, verb: "acquired", .faint, subject: name, detail: "by \(by.words)")
+        case .lockReleased(let name, let by):
+            line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
+        case .runStarted, .runCancelRequested, .groupRetry, .groupFinished, .stepOutput, .stepRetry, .stepFinished,
+            .warning, .runFinished:
+            break
+        }
+    }
+}
+
+extension Subject {
+    fileprivate var words: String {
+        switch self {
+        case .step(let id): id
+        case .group(let id): "group \(id)"
         }
     }
 }

@@ -55,7 +55,13 @@ package final class TextReporter: Reporter {
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run): summary.write(run, to: &text, flush: flush)
-        case .stepStarted, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal, .stepAttempt:
+        case .stepRetry(let step, let attempt, let delay):
+            text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
+            if options.output == .grouped, let block = blocks.removeValue(forKey: step) { write(block, of: step) }
+        case .groupRetry(let group, let round, let delay):
+            text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
+        case .stepAdded, .stepStarted, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
+            .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }
         }
         flush(&text)

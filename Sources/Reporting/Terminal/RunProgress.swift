@@ -19,15 +19,21 @@ struct RunProgress {
         case .runStarted(let run): steps = run.steps
         case .stepStarted(let step): running.append((step.step, event.elapsed))
         case .stepFinished(let step):
-            if let index = running.firstIndex(where: { $0.step == step.step }) { running.remove(at: index) }
+            stop(step.step)
             finished += 1
             if step.outcome == .failure || step.outcome == .timeout { failed += 1 }
+        case .stepRetry(let step, _, _): stop(step)
+        case .stepAdded: steps += 1
         case .runFinished: hasEnded = true
-        case .runCancelRequested, .groupStarted, .groupCancelRequested, .groupFinished, .stepOutput,
-            .stepCancelRequested, .stepSignal, .stepAttempt, .warning:
+        case .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished, .stepOutput,
+            .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased, .warning:
             return false
         }
         return true
+    }
+
+    private mutating func stop(_ step: String) {
+        if let index = running.firstIndex(where: { $0.step == step }) { running.remove(at: index) }
     }
 
     /// The steps that have been running longest, first the one that started first; ties in order of their ids.

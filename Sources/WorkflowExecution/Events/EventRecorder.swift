@@ -26,12 +26,12 @@ final class EventRecorder {
     /// Since the run started.
     var elapsed: Duration { start.duration(to: clock.now) }
 
-    func record(_ kind: RunEvent.Kind) {
+    func record(_ kind: RunEvent.Kind, round: Int? = nil) {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         let event = RunEvent(
             sequence: nextSequence, wallClock: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000,
-            elapsed: elapsed, kind: kind)
+            elapsed: elapsed, kind: kind, round: round)
         nextSequence += 1
         for reporter in reporters { reporter.report(event) }
         if wantsTicks { scheduleTick(at: event.elapsed + Self.tickInterval) }
