@@ -1,6 +1,7 @@
 /// The stable code of a kind of finding, `FR0123`. A code is never given a second meaning.
 ///
 /// FR01xx: file and YAML. FR02xx: keys, values and names. FR03xx: the graph.
+/// FR04xx: expressions.
 package enum DiagnosticCode: String, CaseIterable, Sendable {
     // File and YAML
     case unreadableFile = "FR0101"
@@ -44,4 +45,13 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
 
     // The graph
     case dependencyCycle = "FR0301"
+
+    // Expressions and the values they read
+    case expressionSyntax = "FR0401"
+    case expressionNotAllowed = "FR0402"
+    case unknownName = "FR0403"
+    case unorderedRead = "FR0404"
+    case possiblyAbsent = "FR0405"
+    case valueType = "FR0406"
+    case notKnownHere = "FR0407"
 }

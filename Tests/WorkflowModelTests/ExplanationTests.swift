@@ -8,6 +8,7 @@ struct `The long form of a finding` {
     /// What the planner finds; its examples decode without a finding.
     static let plannersCodes: Set<DiagnosticCode> = [
         .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
+        .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
     ]
 
     @Test(arguments: DiagnosticCode.allCases)

@@ -45,7 +45,7 @@ struct `A workflow is refused` {
             "FR0206 `order` takes `parallel` or `sequence`, found `serial`"
         ),
         ("version: 1\ndefaults: { 1️⃣run: x }\nsteps: { a: { run: x } }", "FR0201 `run` is no key of `defaults`"),
-        ("version: 1\nname: 1️⃣${{ a }}\nsteps: { a: { run: x } }", "FR0208 `${{ }}` is not supported yet"),
+        ("version: 1\nname: 1️⃣${{ a }}\nsteps: { a: { run: x } }", "FR0402 `${{ }}` is not evaluated here"),
         (
             "version: 1\nsteps: { 1️⃣r4.5: { run: x } }",
             "FR0207 the id `r4.5` has a dot, which separates a group from its member"

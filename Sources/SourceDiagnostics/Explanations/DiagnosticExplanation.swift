@@ -44,6 +44,9 @@ extension DiagnosticCode {
         case .unknownDependency, .invalidID, .invalidEnvironmentName, .reservedEnvironmentName, .fanOutTooLarge,
             .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle:
             nameDetails
+        case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
+            .notKnownHere:
+            expressionDetails
         }
     }
 }

@@ -9,7 +9,7 @@ extension WorkflowDecoder {
         case .invalid:
             return .script("")
         case .sequence:
-            return .arguments(arguments(entry).map(Template.literal))
+            return .arguments(arguments(entry))
         case .mapping:
             reportType(
                 entry, expected: "a script or a list of words",
@@ -38,13 +38,13 @@ extension WorkflowDecoder {
             fix: replacing(value, by: "\"\(text)\"", "write `run: \"\(text)\"` or `run: [\"\(text)\"]`"))
     }
 
-    private mutating func arguments(_ entry: MappingReader.Entry) -> [String] {
-        let words = words(of: entry, what: "a command")
+    private mutating func arguments(_ entry: MappingReader.Entry) -> [Template] {
+        let words = words(of: entry, what: "a command") { $0.template($1) }
         if entry.value.count == 0 {
             report(
                 .emptyList, "the list of `run` is empty", at: entry.value,
                 fix: .init("write a program and its arguments"))
-        } else if words.first?.isEmpty == true {
+        } else if words.first?.literal?.isEmpty == true {
             report(
                 .invalidValue, "the command of `run` begins with an empty text", at: entry.value,
                 fix: .init("write the program's name first"))
@@ -52,13 +52,15 @@ extension WorkflowDecoder {
         return words
     }
 
-    /// The scalars of a list by their source text.
-    private mutating func words(of entry: MappingReader.Entry, what: String) -> [String] {
-        var words: [String] = []
+    /// The scalars of a list, each read by `read`.
+    private mutating func words<Word>(
+        of entry: MappingReader.Entry, what: String, read: (inout Self, YAMLNode) -> Word
+    ) -> [Word] {
+        var words: [Word] = []
         words.reserveCapacity(entry.value.count)
         for element in entry.value.elements {
             if element.kind == .scalar, !element.isNull {
-                words.append(element.text)
+                words.append(read(&self, element))
             } else if element.kind != .invalid {
                 let range = element.range.start == element.range.end ? entry.value.range : element.range
                 report(
@@ -74,7 +76,7 @@ extension WorkflowDecoder {
         guard let entry else { return nil }
         let value = entry.value
         if value.kind == .sequence {
-            let words = words(of: entry, what: "`shell`")
+            let words = words(of: entry, what: "`shell`") { $1.text }
             guard let program = words.first, !program.isEmpty else {
                 report(
                     .emptyList, "the list of `shell` names no program", at: value,

@@ -27,7 +27,7 @@ extension WorkflowDecoder {
                     severity: .warning,
                     fix: replacing(value, by: "\"\"", "write `\"\"` for an empty text, `null` to unset"))
             }
-            variables.append(EnvironmentEntry(name: name, value: value.isNull ? nil : .literal(value.text)))
+            variables.append(EnvironmentEntry(name: name, value: value.isNull ? nil : template(value)))
         }
         return variables
     }

@@ -2,13 +2,79 @@ internal import Glibc
 internal import SourceDiagnostics
 internal import YAMLSyntax
 
-// `${{ … }}` is a word of version 1 that is not built yet, and never one of scripts.
+// Where `${{ … }}` is evaluated, and what is said where it is not.
 extension WorkflowDecoder {
+    /// The text of a scalar with its expressions. Every place that evaluates them reads its value with this.
+    mutating func template(_ node: YAMLNode) -> Template {
+        guard hasExpressions, Self.firstExpression(in: node.bytes, from: 0) != nil else { return .literal(node.text) }
+        let row = node.contentRow
+        // An alias says what its anchor says, and has its mistakes told there.
+        if let known = templates[row] { return known }
+        let content = node.node(atRow: row)
+        let (template, problems) = TemplateParser.parse(ExpressionText(content), range: content.range)
+        for problem in problems { report(problem) }
+        templates[row] = template
+        return template
+    }
+
+    /// `if`: an expression, which may have braces around it; nil where it is wrong.
+    mutating func condition(_ entry: MappingReader.Entry?) -> Expression? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .scalar, !entry.value.isNull else {
+            reportType(entry, expected: "a condition, such as `params.channel == 'stable'`")
+            return nil
+        }
+        return expression(entry.value, needsBraces: false)
+    }
+
+    /// A value that is one expression and nothing else; nil where it is wrong.
+    mutating func expression(_ node: YAMLNode, needsBraces: Bool = true) -> Expression? {
+        let content = node.node(atRow: node.contentRow)
+        if hasExpressions { wholeRows.insert(node.contentRow) }
+        let text = ExpressionText(content)
+        do throws(ExpressionProblem) {
+            return try ExpressionParser.parse(text, in: try Self.inside(text, needsBraces: needsBraces))
+        } catch {
+            report(error)
+            return nil
+        }
+    }
+
+    /// The part of a value between its braces; all of it where it has none.
+    private static func inside(_ text: ExpressionText, needsBraces: Bool) throws(ExpressionProblem) -> Range<Int> {
+        let all = 0..<text.bytes.count
+        guard let first = text.bytes.withUnsafeBufferPointer({ firstExpression(in: $0, from: 0) }) else {
+            guard needsBraces else { return all }
+            throw ExpressionProblem(
+                "expected an expression, found \(Phrase.quoted(text.string(all)))", at: text.range(all),
+                fix: .init("write it in braces: `${{ … }}`"))
+        }
+        let isBlank = { (part: Range<Int>) in text.bytes[part].allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A } }
+        guard let close = ExpressionBraces.close(of: text.bytes, from: first + 3) else {
+            throw ExpressionProblem(
+                "this `${{` is not closed", at: text.range(first..<first + 3), fix: .init("close it with `}}`"))
+        }
+        guard isBlank(0..<first), isBlank(close + 2..<all.upperBound) else {
+            throw ExpressionProblem(
+                "the braces stand around the whole expression, or not at all", at: text.range(first..<close + 2),
+                fix: needsBraces
+                    ? .init("write one `${{ … }}` and nothing beside it")
+                    : text.replacing(
+                        first..<close + 2,
+                        by: text.string(first + 3..<close).trimmingBlanks, "write it without `${{` and `}}`"))
+        }
+        return first + 3..<close
+    }
+
+    private mutating func report(_ problem: ExpressionProblem) {
+        report(problem.code, problem.message, at: problem.range, notes: problem.notes, fix: problem.fix)
+    }
+
     static func mentionsExpression(_ file: SourceFile) -> Bool {
         file.bytes.withUnsafeBufferPointer { firstExpression(in: $0, from: 0) != nil }
     }
 
-    /// Reports every expression of every scalar, each at its place.
+    /// Reports every expression that stands in a script, or where nothing evaluates it, each at its place.
     mutating func reportExpressions(below root: YAMLNode, rowCount: Int) {
         guard hasExpressions else { return }
         let refused = refusedRows.sorted { $0.lowerBound < $1.lowerBound }
@@ -28,41 +94,36 @@ extension WorkflowDecoder {
 
     private mutating func reportExpressions(in node: YAMLNode) {
         let isScript = scriptRows.contains(node.contentRow)
-        for range in Self.places(of: Self.expressions(in: node.bytes), in: node) {
+        guard isScript || templates[node.contentRow] == nil && !wholeRows.contains(node.contentRow) else { return }
+        guard Self.firstExpression(in: node.bytes, from: 0) != nil else { return }
+        let text = ExpressionText(node)
+        for part in Self.expressions(in: text.bytes) {
             if isScript {
                 report(
-                    .expressionInScript, "`${{` in a script: flowrun never puts a value into code", at: range,
+                    .expressionInScript, "`${{` in a script: flowrun never puts a value into code",
+                    at: text.range(part),
                     fix: .init(
                         "set an environment variable with `env` and read it as \"$NAME\", or write `run: [list]`"))
             } else {
                 report(
-                    .notSupportedYet, "`${{ }}` is not supported yet", at: range,
-                    fix: .init("write the value, or an environment variable in a script"))
+                    .expressionNotAllowed, "`${{ }}` is not evaluated here", at: text.range(part),
+                    notes: [.init("expressions stand in \(Self.expressionPlaces)")], fix: .init("write the value"))
             }
         }
     }
 
-    /// Where parts of a value stand. Block text is spelt otherwise than its value, but has the same expressions.
-    private static func places(of parts: [Range<Int>], in node: YAMLNode) -> [SourceRange] {
-        let inSource = expressions(in: node.source)
-        guard inSource.count == parts.count else { return parts.map { _ in node.range } }
-        return inSource.map { part in
-            SourceRange(
-                start: node.range.start + UInt32(part.lowerBound), end: node.range.start + UInt32(part.upperBound))
-        }
-    }
+    private static let expressionPlaces =
+        "values of `env`, words of a `run` list, `working-directory`, `stdin`, `if`, `for-each` as a whole, and "
+        + "`outputs` of a group or of the workflow"
 
-    private static func expressions(in bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+    private static func expressions(in bytes: [UInt8]) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var offset = 0
-        while let start = firstExpression(in: bytes, from: offset) {
-            var end = start + 3
-            while end + 1 < bytes.count, bytes[end] != UInt8(ascii: "}") || bytes[end + 1] != UInt8(ascii: "}") {
-                end += 1
-            }
-            let isClosed = end + 1 < bytes.count
-            parts.append(start..<(isClosed ? end + 2 : start + 3))
-            offset = isClosed ? end + 2 : start + 3
+        while let start = bytes.withUnsafeBufferPointer({ firstExpression(in: $0, from: offset) }) {
+            let close = ExpressionBraces.close(of: bytes, from: start + 3)
+            offset = close.map { $0 + 2 } ?? start + 3
+            parts.append(start..<offset)
+            if close == nil { break }
         }
         return parts
     }
@@ -76,5 +137,14 @@ extension WorkflowDecoder {
             offset += 1
         }
         return nil
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
     }
 }

@@ -24,6 +24,12 @@ extension WorkflowDecoder {
         return nil
     }
 
+    /// A path that may hold expressions.
+    mutating func folder(_ entry: MappingReader.Entry?) -> Template? {
+        guard let entry, path(entry) != nil else { return nil }
+        return template(entry.value)
+    }
+
     mutating func mapping(_ entry: MappingReader.Entry) -> MappingReader? {
         guard entry.value.kind == .mapping else {
             reportType(entry, expected: "a mapping")

@@ -14,7 +14,7 @@ extension WorkflowDecoder {
             env: environment(reader.take(.env)),
             dotenv: dotenv(reader.take(.dotenv)),
             shell: shell(reader.take(.shell)),
-            workingDirectory: path(reader.take(.workingDirectory)).map(Template.literal),
+            workingDirectory: folder(reader.take(.workingDirectory)),
             timeout: timeLimit(reader.take(.timeout)),
             grace: duration(reader.take(.grace), mayBeZero: true),
             killSignal: killSignal(reader.take(.killSignal)),

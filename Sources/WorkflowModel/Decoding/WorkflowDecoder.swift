@@ -14,7 +14,11 @@ package struct WorkflowDecoder {
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole, and in which nothing more is reported.
     var refusedRows: [Range<Int>] = []
-    /// Whether the file says `${{` anywhere; only then is anybody interested in the two lists above.
+    /// What `template` has read, by the row of the content: an anchor is read once.
+    var templates: [Int: Template] = [:]
+    /// Rows of values that are one expression as a whole.
+    var wholeRows: Set<Int> = []
+    /// Whether the file says `${{` anywhere; only then is anybody interested in the four above.
     let hasExpressions: Bool
     var suggestionsLeft = 1000
 

@@ -1,0 +1,160 @@
+internal import SourceDiagnostics
+
+/// Cuts an expression into its tokens. Knows nothing of their order.
+struct ExpressionLexer {
+    enum Symbol: String {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case and = "&&"
+        case or = "||"
+        case not = "!"
+        case coalesce = "??"
+        case dot = "."
+        case star = "*"
+        case comma = ","
+        case openParen = "("
+        case closeParen = ")"
+        case openBracket = "["
+        case closeBracket = "]"
+    }
+
+    enum Kind: Equatable {
+        case end
+        case name(String)
+        case int(Int)
+        case text(String)
+        case symbol(Symbol)
+    }
+
+    struct Token {
+        let kind: Kind
+        /// Offsets into the text.
+        let range: Range<Int>
+    }
+
+    let text: ExpressionText
+    private(set) var offset: Int
+    let end: Int
+
+    init(_ text: ExpressionText, in part: Range<Int>) {
+        self.text = text
+        offset = part.lowerBound
+        end = part.upperBound
+    }
+
+    mutating func next() throws(ExpressionProblem) -> Token {
+        skipBlanks()
+        guard offset < end else { return Token(kind: .end, range: end..<end) }
+        let start = offset
+        let byte = text.bytes[start]
+        if Self.isNameStart(byte) { return name() }
+        if byte == UInt8(ascii: "'") { return try string() }
+        if Self.isDigit(byte) || byte == UInt8(ascii: "-") && Self.isDigit(peek(1)) { return try int() }
+        guard let symbol = symbol() else { throw unexpectedCharacter() }
+        offset += symbol.rawValue.utf8.count
+        return Token(kind: .symbol(symbol), range: start..<offset)
+    }
+
+    /// The name behind a dot, which may begin with a digit as ids do; nil where there is none.
+    mutating func memberName() -> Token? {
+        skipBlanks()
+        guard Self.isName(peek(0)), peek(0) != UInt8(ascii: "-") else { return nil }
+        return name()
+    }
+
+    /// The byte at a distance from the offset; 0 behind the end.
+    func peek(_ distance: Int) -> UInt8 { offset + distance < end ? text.bytes[offset + distance] : 0 }
+
+    private mutating func skipBlanks() {
+        while offset < end, [0x20, 0x09, 0x0A, 0x0D].contains(text.bytes[offset]) { offset += 1 }
+    }
+
+    private mutating func name() -> Token {
+        let start = offset
+        while Self.isName(peek(0)) { offset += 1 }
+        return Token(kind: .name(text.string(start..<offset)), range: start..<offset)
+    }
+
+    private mutating func int() throws(ExpressionProblem) -> Token {
+        let start = offset
+        offset += 1
+        while Self.isDigit(peek(0)) { offset += 1 }
+        if peek(0) == UInt8(ascii: "."), Self.isDigit(peek(1)) {
+            offset += 1
+            while Self.isName(peek(0)) { offset += 1 }
+            throw ExpressionProblem(
+                "\(Phrase.quoted(text.string(start..<offset))) is no whole number, and expressions have no others",
+                at: text.range(start..<offset),
+                fix: text.replacing(start..<offset, by: "fromJSON('\(text.string(start..<offset))')"))
+        }
+        if Self.isName(peek(0)) {
+            while Self.isName(peek(0)) { offset += 1 }
+            let word = text.string(start..<offset)
+            throw ExpressionProblem(
+                "\(Phrase.quoted(word)) is neither a number nor a name", at: text.range(start..<offset),
+                fix: text.replacing(start..<offset, by: "'\(word)'", "quote it if it is a text: `'\(word)'`"))
+        }
+        guard let number = Int(text.string(start..<offset)) else {
+            throw ExpressionProblem(
+                "the number \(Phrase.quoted(text.string(start..<offset))) is too large", at: text.range(start..<offset),
+                fix: .init("write a number that fits into 64 bits"))
+        }
+        return Token(kind: .int(number), range: start..<offset)
+    }
+
+    /// A text in single quotes, in which a quote is written twice.
+    private mutating func string() throws(ExpressionProblem) -> Token {
+        let start = offset
+        var value: [UInt8] = []
+        offset += 1
+        while offset < end {
+            let byte = text.bytes[offset]
+            offset += 1
+            if byte == UInt8(ascii: "'") {
+                guard peek(0) == UInt8(ascii: "'") else {
+                    return Token(kind: .text(String(decoding: value, as: UTF8.self)), range: start..<offset)
+                }
+                offset += 1
+            }
+            value.append(byte)
+        }
+        throw ExpressionProblem(
+            "the text that begins with this quote has no end", at: text.range(start..<start + 1),
+            fix: .init("close it with another `'`; a quote inside a text is written twice"))
+    }
+
+    private func symbol() -> Symbol? {
+        let second = peek(1)
+        switch peek(0) {
+        case UInt8(ascii: "="): return second == UInt8(ascii: "=") && peek(2) != UInt8(ascii: "=") ? .equal : nil
+        case UInt8(ascii: "!"):
+            if second != UInt8(ascii: "=") { return .not }
+            return peek(2) == UInt8(ascii: "=") ? nil : .notEqual
+        case UInt8(ascii: "<"):
+            if second == UInt8(ascii: ">") { return nil }
+            return second == UInt8(ascii: "=") ? .lessOrEqual : .less
+        case UInt8(ascii: ">"): return second == UInt8(ascii: "=") ? .greaterOrEqual : .greater
+        case UInt8(ascii: "&"): return second == UInt8(ascii: "&") ? .and : nil
+        case UInt8(ascii: "|"): return second == UInt8(ascii: "|") ? .or : nil
+        case UInt8(ascii: "?"): return second == UInt8(ascii: "?") ? .coalesce : nil
+        case UInt8(ascii: "."): return .dot
+        case UInt8(ascii: "*"): return .star
+        case UInt8(ascii: ","): return .comma
+        case UInt8(ascii: "("): return .openParen
+        case UInt8(ascii: ")"): return .closeParen
+        case UInt8(ascii: "["): return .openBracket
+        case UInt8(ascii: "]"): return .closeBracket
+        default: return nil
+        }
+    }
+
+    static func isNameStart(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") }
+
+    static func isName(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) || byte == UInt8(ascii: "-") }
+
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+}
