@@ -42,6 +42,8 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case formatVersion = "FR0218"
     case lookAlike = "FR0219"
     case dependencyInsideGroup = "FR0220"
+    case undeclaredSecret = "FR0221"
+    case invalidPattern = "FR0222"
 
     // The graph
     case dependencyCycle = "FR0301"

@@ -56,7 +56,11 @@ struct `A fan-out` {
     @Test(arguments: [
         ("for-each: 1️⃣[]", "FR0216? `for-each` goes over nothing, so nothing is run"),
         ("for-each: [a, b, 1️⃣a]", "FR0214 `a` stands in the list twice"),
-        ("for-each: 1️⃣a", "FR0205 `for-each` takes a list of texts, found the text `a`"),
+        ("for-each: 1️⃣a", "FR0205 `for-each` takes a list of texts, or one expression in `${{ }}`, found the text `a`"),
+        (
+            "for-each: x 1️⃣${{ steps.b.outputs.c }}",
+            "FR0401 the braces stand around the whole expression, or not at all"
+        ),
         ("for-each: [1️⃣[a]]", "FR0205 an item of `for-each` is a text, found a list"),
         ("for-each: [a]\nas: 1️⃣PATH", "FR0212 `PATH` is a variable that programs take orders from"),
         ("for-each: [a]\nas: 1️⃣my-item", "FR0211 `my-item` cannot name a variable"),
@@ -93,6 +97,14 @@ struct `A fan-out` {
     ])
     func `is refused where it says something wrong`(lines: String, finding: String) {
         #expect(checkStep("run: x\n" + lines).summary == ["1️⃣ \(finding)"])
+    }
+
+    @Test func `may leave its items to the run`() throws {
+        let checked = checkStep("run: x\nfor-each: ${{ steps.b.outputs.c }}\nas: part\nmax-items: 7")
+        #expect(checked.summary == [])
+        let fanOut = try #require(checked.node("a")?.settings?.fanOut)
+        #expect(fanOut.axes == ["part"] && fanOut.instances.isEmpty && fanOut.limit == 7)
+        #expect(fanOut.items?.text == "steps.b.outputs.c")
     }
 
     @Test func `is measured before it is made`() {

@@ -47,7 +47,7 @@ struct `A step is refused` {
         ("run: x\n1️⃣order: sequence", "FR0201 `order` is no key of a step"),
         ("run: x\n1️⃣defaults: {}", "FR0201 `defaults` is no key of a step"),
         ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
-        ("run: x\n1️⃣retry: { attempts: 3, delay: \"${{ x }}\" }", "FR0208 `retry` is not supported yet"),
+        ("run: x\n1️⃣detach: \"${{ x }}\"", "FR0208 `detach` is not supported yet"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
         ("env: {}\n1️⃣uses: other.yml", "FR0208 `uses` is not supported yet"),
         ("run: x\nenv: 1️⃣staging", "FR0205 `env` takes a mapping of names to values, found the text `staging`"),
@@ -96,10 +96,20 @@ struct `A step is refused` {
         ("run: x\n1️⃣allow_failure: true", "`allow_failure` is `continue-on-error`"),
         ("run: x\n1️⃣strategy: { matrix: {} }", "`strategy` is `matrix`"),
         ("run: x\n1️⃣desc: x", "`desc` is `description`"),
-        ("run: x\n1️⃣when: x", "`when` is `if`, which is not supported yet"),
-        ("run: x\n1️⃣retries: 3", "`retries` is `retry`, which is not supported yet"),
+        ("run: x\n1️⃣when: x", "`when` is `if`"),
+        ("run: x\n1️⃣retries: 3", "`retries` is `retry`, which counts all attempts"),
+        ("run: x\n1️⃣retryStrategy: { limit: 3 }", "`retryStrategy` is `retry`"),
         ("run: x\n1️⃣withItems: [a]", "`withItems` is `for-each`"),
-        ("run: x\n1️⃣concurrency: x", "`concurrency` is `mutex`, which is not supported yet"),
+        ("run: x\n1️⃣concurrency: x", "`concurrency` is `mutex`"),
+        ("run: x\n1️⃣output: x", "`output` is `outputs`"), ("run: x\n1️⃣queue: x", "`queue` is `pool`"),
+        ("run: x\n1️⃣os: [linux]", "`os` is `platforms`"), ("run: x\n1️⃣silent: true", "`silent` is `log`"),
+        ("run: x\n1️⃣call: other.yml", "`call` is `uses`, which is not supported yet"),
+        ("run: x\n1️⃣inputs: { a: \"${{ x }}\" }", "`inputs` is `params`, which is no key of a step"),
+        ("run: x\n1️⃣ensure: { b: { run: x } }", "`ensure` is `finally`, which is no key of a step"),
+        ("steps: { b: { run: x } }\n1️⃣ensure: { c: { run: x } }", "`ensure` is `finally`"),
+        ("steps: { b: { run: x } }\n1️⃣on_failure: { c: { run: x } }", "`on_failure` is `on-failure`"),
+        ("steps: { b: { run: x } }\n1️⃣limit: 2", "`limit` is `max-parallel`"),
+
     ])
     func `for a word of another tool, with flowrun's`(lines: String, words: String) {
         #expect(checkStep(lines).summary == ["1️⃣ FR0202 flowrun's word for \(words)"])
@@ -120,6 +130,14 @@ struct `A step is refused` {
         ("run: x\nkillSignal: INT", "run: x\nkill-signal: INT"),
         ("run: x\nmatrix: { os: linux }", "run: x\nmatrix: { os: [linux] }"),
         ("run: x\nenv: { A: }", "run: x\nenv: { A: \"\"}"),
+        ("run: x\nretries: 3", "run: x\nretry: { attempts: 4 }"),
+        ("run: x\nretry: 3", "run: x\nretry: { attempts: 3 }"),
+        ("run: x\nretry: { limit: 3 }", "run: x\nretry: { attempts: 3 }"),
+        ("run: x\nretry: { attempts: 2, when: [\"7\"] }", "run: x\nretry: { attempts: 2, when: [7] }"),
+        ("run: x\nplatforms: linux", "run: x\nplatforms: [linux]"),
+        ("run: x\nplatforms: [darwin]", "run: x\nplatforms: [macos]"),
+        ("run: x\noutputs: { a: integer }", "run: x\noutputs: { a: int }"),
+        ("run: x\nfor-each: steps.b.outputs.c", "run: x\nfor-each: \"${{ steps.b.outputs.c }}\""),
     ])
     func `with a fix that a machine can make`(lines: String, fixed: String) {
         let checked = checkStep(lines)

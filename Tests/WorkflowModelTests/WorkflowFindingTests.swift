@@ -22,9 +22,22 @@ struct `A workflow is refused` {
             "version: 1\nsteps:\n  a: 1️⃣make all",
             "FR0205 `a` takes a mapping with `run` or `steps`, found the text `make all`"
         ),
-        ("version: 1\nsteps: { a: { steps: 1️⃣{} } }", "FR0216 `steps` holds no step"),
+        ("version: 1\nsteps: { a: { steps: 1️⃣{} } }", "FR0216? `steps` holds no step"),
         ("version: 1\n1️⃣stages: [x]\nsteps: { a: { run: x } }", "FR0201 unknown key `stages` in the workflow"),
-        ("version: 1\n1️⃣params: { a: 1 }\nsteps: { a: { run: x } }", "FR0208 `params` is not supported yet"),
+        ("version: 1\n1️⃣services: { a: 1 }\nsteps: { a: { run: x } }", "FR0208 `services` is not supported yet"),
+        (
+            "version: 1\n1️⃣retry: { attempts: 2 }\nsteps: { a: { run: x } }",
+            "FR0201 `retry` is no key of the workflow"
+        ),
+        ("version: 1\n1️⃣mutex: a\nsteps: { a: { run: x } }", "FR0201 `mutex` is no key of the workflow"),
+        (
+            "version: 1\nenv-policy: 1️⃣none\nsteps: { a: { run: x } }",
+            "FR0206 `env-policy` takes `inherit` or `clean`, found `none`"
+        ),
+        (
+            "version: 1\nlog: 1️⃣loud\nsteps: { a: { run: x } }",
+            "FR0206 `log` takes `live`, `grouped` or `quiet`, found `loud`"
+        ),
         ("version: 1\n1️⃣jobs: { a: { run: x } }", "FR0202 flowrun's word for `jobs` is `steps`"),
         ("version: 1\n1️⃣on: push\nsteps: { a: { run: x } }", "FR0202 flowrun has no key `on`"),
         ("version: 1\n1️⃣run: x\nsteps: { a: { run: x } }", "FR0201 `run` is no key of the workflow"),

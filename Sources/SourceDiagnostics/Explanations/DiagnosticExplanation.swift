@@ -39,10 +39,11 @@ extension DiagnosticCode {
             .recursiveAlias, .emptyDocument, .yamlVersion, .keyNotScalar:
             textDetails
         case .unknownKey, .foreignKey, .missingKey, .wrongType, .invalidValue, .notSupportedYet, .conflictingKeys,
-            .expressionInScript, .emptyList, .formatVersion, .lookAlike:
+            .expressionInScript, .emptyList, .formatVersion, .lookAlike, .invalidPattern:
             keyDetails
         case .unknownDependency, .invalidID, .invalidEnvironmentName, .reservedEnvironmentName, .fanOutTooLarge,
-            .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle:
+            .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .undeclaredSecret,
+            .dependencyCycle:
             nameDetails
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
             .notKnownHere:

@@ -20,7 +20,10 @@ extension DiagnosticCode {
         case .missingKey:
             DiagnosticExplanation(
                 "a key is missing",
-                "A workflow needs `steps`, a step needs `run`, and a group needs `steps`.",
+                """
+                A workflow needs `steps`, a step needs `run`, and a group needs `steps`; `retry` needs `attempts`, a
+                parameter of type enum needs `values`, and a secret the place it comes from.
+                """,
                 example: "version: 1\nsteps:\n  hello:\n    timeout: 5m",
                 remedy: "add the key.")
         case .wrongType:
@@ -48,14 +51,15 @@ extension DiagnosticCode {
                 The word belongs to version 1 of the format, and this version of flowrun cannot do it yet. It is refused
                 rather than ignored: a workflow that passes does all that it says.
                 """,
-                example: "version: 1\nsteps:\n  hello:\n    run: echo\n    retry: { attempts: 3 }",
+                example: "version: 1\nsteps:\n  hello:\n    run: echo\n    detach: true",
                 remedy: "remove it, or use a newer flowrun.")
         case .conflictingKeys:
             DiagnosticExplanation(
                 "keys that do not go together",
                 """
                 A node runs one command or holds steps, fans out by `matrix` or by `for-each`, and keys that say how say
-                nothing alone: `as` belongs to `for-each`, `max-items` to a fan-out, `shell` to a script.
+                nothing alone: `as` belongs to `for-each`, `max-items` to a fan-out, `shell` to a script, `backoff` to
+                a `delay`. A required parameter has no default, and a secret comes from one place.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    steps:\n      inner: { run: echo }",
                 remedy: "remove one of them, or move one into a step of its own.")
@@ -73,7 +77,8 @@ extension DiagnosticCode {
                 "nothing in it",
                 """
                 A list or mapping that must hold something is empty. Without steps nothing would run; an axis without
-                values makes the whole matrix empty. An empty `needs` or `for-each` is a warning: it does no harm.
+                values makes the whole matrix empty. An empty `needs` or `for-each`, or a group without members, is a
+                warning: it does no harm.
                 """,
                 example: "version: 1\nsteps: {}",
                 remedy: "add an entry, or remove the key.")
@@ -86,6 +91,21 @@ extension DiagnosticCode {
                 """,
                 example: "steps:\n  hello: { run: echo }",
                 remedy: "write `version: 1` as the first line.")
+        case .invalidPattern:
+            DiagnosticExplanation(
+                "not a regular expression",
+                """
+                The `pattern` of a parameter is a regular expression which the whole of a given text has to match.
+                Characters such as ( [ * + ? have a meaning in it; a backslash takes it away.
+                """,
+                example: """
+                    version: 1
+                    params:
+                      tag: { type: string, pattern: "v[0-9" }
+                    steps:
+                      hello: { run: echo }
+                    """,
+                remedy: "close the bracket: \"v[0-9]+\".")
         default:
             DiagnosticExplanation(
                 "not what it looks like",

@@ -17,7 +17,9 @@ extension DiagnosticCode {
                 "not an id",
                 """
                 Ids begin with a letter, a digit or _ and go on with these and -, at most 128 characters. A dot separates a
-                group from its member in logs and on the command line, and so cannot be part of an id.
+                group from its member in logs and on the command line, and so cannot be part of an id. The names of
+                pools, mutexes and outputs follow the same rule. `finally` and `on-failure` are no ids in a group that
+                has a block of that name.
                 """,
                 example: "version: 1\nsteps:\n  r4.5.6: { run: echo }",
                 remedy: "write r4-5-6, here and in every `needs` that names it; a `name` may be any text.")
@@ -25,8 +27,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "not the name of a variable",
                 """
-                Environment variables, axes of a matrix and loop variables begin with a letter or _ and go on with letters,
-                digits and _. Others could not be read in a shell.
+                Environment variables, parameters, secrets, axes of a matrix and loop variables begin with a letter or _
+                and go on with letters, digits and _. Others could not be read in a shell.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    env: { MY-NAME: x }",
                 remedy: "write MY_NAME.")
@@ -34,9 +36,9 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "a reserved variable",
                 """
-                Variables that begin with FLOWRUN_ are flowrun's own. Axes and loop variables may also not be named like
-                those that shells and programs take orders from, such as PATH, IFS, HOME, BASH_ENV or LD_PRELOAD: an item
-                of a list would then decide what is run. In `env` those may be set.
+                Variables that begin with FLOWRUN_ are flowrun's own. Parameters, secrets, axes and loop variables may also
+                not be named like those that shells and programs take orders from, such as PATH, IFS, HOME, BASH_ENV or
+                LD_PRELOAD: an item of a list would then decide what is run. In `env` those may be set.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    for-each: [a, b]\n    as: PATH",
                 remedy: "choose another name.")
@@ -61,7 +63,8 @@ extension DiagnosticCode {
                 "the same item twice",
                 """
                 Instances of a fan-out are named by their items, in logs and on the command line, so that no two may have
-                the same.
+                the same. In a list of pools, mutexes, secrets, values or exit codes a second mention adds nothing, and is
+                mostly a slip of the pen.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    for-each: [a, b, a]",
                 remedy: "remove one of the two.")
@@ -106,6 +109,15 @@ extension DiagnosticCode {
                         needs: [build.compile]
                     """,
                 remedy: "need the group: needs: [build].")
+        case .undeclaredSecret:
+            DiagnosticExplanation(
+                "an undeclared secret",
+                """
+                The `secrets` of a step name some of those that the top of the file declares, with the place each comes
+                from. A secret that is not declared would be an empty variable, found out when the step fails.
+                """,
+                example: "version: 1\nsteps:\n  publish:\n    run: ./publish\n    secrets: [TOKEN]",
+                remedy: "declare it at the top: secrets: { TOKEN: { env: TOKEN } }.")
         default:
             DiagnosticExplanation(
                 "a cycle of dependencies",

@@ -5,6 +5,8 @@ enum ForeignWords {
         case key(WorkflowKey)
         /// The flowrun key whose value is a duration, and the unit of the foreign bare number.
         case duration(WorkflowKey, unit: String)
+        /// A number of attempts after the first, which `retry` counts.
+        case retries
         /// What to write instead.
         case advice(String)
     }
@@ -17,19 +19,24 @@ enum ForeignWords {
         case "inputs", "vars", "arguments", "variables", "parameters": return .key(.params)
         case "environment": return .key(.env)
         case "env_file", "env-file": return .key(.dotenv)
+        case "secret": return .key(.secrets)
         case "jobs", "tasks", "dag": return .key(.steps)
         case "deps", "depends", "depends_on", "depends-on", "dependsOn", "dependencies", "require", "requires":
             return .key(.needs)
-        case "when", "rules", "runIf", "run_if", "only": return .key(.if)
+        case "when", "rules", "runIf", "run_if", "only", "condition", "preconditions": return .key(.if)
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
         case "call", "template", "includes", "include": return .key(.uses)
         case "dir", "cwd", "working_dir", "working-dir", "workdir": return .key(.workingDirectory)
+        case "input" where isStep: return .key(.stdin)
+        case "tty" where isStep: return .key(.interactive)
         case "timeout-minutes", "timeout_minutes", "timeoutMinutes": return .duration(.timeout, unit: "m")
         case "timeoutSec", "timeout_sec", "timeoutSeconds", "timeout-seconds", "activeDeadlineSeconds":
             return .duration(.timeout, unit: "s")
         case "signal_on_stop", "signalOnStop", "shutdown": return .key(.killSignal)
-        case "retries", "retryStrategy", "retry_policy", "retryPolicy": return .key(.retry)
-        case "allow_failure", "allowFailure", "allow-failure", "ignore_error", "ignore_errors", "ignore-error":
+        case "retries", "max-retries", "max_retries", "maxRetries": return .retries
+        case "retryStrategy", "retry_policy", "retryPolicy", "retry-policy": return .key(.retry)
+        case "allow_failure", "allowFailure", "allow-failure", "ignore_error", "ignore_errors", "ignore-error",
+            "continue_on", "continueOn":
             return .key(.continueOnError)
         case "strategy", "parallel": return isStep || place == .group ? .key(.matrix) : nil
         case "withItems", "withParam", "with_items", "with-items", "for", "across", "foreach", "loop":
@@ -37,11 +44,13 @@ enum ForeignWords {
         case "parallelism", "max_in_flight", "limit", "concurrent": return .key(.maxParallel)
         case "type", "do", "piped":
             return isStep ? nil : .advice("write `order: sequence` and put the steps under `steps`")
-        case "resources", "queue": return .key(place == .top ? .pools : .pool)
-        case "concurrency", "resource_group", "serial_groups": return .key(.mutex)
+        case "resources", "queue", "semaphore", "semaphores": return .key(place == .top ? .pools : .pool)
+        case "concurrency", "resource_group", "resource-group", "serial_groups", "lock", "locks": return .key(.mutex)
         case "output": return .key(.outputs)
-        case "ensure", "onExit", "after_script", "after-script", "defer": return .key(.finally)
-        case "errors", "on_failure", "onFailure": return .key(.onFailure)
+        case "ensure", "onExit", "on_exit", "after_script", "after-script", "defer": return .key(.finally)
+        case "errors", "on_failure", "onFailure", "on_error", "on-error": return .key(.onFailure)
+        case "handler_on", "handlerOn", "hooks":
+            return .advice("write the steps for every end under `finally`, those for a failure under `on-failure`")
         case "os": return .key(.platforms)
         case "silent": return .key(.log)
         case "id" where place == .step || place == .group:
@@ -49,6 +58,55 @@ enum ForeignWords {
         case "on", "triggers", "schedule": return .advice("remove it: flowrun runs when it is called, from cron or CI")
         case "runs-on", "image", "container": return .advice("remove it: steps run where flowrun runs")
         default: return nil
+        }
+    }
+
+    enum FieldMeaning {
+        /// The word of the same place for the same thing.
+        case word(String)
+        /// What to write instead.
+        case advice(String)
+    }
+
+    /// What a foreign word means in a mapping below a key; nil for a word that is simply unknown.
+    static func meaning(of word: String, in place: FieldPlace) -> FieldMeaning? {
+        switch place {
+        case .retry: retryMeaning(of: word)
+        case .parameter: parameterMeaning(of: word)
+        case .secret:
+            switch word {
+            case "environment", "variable", "var", "key", "name": .word("env")
+            case "path": .word("file")
+            default: nil
+            }
+        case .output: word == "source" ? .word("from") : nil
+        case .dotenvFile: nil
+        }
+    }
+
+    private static func retryMeaning(of word: String) -> FieldMeaning? {
+        switch word {
+        case "limit", "max", "count", "times", "max-attempts", "max_attempts", "maxAttempts": .word("attempts")
+        case "retries", "max-retries", "max_retries": .advice("write `attempts`, which counts the first one, too")
+        case "interval", "interval_sec", "wait", "initial-delay", "initial_delay", "sleep": .word("delay")
+        case "factor", "multiplier", "rate", "exponential": .word("backoff")
+        case "max-interval", "max_interval", "max_interval_sec", "maxInterval", "max_delay", "cap": .word("max-delay")
+        case "exit-code", "exit_code", "exit-codes", "exit_codes", "exitCodes", "on", "if", "retryPolicy": .word("when")
+        case "max-duration", "maxDuration", "max_duration", "total-timeout", "within": .word("deadline")
+        case "timeout":
+            .advice("write `timeout` beside `retry` for one attempt, or `deadline` here for all of them together")
+        default: nil
+        }
+    }
+
+    private static func parameterMeaning(of word: String) -> FieldMeaning? {
+        switch word {
+        case "options", "choices", "enum", "allowed", "one-of", "oneOf": .word("values")
+        case "desc", "summary", "help": .word("description")
+        case "value", "def": .word("default")
+        case "regex", "regexp", "match", "format": .word("pattern")
+        case "optional": .advice("remove it: only a parameter with `required: true` must be given")
+        default: nil
         }
     }
 }

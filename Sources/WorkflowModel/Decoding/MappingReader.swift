@@ -11,7 +11,7 @@ struct MappingReader {
     /// Words of the format that are not supported yet, in file order.
     private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
     /// Per supported key the row of its key node; only those that are `present` count. Small, because every step has one.
-    private var rows: InlineArray<24, UInt32>
+    private var rows: InlineArray<40, UInt32>
 
     struct Entry {
         let key: YAMLNode

@@ -76,24 +76,12 @@ extension WorkflowDecoder {
     }
 
     private mutating func dotenvMapping(_ node: YAMLNode) -> DotenvFile? {
-        var (path, isOptional): (String?, Bool) = (nil, false)
-        var hasPath = false
-        for (key, value) in node.entries {
-            let entry = MappingReader.Entry(key: key, value: value)
-            switch key.text {
-            case "path":
-                hasPath = true
-                path = self.path(entry)
-            case "optional":
-                isOptional = bool(entry) ?? false
-            default:
-                let near = Suggestion.nearest(to: key.text, among: WorkflowKeys.dotenvFile)
-                report(
-                    .unknownKey, "unknown key \(Phrase.quoted(key.text)) in an entry of `dotenv`", at: key,
-                    notes: [.init("its keys are path and optional")], fix: near.map { replacing(key, by: $0) })
-            }
+        let fields = fields(node, of: .dotenvFile)
+        let isOptional = bool(fields.take("optional")) ?? false
+        guard let entry = fields.take("path") else {
+            report(.missingKey, "this entry of `dotenv` has no `path`", at: node, fix: .init("add `path:`"))
+            return nil
         }
-        if !hasPath { report(.missingKey, "this entry of `dotenv` has no `path`", at: node, fix: .init("add `path:`")) }
-        return path.map { DotenvFile(path: $0, isOptional: isOptional, range: node.range) }
+        return path(entry).map { DotenvFile(path: $0, isOptional: isOptional, range: node.range) }
     }
 }

@@ -45,10 +45,7 @@ extension WorkflowDecoder {
             name = given
             checkVariable(given, at: variable.value.range)
         }
-        guard entry.value.kind == .sequence else {
-            reportType(entry, expected: "a list of texts")
-            return nil
-        }
+        guard entry.value.kind == .sequence else { return decodeDynamicLoop(entry, variable: name, limit: limit) }
         guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
         if entry.value.count == 0 {
             report(
@@ -58,7 +55,25 @@ extension WorkflowDecoder {
         let values = decodeValues(entry.value, what: "an item of `for-each`")
         let combinations = values.map { [Variable(name: name, value: $0.text)] }
         return FanOut(
-            axes: [name], instances: FanOutExpansion.instances(combinations, axisCount: 1), range: entry.key.range)
+            axes: [name], instances: FanOutExpansion.instances(combinations, axisCount: 1), limit: limit,
+            range: entry.key.range)
+    }
+
+    /// `for-each: ${{ … }}`: the run will know the items.
+    private mutating func decodeDynamicLoop(
+        _ entry: MappingReader.Entry, variable: String, limit: Int
+    ) -> FanOut? {
+        let value = entry.value
+        guard value.kind == .scalar, isExpression(value) else {
+            let text = value.text
+            let isBare = value.type == .string && Self.looksLikeExpression(text)
+            reportType(
+                entry, expected: "a list of texts, or one expression in `${{ }}`",
+                fix: isBare ? replacing(value, by: Self.braced(text)) : nil)
+            return nil
+        }
+        guard let items = expression(value) else { return nil }
+        return FanOut(axes: [variable], instances: [], items: items, limit: limit, range: entry.key.range)
     }
 
     // MARK: matrix
@@ -105,7 +120,7 @@ extension WorkflowDecoder {
                 fix: .init("add an axis, or exclude less"))
         }
         reportRepeatedInstances(instances, of: entry)
-        return FanOut(axes: matrix.axes.map(\.name), instances: instances, range: entry.key.range)
+        return FanOut(axes: matrix.axes.map(\.name), instances: instances, limit: limit, range: entry.key.range)
     }
 
     private mutating func decodeAxis(_ entry: MappingReader.Entry, after axes: [FanOutExpansion.Axis])
@@ -161,16 +176,21 @@ extension WorkflowDecoder {
         return values
     }
 
-    private mutating func checkVariable(_ name: String, at range: SourceRange) {
+    /// Reports a name that no variable of a step can have, or that programs listen to.
+    mutating func checkVariable(_ name: String, at range: SourceRange) {
         if !VariableName.isValid(name) {
-            report(
-                .invalidEnvironmentName, "\(Phrase.quoted(name)) cannot name a variable", at: range,
-                fix: .init("use letters, digits and `_`, with no digit first"))
+            reportVariableName(name, at: range)
         } else if VariableName.isListenedTo(name) {
             report(
                 .reservedEnvironmentName, "`\(name)` is a variable that programs take orders from", at: range,
                 fix: .init("choose another name"))
         }
+    }
+
+    mutating func reportVariableName(_ name: String, at range: SourceRange) {
+        report(
+            .invalidEnvironmentName, "\(Phrase.quoted(name)) cannot name a variable", at: range,
+            fix: .init("use letters, digits and `_`, with no digit first"))
     }
 
     private mutating func checkSize(

@@ -37,7 +37,7 @@ extension WorkflowDecoder {
     }
 
     /// Whether a value holds an expression, which is a finding of its own.
-    private func isExpression(_ node: YAMLNode) -> Bool {
+    func isExpression(_ node: YAMLNode) -> Bool {
         hasExpressions && node.kind == .scalar && node.text.contains("${{")
     }
 

@@ -29,7 +29,7 @@ extension WorkflowDecoder {
     }
 
     /// Nothing more is said about what stands below.
-    private mutating func refuse(_ value: YAMLNode) {
+    mutating func refuse(_ value: YAMLNode) {
         refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
     }
 
@@ -42,11 +42,27 @@ extension WorkflowDecoder {
 
     private mutating func reportMisplaced(_ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace) {
         refuse(entry.value)
-        let homes = [KeyPlace.top, .defaults, .group, .step].filter { $0.keySet.contains(key) }
-            .map { $0 == .top ? "at the top of the file" : "in \($0.rawValue)" }
         report(
             .unknownKey, "`\(key.spelling)` is no key of \(place.rawValue)", at: entry.key,
-            notes: [.init("it may stand \(homes.joined(separator: ", "))")])
+            notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
+    }
+
+    private func homes(of key: WorkflowKey) -> String {
+        [KeyPlace.top, .defaults, .group, .step].filter { $0.keySet.contains(key) }
+            .map { $0 == .top ? "at the top of the file" : "in \($0.rawValue)" }.joined(separator: ", ")
+    }
+
+    /// What to do about a key that stands where it cannot.
+    private func advice(on key: WorkflowKey, in place: KeyPlace) -> Diagnostic.Fix? {
+        switch (key, place) {
+        case (.onFailure, .step): .init("give another step `needs: { id: failure }`, or put this one into a group")
+        case (.finally, .step): .init("give another step `needs: { id: done }`, or put this one into a group")
+        case (.pool, .group): .init("ask for the pool in each step: a group runs nothing by itself")
+        case (.pool, .top): .init("write `pools: { name: size }` here, and `pool` in the steps that take from it")
+        case (.pools, .step): .init("write `pool: { name: units }`")
+        case (.secrets, .group): .init("list the secrets in each step that may see them")
+        default: nil
+        }
     }
 
     private mutating func reportForeign(
@@ -55,16 +71,24 @@ extension WorkflowDecoder {
         let word = Phrase.quoted(entry.key.text)
         switch meaning {
         case .advice(let advice):
-            refuse(entry.value)
             report(.foreignKey, "flowrun has no key \(word)", at: entry.key, fix: .init(advice))
         case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
-            refuse(entry.value)
             report(
                 .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
         case .key(let key) where !place.keySet.contains(key):
-            reportMeaningless(entry, in: place)
+            report(
+                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is no key of \(place.rawValue)",
+                at: entry.key, notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
+        case .retries:
+            let attempts = entry.value.type == .int ? Int(entry.value.text).map { $0.addingReportingOverflow(1) } : nil
+            let retry = attempts.flatMap { $0.overflow ? nil : "{ attempts: \($0.partialValue) }" }
+            var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: "retry")]
+            if let retry { edits.append(edit(entry.value, to: retry)) }
+            report(
+                .foreignKey, "flowrun's word for \(word) is `retry`, which counts all attempts", at: entry.key,
+                fix: .init("write `retry: \(retry ?? "{ attempts: 3 }")`", edits: retry == nil ? [] : edits))
         case .key(let key):
             report(
                 .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`", at: entry.key,
@@ -81,20 +105,25 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Reads a foreign entry under its flowrun name where its value has the same form.
-    private func adopt(
+    /// Reads a foreign entry under its flowrun name where its value has the same form, and leaves it aside otherwise.
+    private mutating func adopt(
         _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
         in place: KeyPlace
     ) {
-        guard case .key(let key) = meaning, place.keySet.contains(key) else { return }
+        guard case .key(let key) = meaning, place.keySet.contains(key), hasForm(entry.value, of: key) else {
+            return refuse(entry.value)
+        }
+        reader.adopt(entry, as: key)
+    }
+
+    private func hasForm(_ value: YAMLNode, of key: WorkflowKey) -> Bool {
         switch key {
-        case .steps where entry.value.kind == .mapping, .env where entry.value.kind == .mapping:
-            reader.adopt(entry, as: key)
-        case .needs where entry.value.kind == .sequence && entry.value.elements.allSatisfy { $0.kind == .scalar }:
-            reader.adopt(entry, as: key)
-        case .run where entry.value.kind == .scalar && entry.value.type == .string:
-            reader.adopt(entry, as: key)
-        default: break
+        case .steps, .env, .outputs: value.kind == .mapping
+        case .params, .finally, .onFailure:
+            value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
+        case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
+        case .run: value.kind == .scalar && value.type == .string
+        default: false
         }
     }
 

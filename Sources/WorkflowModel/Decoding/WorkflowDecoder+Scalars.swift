@@ -30,6 +30,16 @@ extension WorkflowDecoder {
         return template(entry.value)
     }
 
+    /// Any scalar, with the expressions in it.
+    mutating func templateText(_ entry: MappingReader.Entry?) -> Template? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .scalar, !entry.value.isNull else {
+            reportType(entry, expected: "a text")
+            return nil
+        }
+        return template(entry.value)
+    }
+
     mutating func mapping(_ entry: MappingReader.Entry) -> MappingReader? {
         guard entry.value.kind == .mapping else {
             reportType(entry, expected: "a mapping")
@@ -80,6 +90,26 @@ extension WorkflowDecoder {
             return nil
         }
         guard let number = Int(digits), (1...limit).contains(number) else {
+            reportValue(entry, expected: expected)
+            return nil
+        }
+        return number
+    }
+
+    /// A number, fractions allowed.
+    mutating func decimal(_ entry: MappingReader.Entry?, from lowest: Double, to highest: Double) -> Double? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a number from \(Int(lowest)) to \(Int(highest))"
+        let number = Double(value.text)
+        guard value.type == .int || value.type == .float else {
+            let isQuoted = value.type == .string && number != nil
+            reportType(
+                entry, expected: isQuoted ? "\(expected) without quotes" : expected,
+                fix: isQuoted ? replacing(value, by: value.text) : nil)
+            return nil
+        }
+        guard let number, number >= lowest, number <= highest else {
             reportValue(entry, expected: expected)
             return nil
         }

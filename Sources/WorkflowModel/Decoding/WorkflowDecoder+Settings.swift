@@ -8,6 +8,8 @@ extension WorkflowDecoder {
         guard !reader.present.subtracting(common).isEmpty else { return nil }
         let fanOut = decodeFanOut(reader, in: place)
         let isTop = place == .top
+        let isStep = place == .step
+        reportTwoInputs(reader)
         return Settings(
             name: isTop ? nil : text(reader.take(.name)),
             description: isTop ? nil : text(reader.take(.description)),
@@ -22,15 +24,62 @@ extension WorkflowDecoder {
             maxParallel: count(reader.take(.maxParallel)),
             failFast: failFast(reader.take(.failFast)),
             orderRange: sequenceRange(reader.take(.order)),
-            fanOut: fanOut)
+            fanOut: fanOut,
+            condition: condition(reader.take(.if)),
+            retry: retry(reader.take(.retry)),
+            outputs: isStep ? stepOutputs(reader.take(.outputs)) : groupOutputs(reader.take(.outputs)),
+            pools: poolRequests(reader.take(.pool)),
+            mutexes: mutexRequests(reader.take(.mutex)),
+            standardInput: templateText(reader.take(.stdin)),
+            secrets: isStep ? secretUses(reader.take(.secrets)) : [],
+            environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
+            isInteractive: bool(reader.take(.interactive)) ?? false,
+            platforms: platforms(reader.take(.platforms)),
+            log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init))
     }
 
-    private static let commonKeys = KeySet([.run, .needs, .steps])
-    private static let commonTopKeys = KeySet([.version, .name, .description, .defaults, .steps])
+    private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally])
+    private static let commonTopKeys = KeySet([
+        .version, .name, .description, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
+    ])
 
-    private mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {
+    mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {
         guard let entry, let duration = duration(entry) else { return nil }
         return TimeLimit(duration: duration, range: entry.value.range)
+    }
+
+    mutating func environmentPolicy(_ entry: MappingReader.Entry?) -> EnvironmentPolicy? {
+        entry.flatMap { word($0, of: EnvironmentPolicy.allCases.map(\.rawValue)) }.flatMap(EnvironmentPolicy.init)
+    }
+
+    /// Words of other tools for platforms.
+    private static let foreignPlatforms = [
+        "amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "darwin": "macos", "mac": "macos",
+        "osx": "macos", "win": "windows",
+    ]
+
+    private mutating func platforms(_ entry: MappingReader.Entry?) -> [Platform] {
+        guard let entry else { return [] }
+        let words = Platform.allCases.map(\.rawValue)
+        return items(entry, expected: "a list of platforms", mayBeAlone: false).compactMap { node in
+            if let platform = Platform(rawValue: node.text) { return platform }
+            guard !isExpression(node) else { return nil }
+            let word = node.text.lowercased()
+            let meant =
+                words.first { $0 == word } ?? Self.foreignPlatforms[word]
+                ?? Suggestion.nearest(to: word, among: words)
+            report(
+                .invalidValue, "a platform is one of \(Phrase.alternatives(words)), found \(Phrase.quoted(node.text))",
+                at: node, fix: meant.map { replacing(node, by: $0) })
+            return nil
+        }
+    }
+
+    private mutating func reportTwoInputs(_ reader: MappingReader) {
+        guard let stdin = reader.take(.stdin), let interactive = reader.take(.interactive) else { return }
+        report(
+            .conflictingKeys, "a step reads the terminal or its `stdin`, this one says both", at: stdin.key,
+            notes: [.init("`interactive` stands here", at: interactive.key.range)], fix: .init("remove one of the two"))
     }
 
     private mutating func failFast(_ entry: MappingReader.Entry?) -> FailFast? {

@@ -13,9 +13,12 @@ extension WorkflowDecoder {
             return
         }
         guard value.count > 0 else {
+            // A group without members succeeds at once, as a fan-out over nothing does; a whole file without a step is
+            // most likely a lost one, and a hook without one was meant to do something.
+            let isHarmless = group != .root && nodes[group.row].hook == nil
             report(
                 .emptyList, "\(Phrase.quoted(entry.key.text)) holds no step", at: value,
-                fix: .init("add a step: an id, and `run` below it"))
+                severity: isHarmless ? .warning : .error, fix: .init("add a step: an id, and `run` below it"))
             return
         }
         if group == .root { reserveNodes(nodes.count + value.count) }
@@ -48,6 +51,7 @@ extension WorkflowDecoder {
         if let steps = reader.take(.steps), place == .group {
             nodes[index.row].body = .group
             decodeMembers(steps, of: index)
+            decodeHooks(reader, of: index)
         } else if let run = reader.take(.run) {
             nodes[index.row].body = decodeRun(run)
             if let shell = reader.take(.shell), case .arguments = nodes[index.row].body {

@@ -21,6 +21,8 @@ package struct WorkflowDecoder {
     /// Whether the file says `${{` anywhere; only then is anybody interested in the four above.
     let hasExpressions: Bool
     var suggestionsLeft = 1000
+    /// What the top's `secrets` declare; nil where that cannot be told.
+    var secretNames: [String]? = []
 
     /// The workflow is nil only where the document is no mapping.
     package static func decode(_ document: YAMLDocument) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
@@ -52,12 +54,17 @@ package struct WorkflowDecoder {
         var workflow = Workflow(
             file: file, name: text(reader.take(.name)), description: text(reader.take(.description)),
             defaults: decodeDefaults(reader.take(.defaults)), nodes: [])
+        workflow.parameters = parameters(reader.take(.params))
+        workflow.secrets = secrets(reader.take(.secrets))
+        workflow.pools = pools(reader.take(.pools))
+        reportNamesakes(workflow)
         nodes.append(
             WorkflowNode(
                 id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
                 settings: decodeSettings(&reader, in: .top)))
         if let steps = reader.take(.steps) {
             decodeMembers(steps, of: .root)
+            decodeHooks(reader, of: .root)
         } else {
             report(
                 .missingKey, "the workflow has no `steps`", at: reader.firstKeyRange,
@@ -72,11 +79,23 @@ package struct WorkflowDecoder {
         guard let entry, var reader = mapping(entry) else { return defaults }
         reportStrayKeys(&reader, in: .defaults)
         defaults.shell = shell(reader.take(.shell))
-        defaults.workingDirectory = path(reader.take(.workingDirectory)).map(Template.literal)
+        defaults.workingDirectory = folder(reader.take(.workingDirectory))
         defaults.timeout = duration(reader.take(.timeout))
         defaults.grace = duration(reader.take(.grace), mayBeZero: true)
         defaults.killSignal = killSignal(reader.take(.killSignal))
+        defaults.retry = retry(reader.take(.retry))
+        defaults.environmentPolicy = environmentPolicy(reader.take(.envPolicy))
         return defaults
+    }
+
+    /// Parameters and secrets are both variables of a step's environment.
+    private mutating func reportNamesakes(_ workflow: Workflow) {
+        for secret in workflow.secrets {
+            guard let parameter = workflow.parameters.first(where: { $0.name == secret.name }) else { continue }
+            report(
+                .conflictingKeys, "`\(secret.name)` is a secret and a parameter", at: secret.range,
+                notes: [.init("the parameter stands here", at: parameter.range)], fix: .init("rename one of the two"))
+        }
     }
 
     private mutating func decodeVersion(_ reader: inout MappingReader) {

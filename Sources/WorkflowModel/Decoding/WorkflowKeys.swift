@@ -2,19 +2,27 @@
 package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
-        .version, .name, .description, .env, .dotenv, .defaults, .timeout, .maxParallel, .failFast, .order, .steps,
+        .version, .name, .description, .params, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools, .outputs,
+        .timeout,
+        .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
     ]
     /// Under `defaults`.
-    package static let defaults: [WorkflowKey] = [.shell, .workingDirectory, .timeout, .grace, .killSignal]
+    package static let defaults: [WorkflowKey] = [
+        .shell, .workingDirectory, .envPolicy, .timeout, .grace, .killSignal, .retry,
+    ]
     /// In a step: the keys that say how it runs, and those of a fan-out.
     package static let step: [WorkflowKey] = [
-        .name, .description, .needs, .run, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace, .killSignal,
-        .continueOnError, .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
+        .name, .description, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell, .workingDirectory, .stdin,
+        .interactive, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs, .platforms,
+        .log,
+        .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [
-        .name, .description, .needs, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace, .killSignal,
-        .continueOnError, .maxParallel, .failFast, .order, .matrix, .forEach, .as, .maxItems, .steps,
+        .name, .description, .needs, .if, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace, .killSignal,
+        .retry,
+        .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach, .as, .maxItems, .steps,
+        .onFailure, .finally,
     ]
     /// Words of version 1 that are not built yet, wherever they stand.
     package static let notSupportedYet = WorkflowKey.allCases.filter { !$0.isSupported }
@@ -22,6 +30,15 @@ package enum WorkflowKeys {
     package static let matrixReserved = ["include", "exclude"]
     /// Of a `dotenv` entry in its long form.
     package static let dotenvFile = ["path", "optional"]
+    package static let retry = ["attempts", "delay", "backoff", "max-delay", "jitter", "when", "deadline"]
+    /// Of one of `params`.
+    package static let parameter = ["type", "default", "required", "pattern", "values", "description"]
+    /// What the `type` of a parameter may be.
+    package static let parameterTypes = ["string", "int", "bool", "enum", "list", "path"]
+    /// Of one of the top's `secrets`.
+    package static let secret = ["env", "file"]
+    /// Of one of a step's `outputs` in its long form.
+    package static let output = ["type", "from"]
 }
 
 /// A place that has keys.

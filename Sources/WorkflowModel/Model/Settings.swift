@@ -36,6 +36,10 @@ package final class Settings: Sendable {
     package let environmentPolicy: EnvironmentPolicy?
     /// Whether the step has the terminal to itself while it runs.
     package let isInteractive: Bool
+    /// Where the step may run; empty: anywhere.
+    package let platforms: [Platform]
+    /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
+    package let log: LogView?
 
     package init(
         name: String? = nil, description: String? = nil, env: [EnvironmentEntry] = [], dotenv: [DotenvFile] = [],
@@ -44,7 +48,8 @@ package final class Settings: Sendable {
         failFast: FailFast? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil,
         condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
-        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil, isInteractive: Bool = false
+        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil, isInteractive: Bool = false,
+        platforms: [Platform] = [], log: LogView? = nil
     ) {
         self.name = name
         self.description = description
@@ -70,6 +75,8 @@ package final class Settings: Sendable {
         self.secrets = secrets
         self.environmentPolicy = environmentPolicy
         self.isInteractive = isInteractive
+        self.platforms = platforms
+        self.log = log
     }
 }
 
@@ -110,6 +117,16 @@ package enum EnvironmentPolicy: String, Sendable, Hashable, CaseIterable {
     case inherit
     /// Only PATH, HOME, USER, LANG, TERM and TMPDIR.
     case clean
+}
+
+/// How the output of steps is shown to people; what is recorded does not change.
+package enum LogView: String, Sendable, Hashable, CaseIterable {
+    /// Each line as it comes.
+    case live
+    /// As one block when the step ends.
+    case grouped
+    /// Only of a step that fails.
+    case quiet
 }
 
 /// One entry of `env`; a nil value unsets the variable.

@@ -1,0 +1,111 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+extension WorkflowDecoder {
+    /// `params`: names to what the caller may give. One that is wrong keeps its name, so that what reads it finds it.
+    mutating func parameters(_ entry: MappingReader.Entry?) -> [Parameter] {
+        guard let entry else { return [] }
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping of names to `{ type, default, … }`")
+            return []
+        }
+        return entry.value.entries.map { parameter(MappingReader.Entry(key: $0.key, value: $0.value)) }
+    }
+
+    private mutating func parameter(_ entry: MappingReader.Entry) -> Parameter {
+        let name = entry.key.text
+        checkVariable(name, at: entry.key.range)
+        guard entry.value.kind == .mapping else {
+            let spelling = longForm(of: entry.value)
+            reportType(
+                entry, expected: "a mapping such as `{ type: string, default: \"\" }`",
+                fix: spelling.map { replacing(entry.value, by: $0) })
+            return Parameter(name: name, kind: .string, range: entry.key.range)
+        }
+        let fields = fields(entry.value, of: .parameter)
+        let kind = parameterKind(fields, of: entry)
+        let isRequired = bool(fields.take("required")) ?? false
+        let pattern = pattern(fields.take("pattern"), kind: kind)
+        if isRequired, let given = fields.take("default") {
+            report(
+                .conflictingKeys, "a required parameter has no `default`, this one has", at: given.key,
+                fix: .init("remove `required` or `default`"))
+        }
+        return Parameter(
+            name: name, kind: kind, defaultValue: defaultValue(fields.take("default"), kind: kind, pattern: pattern),
+            isRequired: isRequired, pattern: pattern, description: text(fields.take("description")),
+            range: entry.key.range)
+    }
+
+    /// What `name: value` most likely means; nil where it cannot be told.
+    private func longForm(of value: YAMLNode) -> String? {
+        switch value.kind {
+        case .scalar where value.isBlockText || value.text.contains("\n"): return nil
+        case .scalar:
+            switch value.type {
+            case .null: return "{ type: string }"
+            case .bool: return "{ type: bool, default: \(value.text.lowercased()) }"
+            case .int: return "{ type: int, default: \(value.text) }"
+            default: return "{ type: string, default: \(value.isPlain ? Self.quoted(value.text) : sourceText(value)) }"
+            }
+        case .sequence where isFlow(value): return "{ type: list, default: \(sourceText(value)) }"
+        case .sequence, .mapping, .invalid: return nil
+        }
+    }
+
+    private mutating func parameterKind(_ fields: FieldReader, of entry: MappingReader.Entry) -> Parameter.Kind {
+        let type = fields.take("type")
+        let word = type.map { typeWord($0, of: WorkflowKeys.parameterTypes) } ?? "string"
+        if let values = fields.take("values") {
+            let choices = items(values, expected: "a list of values", mayBeAlone: false).map(\.text)
+            if word == "enum" || word == nil { return .choice(choices) }
+            report(
+                .conflictingKeys, "`values` belongs to a parameter of type enum, this one is of type \(word ?? "")",
+                at: values.key,
+                fix: type.map { replacing($0.value, by: "enum", "write `type: enum`") } ?? .init("add `type: enum`"))
+            return .choice(choices)
+        }
+        switch word {
+        case "int": return .int
+        case "bool": return .bool
+        case "list": return .list
+        case "path": return .path
+        case "enum":
+            report(
+                .missingKey, "a parameter of type enum has no `values`", at: type?.value.range ?? entry.key.range,
+                fix: .init("add `values:` with a list of what it may be"))
+            return .string
+        default: return .string
+        }
+    }
+
+    private mutating func pattern(_ entry: MappingReader.Entry?, kind: Parameter.Kind) -> String? {
+        guard let entry, let pattern = text(entry) else { return nil }
+        guard kind == .string || kind == .path || kind == .list else {
+            report(
+                .conflictingKeys, "`pattern` says nothing here, it belongs to a parameter of type string, path or list",
+                at: entry.key, fix: .init("remove it"))
+            return nil
+        }
+        guard ParameterPattern(pattern) == nil else { return pattern }
+        report(
+            .invalidPattern, "\(Phrase.quoted(pattern)) is no regular expression", at: entry.value,
+            fix: .init("write one such as `[a-z]+`; a character with a meaning of its own needs a `\\` in front"))
+        return nil
+    }
+
+    /// Words of other tools for types, as far as they are types here.
+    private static let foreignTypes = [
+        "integer": "int", "number": "int", "boolean": "bool", "choice": "enum", "str": "string", "text": "string",
+        "array": "list", "object": "json", "any": "json", "map": "json", "file": "path", "directory": "path",
+    ]
+
+    /// One of a few words for types; a foreign one is reported and taken for what it means.
+    mutating func typeWord(_ entry: MappingReader.Entry, of words: [String]) -> String? {
+        guard entry.value.kind == .scalar, let meant = Self.foreignTypes[entry.value.text], words.contains(meant) else {
+            return word(entry, of: words)
+        }
+        reportValue(entry, expected: Phrase.alternatives(words), fix: replacing(entry.value, by: meant))
+        return meant
+    }
+}
