@@ -10,8 +10,8 @@ struct Adjacency: Sendable {
 
     /// Keeps the order of the edges within a row. O(rows + edges).
     init(
-        count: Int, edges: [OperationGraph.Edge], from: (OperationGraph.Edge) -> OperationID,
-        to: (OperationGraph.Edge) -> OperationID
+        count: Int, edges: [RowTable.Edge], from: (RowTable.Edge) -> OperationID,
+        to: (RowTable.Edge) -> OperationID
     ) {
         var starts = [UInt32](repeating: 0, count: count + 1)
         for edge in edges { starts[from(edge).row + 1] += 1 }

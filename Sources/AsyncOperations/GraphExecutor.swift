@@ -4,33 +4,84 @@
 /// It ends when its last operation has ended, never before, also when it is cancelled. Cancellation goes down to the
 /// running operations, outcomes come up; nothing finishes twice.
 public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
-    /// The work of one operation. Returns `success`, `failure` or `skipped`; it learns through its context that it is
-    /// to stop, and decides itself how fast it can.
-    public typealias Work = @Sendable (OperationContext) async -> OperationOutcome
+    /// The work of one attempt of an operation. Returns `success`, `failure` or `skipped`, and whether a failure is of a
+    /// kind that is worth another attempt; it learns through its context that it is to stop, and decides itself how fast
+    /// it can.
+    public typealias Work = @Sendable (OperationContext) async -> (outcome: OperationOutcome, mayRetry: Bool)
+
+    /// What only somebody else can answer while the graph runs. Asked in the isolation of `run`, answered on the spot.
+    public struct Questions {
+        /// Whether something conditional is to run.
+        public var decide: (OperationID) -> OperationScheduler.Decision
+        /// The members of a group that expands; nil where they cannot be told, which is a failure of the group.
+        public var expand: (OperationID) -> OperationGraph.Expansion?
+        /// The outcome of a group that concludes, given what its members make of it, and whether a failure is worth
+        /// another round.
+        public var conclude: (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool)
+
+        /// Everything runs, nothing expands, and groups end as their members say, unless told otherwise.
+        public init(
+            decide: @escaping (OperationID) -> OperationScheduler.Decision = { _ in .run },
+            expand: @escaping (OperationID) -> OperationGraph.Expansion? = { _ in nil },
+            conclude: @escaping (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) = {
+                ($1, true)
+            }
+        ) {
+            self.decide = decide
+            self.expand = expand
+            self.conclude = conclude
+        }
+    }
 
     private let graph: OperationGraph
     private let width: Int
     private let clock: C
+    private let tellsLocks: Bool
     private let work: Work
     private let mailbox = Mailbox<OperationScheduler.Event>()
 
-    /// `width` is how many operations may run at once, at least 1. Deadlines are measured on `clock`.
-    public init(_ graph: OperationGraph, width: Int, clock: C, work: @escaping Work) {
+    /// `width` is how many operations may run at once, at least 1. Deadlines are measured on `clock`. `tellsLocks` adds
+    /// what becomes of locks to the commands that are observed.
+    public init(
+        _ graph: OperationGraph, width: Int, clock: C, tellsLocks: Bool = false, work: @escaping Work
+    ) {
         self.graph = graph
         self.width = width
         self.clock = clock
+        self.tellsLocks = tellsLocks
         self.work = work
     }
 
-    /// Asks an operation, a group or everything to stop. From any thread, also before `run`; never waits; does nothing
-    /// to what has ended.
-    public func cancel(_ id: OperationID = .root) {
-        mailbox.post(.cancel(id))
-    }
+    /// Asks an operation, a group or everything but hooks to stop. From any thread, also before `run`; never waits;
+    /// does nothing to what has ended. So do all that follow.
+    public func cancel(_ id: OperationID = .root) { mailbox.post(.cancel(id)) }
+
+    /// Asks everything to stop, hooks included.
+    public func abort() { mailbox.post(.abort) }
 
     /// How many operations may run at once from now on, at least 1; lowering it stops nothing.
-    public func setWidth(_ width: Int) {
-        mailbox.post(.width(width))
+    public func setWidth(_ width: Int) { mailbox.post(.width(width)) }
+
+    /// Nothing starts any more until `resume`; what runs goes on. Before `run`: nothing starts at all.
+    public func suspend() { mailbox.post(.suspend) }
+
+    /// Ends a suspension.
+    public func resume() { mailbox.post(.resume) }
+
+    /// Says that all clocks stood still for so long.
+    public func noteFreeze(of time: Duration) { mailbox.post(.frozen(time)) }
+
+    /// Adds members to a group that is open or running. Expansions have to come in the order of their rows.
+    public func add(_ expansion: OperationGraph.Expansion, to group: OperationID) {
+        mailbox.post(.added(group, expansion))
+    }
+
+    /// Says that an open group takes no more members.
+    public func close(_ group: OperationID) { mailbox.post(.close(group)) }
+
+    /// Removes a dependency of something that has not started.
+    public func unlink(dependent: OperationID, prerequisite: OperationID) {
+        mailbox.post(.unlink(dependent: dependent, prerequisite: prerequisite))
     }
 
     /// Runs everything once and returns the outcome of the outermost group.
@@ -38,9 +89,12 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
     /// `observe` hears of every command, in order, before it is carried out and on the caller's executor. Cancelling the
     /// calling task cancels all operations; the call still returns only after the last one has ended.
     @discardableResult
-    public func run(_ observe: (OperationScheduler.Command) -> Void = { _ in }) async -> OperationOutcome {
+    public func run(
+        questions: Questions = Questions(), _ observe: (OperationScheduler.Command) -> Void = { _ in }
+    ) async -> OperationOutcome {
         let start = clock.now
         var scheduler = OperationScheduler(graph, width: width)
+        scheduler.tellsLocks = tellsLocks
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 let alarm = Alarm(clock: clock)
@@ -51,11 +105,11 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
                     for command in events.flatMap({ scheduler.handle($0, at: start.duration(to: clock.now)) }) {
                         observe(command)
                         switch command {
-                        case .start(let id): contexts[id.row] = begin(id, in: &group)
+                        case .start(let id, let attempt): contexts[id.row] = begin(id, attempt: attempt, in: &group)
                         case .stop(let id, let cause): contexts[id.row]?.stop(cause)
                         case .finished(let id, _, _): contexts[id.row] = nil
                         case .wake(let time): alarm.set(start.advanced(by: time))
-                        case .groupStarted, .groupStopping: break
+                        default: break
                         }
                     }
                     events = scheduler.isFinished ? [] : await mailbox.receive()
@@ -68,10 +122,13 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
         return scheduler.outcome(of: .root) ?? .cancelled
     }
 
-    private func begin(_ id: OperationID, in group: inout DiscardingTaskGroup) -> OperationContext {
-        let context = OperationContext(id: id) { [mailbox] in mailbox.post(.lingering(id)) }
+    private func begin(
+        _ id: OperationID, attempt: Int, in group: inout DiscardingTaskGroup
+    ) -> OperationContext {
+        let context = OperationContext(id: id, attempt: attempt) { [mailbox] in mailbox.post(.lingering(id)) }
         group.addTask { [work, mailbox] in
-            mailbox.post(.ended(id, await work(context)))
+            let (outcome, mayRetry) = await work(context)
+            mailbox.post(.ended(id, outcome, mayRetry: mayRetry))
         }
         return context
     }

@@ -9,11 +9,14 @@ public final class OperationContext: Sendable {
 
     /// The operation whose work this is.
     public let id: OperationID
+    /// Which attempt it is, from 1.
+    public let attempt: Int
     private let state = Mutex(State.running(handler: nil))
     private let tellLingering: @Sendable () -> Void
 
-    init(id: OperationID, tellLingering: @escaping @Sendable () -> Void) {
+    init(id: OperationID, attempt: Int, tellLingering: @escaping @Sendable () -> Void) {
         self.id = id
+        self.attempt = attempt
         self.tellLingering = tellLingering
     }
 

@@ -6,78 +6,97 @@ public struct OperationGraph: Sendable {
     /// What an operation or group may be given beside its place.
     public struct Options: Sendable {
         /// Higher starts earlier among those that are ready; equals start in the order of their rows.
-        public var priority: UInt32 = 0
-        /// From the start of the operation or group to its end; nil for no limit.
+        public var priority: UInt32
+        /// The longest that one attempt of an operation, or the body of a group in one round, may take; nil for no
+        /// limit.
         public var timeout: Duration?
         /// Whether a failure or timeout leaves the group around it unharmed.
-        public var toleratesFailure = false
+        public var toleratesFailure: Bool
+        /// Whether and when it is tried again; nil for one attempt.
+        public var retry: RetryPolicy?
+        /// What it holds from its start to its end; all are taken together. Each lock at most once.
+        public var locks: [LockRequest]
+        /// Whether a `decide` command asks, once all needs have ended, if it is to run.
+        public var isConditional: Bool
+        /// Whether its edges only say when: all count as `.done`, and the condition decides.
+        public var waitsForAll: Bool
 
-        /// No limit of time, no tolerance, the lowest priority, unless told otherwise.
-        public init(priority: UInt32 = 0, timeout: Duration? = nil, toleratesFailure: Bool = false) {
+        /// No limit of time, no tolerance, one attempt, the lowest priority, unless told otherwise.
+        public init(
+            priority: UInt32 = 0, timeout: Duration? = nil, toleratesFailure: Bool = false,
+            retry: RetryPolicy? = nil, locks: [LockRequest] = [], isConditional: Bool = false,
+            waitsForAll: Bool = false
+        ) {
             self.priority = priority
             self.timeout = timeout
             self.toleratesFailure = toleratesFailure
+            self.retry = retry
+            self.locks = locks
+            self.isConditional = isConditional
+            self.waitsForAll = waitsForAll
+        }
+
+        var flags: RowTable.Flags {
+            var flags: RowTable.Flags = []
+            if toleratesFailure { flags.insert(.toleratesFailure) }
+            if isConditional { flags.insert(.isConditional) }
+            if waitsForAll { flags.insert(.waitsForAll) }
+            if timeout != nil { flags.insert(.hasTimeout) }
+            if retry != nil { flags.insert(.hasRetry) }
+            if !locks.isEmpty { flags.insert(.hasLocks) }
+            return flags
         }
     }
 
-    struct Row: Sendable {
-        var parent: OperationID
-        var subtreeEnd: UInt32
-        var priority: UInt32
-        var group: UInt32?
-        var toleratesFailure: Bool
-    }
-
-    struct Group: Sendable {
-        let id: OperationID
-        let limit: ConcurrencyLimit
-        let failFast: FailFast?
-        var members = 0
-    }
-
-    struct Edge: Sendable {
-        let dependent: OperationID
-        let prerequisite: OperationID
-        let kind: EdgeKind
-    }
-
-    var rows: [Row] = []
-    var groups: [Group] = []
-    var edges: [Edge] = []
-    var timeouts: [OperationID: Duration] = [:]
-    private var open: [OperationID] = []
+    var table = RowTable()
+    private(set) var lockCapacities: [Int] = []
 
     /// A graph with nothing but its outermost group.
     public init(
         limit: ConcurrencyLimit = .unlimited, failFast: FailFast = .off, timeout: Duration? = nil,
-        minimumCapacity: Int = 0
+        concludes: Bool = false, isOpen: Bool = false, minimumCapacity: Int = 0
     ) {
-        rows.reserveCapacity(minimumCapacity + 1)
-        append(Options(timeout: timeout), group: (limit, failFast))
+        table.rows.reserveCapacity(minimumCapacity + 1)
+        _ = table.begin(
+            Options(timeout: timeout), limit: limit, failFast: failFast, isExpandable: false, concludes: concludes,
+            isOpen: isOpen)
     }
 
     /// The number of rows, the outermost group included.
-    public var count: Int { rows.count }
+    public var count: Int { table.rows.count }
 
     /// Adds an operation to the group that is open.
     @discardableResult
     public mutating func addOperation(_ options: Options = Options()) -> OperationID {
-        append(options, group: nil)
+        table.append(options)
     }
 
     /// Opens a group inside the one that is open. `failFast` nil means that the nearest group around it that has a
     /// policy decides.
+    ///
+    /// An `isExpandable` group asks for further members when it starts (`expand`). One that `concludes` asks for its
+    /// outcome when everything inside has ended (`conclude`). One that `isOpen` takes `added` members and does not end
+    /// before it is closed or stopped.
     @discardableResult
     public mutating func beginGroup(
-        _ options: Options = Options(), limit: ConcurrencyLimit = .unlimited, failFast: FailFast? = nil
+        _ options: Options = Options(), limit: ConcurrencyLimit = .unlimited, failFast: FailFast? = nil,
+        isExpandable: Bool = false, concludes: Bool = false, isOpen: Bool = false
     ) -> OperationID {
-        append(options, group: (limit, failFast))
+        table.begin(
+            options, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes, isOpen: isOpen)
     }
 
-    /// Closes the group that is open.
+    /// Opens a group of rows that run when the body of the open group has ended: at most one of each kind in a group,
+    /// behind its members. Nothing outside may need a hook or what is in it, and a hook needs nothing outside.
+    @discardableResult
+    public mutating func beginHook(_ kind: Hook) -> OperationID {
+        table.beginHook(kind)
+    }
+
+    /// Closes the group or hook that is open.
     public mutating func endGroup() {
-        precondition(open.count > 1, "endGroup without beginGroup")
-        open.removeLast()
+        precondition(table.openCount > 1, "endGroup without beginGroup")
+        table.endGroup()
     }
 
     /// Lets `dependent` start only after `prerequisite` has ended in the way that `kind` asks for. Neither may be
@@ -85,24 +104,14 @@ public struct OperationGraph: Sendable {
     public mutating func addDependency(
         of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind = .ok
     ) {
-        edges.append(Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
+        table.edges.append(RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
     }
 
-    @discardableResult
-    private mutating func append(_ options: Options, group: (ConcurrencyLimit, FailFast?)?) -> OperationID {
-        let id = OperationID(rows.count)
-        let parent = open.last ?? .root
-        if let owner = open.last, let index = rows[owner.row].group { groups[Int(index)].members += 1 }
-        rows.append(
-            Row(
-                parent: parent, subtreeEnd: id.value + 1, priority: options.priority,
-                group: group == nil ? nil : UInt32(groups.count), toleratesFailure: options.toleratesFailure))
-        for ancestor in open { rows[ancestor.row].subtreeEnd = id.value + 1 }
-        if let timeout = options.timeout { timeouts[id] = timeout }
-        if let (limit, failFast) = group {
-            groups.append(Group(id: id, limit: limit, failFast: failFast))
-            open.append(id)
-        }
-        return id
+    /// A lock with so many units, at least 1, of which operations and groups may ask for some or all; one unit makes
+    /// a mutex.
+    public mutating func addLock(capacity: Int = 1) -> LockID {
+        precondition(capacity >= 1, "a lock with \(capacity) units could never be had")
+        lockCapacities.append(capacity)
+        return LockID(lockCapacities.count - 1)
     }
 }

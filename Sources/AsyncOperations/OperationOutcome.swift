@@ -6,7 +6,7 @@ public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
     case timeout
     /// A cancel reached it, or a group around it, started or not.
     case cancelled
-    /// The kind of an edge did not come about though nothing failed.
+    /// Its condition is false, or the kind of an edge did not come about though nothing failed.
     case skipped
     /// Something upstream failed, timed out or was cancelled.
     case notRun
@@ -26,6 +26,9 @@ public enum OperationCause: Sendable, Hashable {
     case deadline(OperationID)
     /// Somebody asked for it.
     case request
+    /// Its own condition, or that of the group whose verdict it shares: false, or impossible to decide. An `onFailure`
+    /// hook that had no reason to run too.
+    case condition
 }
 
 /// What has to become of an operation before one that needs it may start.

@@ -23,7 +23,8 @@ extension OperationScheduler {
     /// Stops one operation, or a group with everything inside. The first cause stays.
     mutating func stop(_ id: OperationID, verdict: OperationOutcome, cause: OperationCause) {
         guard states[id.row].phase != .finished else { return }
-        if let index = graph.rows[id.row].group {
+        if graph.table.rows[id.row].isGroup {
+            let index = graph.table.rows[id.row].group
             guard groups[Int(index)].verdict == nil else { return }
             commands.append(.groupStopping(id, cause))
         }
@@ -34,10 +35,11 @@ extension OperationScheduler {
     /// cancelled; members of a skipped or not-run group share its outcome.
     mutating func settle(_ id: OperationID, verdict: OperationOutcome, cause: OperationCause) {
         let memberVerdict = verdict == .timeout ? OperationOutcome.cancelled : verdict
-        for row in id.row..<Int(graph.rows[id.row].subtreeEnd) {
+        for row in id.row..<Int(graph.table.rows[id.row].subtreeEnd) {
             let member = OperationID(row)
             let isWaiting = states[row].phase == .blocked || states[row].phase == .ready
-            if let index = graph.rows[row].group {
+            if graph.table.rows[row].isGroup {
+                let index = graph.table.rows[row].group
                 guard states[row].phase != .finished, groups[Int(index)].verdict == nil else { continue }
                 groups[Int(index)].verdict = (member == id ? verdict : memberVerdict, cause)
                 if states[row].phase == .executing { states[row].phase = .stopping }
@@ -74,7 +76,7 @@ extension OperationScheduler {
     }
 
     mutating func finishGroup(_ id: OperationID) {
-        let index = Int(graph.rows[id.row].group ?? 0)
+        let index = Int(graph.table.rows[id.row].group)
         let group = groups[index]
         if let verdict = group.verdict, verdict.outcome == .skipped || verdict.outcome == .notRun {
             finish(id, verdict.outcome, verdict.cause)
@@ -112,7 +114,7 @@ extension OperationScheduler {
     private mutating func noteEnd(of id: OperationID) {
         let index = parentGroup(of: id)
         let outcome = states[id.row].outcome
-        let isTolerated = graph.rows[id.row].toleratesFailure
+        let isTolerated = graph.table.rows[id.row].flags.contains(.toleratesFailure)
         switch outcome {
         case .failure where !isTolerated:
             groups[index].firstFailure = groups[index].firstFailure ?? id
@@ -125,7 +127,7 @@ extension OperationScheduler {
         }
         if !isTolerated, outcome == .failure || outcome == .timeout { failFast(after: id) }
         groups[index].unfinishedMembers -= 1
-        let group = graph.groups[index].id
+        let group = graph.table.groups[index].id
         if groups[index].unfinishedMembers == 0, states[group.row].phase != .finished { finishGroup(group) }
     }
 
@@ -134,20 +136,21 @@ extension OperationScheduler {
     private mutating func failFast(after id: OperationID) {
         var next = id
         while let index = groupAround(&next) {
-            switch graph.groups[index].failFast {
+            switch graph.table.groups[index].failFast {
             case .off: return
             case .cancel: return stop(next, verdict: .cancelled, cause: .failFast(id))
             case .drain: return drain(next, after: id)
-            case nil: if graph.rows[next.row].toleratesFailure { return }
+            case nil: if graph.table.rows[next.row].flags.contains(.toleratesFailure) { return }
             }
         }
     }
 
     /// Nothing new starts in the group: what is ready ends now, what is blocked when its needs have ended.
     private mutating func drain(_ group: OperationID, after id: OperationID) {
-        guard let index = graph.rows[group.row].group, groups[Int(index)].draining == nil else { return }
+        let index = graph.table.rows[group.row].group
+        guard groups[Int(index)].draining == nil else { return }
         groups[Int(index)].draining = .failFast(id)
-        for row in group.row + 1..<Int(graph.rows[group.row].subtreeEnd) where states[row].phase == .ready {
+        for row in group.row + 1..<Int(graph.table.rows[group.row].subtreeEnd) where states[row].phase == .ready {
             settle(OperationID(row), verdict: .notRun, cause: .failFast(id))
         }
     }

@@ -3,14 +3,14 @@
 extension OperationScheduler {
     /// The group a row is directly inside, as an index into `groups`. Row 0 is inside itself.
     func parentGroup(of id: OperationID) -> Int {
-        Int(graph.rows[graph.rows[id.row].parent.row].group ?? 0)
+        Int(graph.table.rows[graph.table.rows[id.row].parent.row].group)
     }
 
     /// The group around `id`, after which `id` is that group; nil once `id` is the outermost.
     func groupAround(_ id: inout OperationID) -> Int? {
         guard id != .root else { return nil }
         let index = parentGroup(of: id)
-        id = graph.groups[index].id
+        id = graph.table.groups[index].id
         return index
     }
 
@@ -18,7 +18,7 @@ extension OperationScheduler {
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
         guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id) else { return }
-        let parent = states[graph.rows[id.row].parent.row].phase
+        let parent = states[graph.table.rows[id.row].parent.row].phase
         guard parent == .executing || parent == .stopping else { return }
         switch ruling(on: id) {
         case .run:
@@ -36,13 +36,13 @@ extension OperationScheduler {
 
     /// Whether a group only waits for the ends of its members to be told.
     private func isDecided(_ id: OperationID) -> Bool {
-        graph.rows[id.row].group.map { groups[Int($0)].verdict != nil } ?? false
+        graph.table.rows[id.row].isGroup && groups[Int(graph.table.rows[id.row].group)].verdict != nil
     }
 
     mutating func becomeReady(_ id: OperationID) {
         states[id.row].phase = .ready
-        if graph.rows[id.row].group == nil {
-            ready.insert(id, priority: graph.rows[id.row].priority)
+        if !graph.table.rows[id.row].isGroup {
+            ready.insert(id, priority: graph.table.rows[id.row].priority)
         } else {
             startGroup(id)
         }
@@ -51,19 +51,19 @@ extension OperationScheduler {
     /// Groups take no slot, but an instance of a fan-out counts against the fan-out's own limit.
     private mutating func startGroup(_ id: OperationID) {
         if id != .root, isFull(parentGroup(of: id), for: .members) {
-            groups[parentGroup(of: id)].parked.insert(id, priority: graph.rows[id.row].priority)
+            groups[parentGroup(of: id)].parked.insert(id, priority: graph.table.rows[id.row].priority)
             return
         }
         takeMemberSlot(id)
         states[id.row].phase = .executing
-        if let timeout = graph.timeouts[id] { deadlines.add(id, at: now + timeout) }
-        commands.append(.groupStarted(id))
+        if let timeout = graph.table.timeouts[id] { deadlines.add(id, at: now + timeout) }
+        commands.append(.groupStarted(id, round: 0))
         var member = id.row + 1
-        let end = Int(graph.rows[id.row].subtreeEnd)
+        let end = Int(graph.table.rows[id.row].subtreeEnd)
         if member == end { return finishGroup(id) }
         while member < end {
             consider(OperationID(member))
-            member = Int(graph.rows[member].subtreeEnd)
+            member = Int(graph.table.rows[member].subtreeEnd)
         }
     }
 
@@ -72,7 +72,7 @@ extension OperationScheduler {
         while running < width, let id = ready.pop() {
             guard states[id.row].phase == .ready else { continue }
             if let full = fullLimit(around: id) {
-                groups[full].parked.insert(id, priority: graph.rows[id.row].priority)
+                groups[full].parked.insert(id, priority: graph.table.rows[id.row].priority)
                 // Its place in a limit that does have room goes to somebody else.
                 releaseParked(around: id)
                 continue
@@ -81,18 +81,18 @@ extension OperationScheduler {
             takeMemberSlot(id)
             countOperation(id, 1)
             states[id.row].phase = .executing
-            if let timeout = graph.timeouts[id] { deadlines.add(id, at: now + timeout) }
-            commands.append(.start(id))
+            if let timeout = graph.table.timeouts[id] { deadlines.add(id, at: now + timeout) }
+            commands.append(.start(id, attempt: 1))
         }
     }
 
     /// Gives back what an operation or group held.
     mutating func releaseSlots(of id: OperationID) {
-        if graph.rows[id.row].group == nil {
+        if !graph.table.rows[id.row].isGroup {
             running -= 1
             countOperation(id, -1)
         }
-        if id != .root, case .members = graph.groups[parentGroup(of: id)].limit {
+        if id != .root, case .members = graph.table.groups[parentGroup(of: id)].limit {
             groups[parentGroup(of: id)].active -= 1
         }
     }
@@ -113,19 +113,19 @@ extension OperationScheduler {
     private mutating func countOperation(_ id: OperationID, _ change: Int) {
         var next = id
         while let index = groupAround(&next) {
-            if case .operations = graph.groups[index].limit { groups[index].active += change }
+            if case .operations = graph.table.groups[index].limit { groups[index].active += change }
         }
     }
 
     private mutating func takeMemberSlot(_ id: OperationID) {
-        guard id != .root, case .members = graph.groups[parentGroup(of: id)].limit else { return }
+        guard id != .root, case .members = graph.table.groups[parentGroup(of: id)].limit else { return }
         groups[parentGroup(of: id)].active += 1
     }
 
     private enum LimitKind { case members, operations, either }
 
     private func isFull(_ index: Int, for kind: LimitKind) -> Bool {
-        switch graph.groups[index].limit {
+        switch graph.table.groups[index].limit {
         case .unlimited: false
         case .members(let limit): kind != .operations && groups[index].active >= limit
         case .operations(let limit): kind != .members && groups[index].active >= limit
@@ -160,7 +160,7 @@ extension OperationScheduler {
         var blamed: (rank: Int, id: OperationID)?
         for need in needs[id.row] {
             let outcome = states[need.other.row].outcome
-            let isTolerated = graph.rows[need.other.row].toleratesFailure
+            let isTolerated = graph.table.rows[need.other.row].flags.contains(.toleratesFailure)
             switch (need.kind, outcome) {
             case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
                 (.failure, .timeout):

@@ -10,35 +10,86 @@
 public struct OperationScheduler: Sendable {
     /// What happened outside.
     public enum Event: Sendable {
-        /// Once, first.
+        /// Once, first; only `suspend`, `resume` and `width` may come before it.
         case begin
         /// The work of a started operation is over: `success`, `failure` or `skipped`. What a stopped operation
-        /// answers does not matter any more.
-        case ended(OperationID, OperationOutcome)
-        /// The work itself is over and only its clean-up goes on: its own limit of time no longer holds. `ended` is
+        /// answers does not matter any more. `mayRetry`: a failure is of a kind that is worth another attempt. Also the
+        /// answer to `conclude`, where `mayRetry` is about another round, and to an `expand` that failed.
+        case ended(OperationID, OperationOutcome, mayRetry: Bool)
+        /// The work itself is over and only its clean-up goes on: its own limits of time no longer hold. `ended` is
         /// still to come.
         case lingering(OperationID)
         /// The time of a `wake` command has come. Early or superfluous calls do no harm.
         case time
-        /// Somebody wants an operation, a group or (`.root`) everything to stop. After its end: ignored.
+        /// Somebody wants an operation, a group or (`.root`) everything to stop, but for hooks. After its end: ignored.
         case cancel(OperationID)
+        /// Somebody wants everything to stop, hooks included.
+        case abort
         /// How many operations may run at once from now on; lowering it stops nothing.
         case width(Int)
+        /// The answer to `decide`.
+        case decided(OperationID, Decision)
+        /// The answer to `expand`: further members of a group.
+        case expanded(OperationID, OperationGraph.Expansion)
+        /// Nothing is to start until `resume`; what runs goes on, and clocks of groups stand still. A cancel of
+        /// everything resumes; after one, this is ignored.
+        case suspend
+        /// The end of `suspend`.
+        case resume
+        /// All clocks stood still for so long, up to now.
+        case frozen(Duration)
+        /// An open group takes no more members.
+        case close(OperationID)
+        /// Further members of a group that is open or running. Members of one that has ended or is stopped are
+        /// cancelled.
+        case added(OperationID, OperationGraph.Expansion)
+        /// Something that has not started no longer needs something else.
+        case unlink(dependent: OperationID, prerequisite: OperationID)
+    }
+
+    /// What a condition says.
+    public enum Decision: Sendable, Hashable {
+        case run
+        /// It is false.
+        case skip
+        /// It cannot be told.
+        case fail
     }
 
     /// What is to be done outside.
     public enum Command: Sendable, Hashable {
-        /// Begin the work of an operation; answer with `ended` when it is over.
-        case start(OperationID)
-        /// Make a started operation end soon. Its `ended` is still awaited: slots stay taken until then.
+        /// Begin an attempt, counted from 1, of the work of an operation; answer with `ended` when it is over.
+        case start(OperationID, attempt: Int)
+        /// Make a started operation end soon. Its `ended` is still awaited: slots and locks stay taken until then.
         case stop(OperationID, OperationCause)
         /// Send `time` at this time, measured on the clock that `handle` is called with; replaces earlier ones.
         case wake(at: Duration)
-        case groupStarted(OperationID)
+        /// A group begins a round, counted from 0.
+        case groupStarted(OperationID, round: Int)
         /// A group is being cancelled or has timed out; comes before the commands for its members.
         case groupStopping(OperationID, OperationCause)
-        /// The operation or group is over, for good. For `.root` it is the last command of all.
+        /// All needs of something conditional have ended; answer with `decided`.
+        case decide(OperationID)
+        /// An expandable group has started; answer with `expanded`, or with `ended` and a failure.
+        case expand(OperationID)
+        /// Everything in a group has ended, with this outcome; answer with `ended` and its own, which may make a
+        /// failure of a success and nothing else.
+        case conclude(OperationID, OperationOutcome)
+        /// An attempt of an operation or a round of a group, the number of which is `ended`, is over, and another one
+        /// begins not before so long a time.
+        case retrying(OperationID, ended: Int, delay: Duration)
+        /// The operation or group is over, for good, or, for members of a group that is tried again, for this round.
+        /// For `.root` it is the last command of all.
         case finished(OperationID, OperationOutcome, OperationCause)
+        case suspended
+        case resumed
+        /// Only with `tellsLocks`, like the following: units of a lock were taken.
+        case acquired(LockID, by: OperationID)
+        case released(LockID, by: OperationID)
+        /// Something ready could not start for want of a lock, or, where there is none, for want of a slot.
+        case waiting(OperationID, on: LockID?)
+        /// All that something needs has ended, and only slots and locks stand between it and its start.
+        case ready(OperationID)
     }
 
     enum Phase: UInt8, Sendable {
@@ -72,6 +123,8 @@ public struct OperationScheduler: Sendable {
     let dependents: Adjacency
     let needs: Adjacency
     var width: Int
+    /// Whether `acquired`, `released`, `waiting` and `ready` are told.
+    public var tellsLocks = false
     var running = 0
     var states: [State]
     var groups: [GroupState]
@@ -88,11 +141,11 @@ public struct OperationScheduler: Sendable {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
-        dependents = Adjacency(count: graph.count, edges: graph.edges, from: { $0.prerequisite }, to: { $0.dependent })
-        needs = Adjacency(count: graph.count, edges: graph.edges, from: { $0.dependent }, to: { $0.prerequisite })
+        dependents = Adjacency(count: graph.count, edges: graph.table.edges, from: { $0.prerequisite }, to: { $0.dependent })
+        needs = Adjacency(count: graph.count, edges: graph.table.edges, from: { $0.dependent }, to: { $0.prerequisite })
         states = Array(repeating: State(), count: graph.count)
         for row in 0..<graph.count { states[row].pendingNeeds = UInt32(needs.degree(row)) }
-        groups = graph.groups.map { GroupState(unfinishedMembers: $0.members) }
+        groups = graph.table.groups.map { GroupState(unfinishedMembers: $0.members) }
     }
 
     /// The outcome of an operation or group; nil before its end.
@@ -115,7 +168,7 @@ public struct OperationScheduler: Sendable {
         case .begin:
             precondition(states[0].phase == .blocked, "begin comes once, first")
             becomeReady(.root)
-        case .ended(let id, let outcome):
+        case .ended(let id, let outcome, _):
             end(id, as: outcome)
         case .lingering(let id):
             deadlines.cancel(id)
@@ -126,6 +179,8 @@ public struct OperationScheduler: Sendable {
         case .width(let new):
             precondition(new >= 1, "a scheduler of width \(new) would never start anything")
             width = new
+        case .abort, .decided, .expanded, .suspend, .resume, .frozen, .close, .added, .unlink:
+            break
         }
         settle()
         announceWake()

@@ -45,7 +45,7 @@ package final class WorkflowRunner {
         recorder.startTicking()
         let executor = GraphExecutor(
             OperationGraph(plan, options: options), width: options.jobs, clock: EventLoopClock()
-        ) { context in await self.perform(context) }
+        ) { context in (await self.perform(context), false) }
         self.executor = executor
         // A signal may have come while the plan was turned into operations.
         if signal != nil { executor.cancel() }
@@ -104,7 +104,7 @@ package final class WorkflowRunner {
 
     private func observe(_ command: OperationScheduler.Command) {
         switch command {
-        case .groupStarted(let id) where id != .root:
+        case .groupStarted(let id, _) where id != .root:
             groupStarts[id.row] = recorder.elapsed
             recorder.record(.groupStarted(group: plan.nodes[id.row].id))
         case .groupStopping(let id, let cause):
@@ -116,7 +116,8 @@ package final class WorkflowRunner {
             stepHasFinished(id.row, outcome, cause)
         case .finished(let id, let outcome, let cause) where id != .root:
             groupHasFinished(id.row, outcome, cause)
-        case .groupStarted, .finished, .start, .wake:
+        case .groupStarted, .finished, .start, .wake, .decide, .expand, .conclude, .retrying, .suspended, .resumed,
+            .acquired, .released, .waiting, .ready:
             break
         }
     }

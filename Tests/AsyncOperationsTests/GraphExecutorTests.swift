@@ -11,7 +11,7 @@ import Testing
         let order = Mutex<[OperationID]>([])
         let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { context in
             order.withLock { $0.append(context.id) }
-            return .success
+            return (.success, false)
         }.run()
         #expect(outcome == .success)
         #expect(order.withLock { $0 } == [a, b, c])
@@ -24,7 +24,7 @@ import Testing
         let executor = GraphExecutor(graph, width: 3, clock: ContinuousClock()) { context in
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             ended.add(1, ordering: .relaxed)
-            return .success
+            return (.success, false)
         }
         let started = Atomic(0)
         let outcome = await executor.run { command in
@@ -41,7 +41,7 @@ import Testing
         let task = Task { [graph] in
             await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
                 await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
-                return .success
+                return (.success, false)
             }.run()
         }
         task.cancel()
@@ -54,9 +54,9 @@ import Testing
         let quick = graph.addOperation(.init(timeout: .seconds(3600)))
         var finished: [OperationID: OperationOutcome] = [:]
         await GraphExecutor(graph, width: 2, clock: ContinuousClock()) { context in
-            guard context.id == slow else { return .success }
+            guard context.id == slow else { return (.success, false) }
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
-            return .success
+            return (.success, false)
         }.run { command in
             if case .finished(let id, let outcome, _) = command { finished[id] = outcome }
         }
@@ -71,7 +71,7 @@ import Testing
         let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
             await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
-            return context.stopCause == .request ? .success : .failure
+            return (context.stopCause == .request ? .success : .failure, false)
         }
         let outcome = await executor.run { if case .start = $0 { executor.cancel() } }
         #expect(outcome == .cancelled)

@@ -104,13 +104,13 @@ struct InvariantCheck {
         for (index, entry) in run.log.enumerated() {
             for (time, new) in widths where time <= entry.time { width = max(width, new) }
             switch entry.command {
-            case .start(let id), .groupStarted(let id):
+            case .start(let id, _), .groupStarted(let id, _):
                 if started.updateValue(index, forKey: id) != nil { return "I2: \(id) started twice" }
                 if finished[id] != nil { return "I2: \(id) started after its end" }
-                for edge in graph.edges where edge.dependent == id && finished[edge.prerequisite] == nil {
+                for edge in graph.table.edges where edge.dependent == id && finished[edge.prerequisite] == nil {
                     return "I3: \(id) started before the end of \(edge.prerequisite)"
                 }
-                if id != .root, started[graph.rows[id.row].parent] == nil { return "\(id) started before its group" }
+                if id != .root, started[graph.table.rows[id.row].parent] == nil { return "\(id) started before its group" }
                 for ancestor in ancestors(of: id) where stopped[ancestor] != nil {
                     return "I8: \(id) started after the stop of \(ancestor)"
                 }
@@ -128,13 +128,13 @@ struct InvariantCheck {
                 if outcome == .success, started[id] == nil { return "\(id) succeeded without a start" }
                 running.remove(id)
                 inProgress.remove(id)
-                if graph.rows[id.row].group != nil {
-                    for row in id.row + 1..<Int(graph.rows[id.row].subtreeEnd)
+                if graph.table.rows[id.row].isGroup {
+                    for row in id.row + 1..<Int(graph.table.rows[id.row].subtreeEnd)
                     where finished[OperationID(row: row)] == nil {
                         return "I5: \(id) finished before its member #\(row)"
                     }
                 }
-            case .wake:
+            default:
                 break
             }
         }
@@ -147,20 +147,20 @@ struct InvariantCheck {
         var list: [OperationID] = []
         var next = id
         while next != .root {
-            next = run.graph.rows[next.row].parent
+            next = run.graph.table.rows[next.row].parent
             list.append(next)
         }
         return list
     }
 
     private func overfull(_ running: Set<OperationID>, _ inProgress: Set<OperationID>) -> OperationID? {
-        for group in run.graph.groups {
+        for group in run.graph.table.groups {
             switch group.limit {
             case .unlimited: continue
             case .operations(let limit):
                 if running.count(where: { ancestors(of: $0).contains(group.id) }) > limit { return group.id }
             case .members(let limit):
-                let members = inProgress.count { $0 != .root && run.graph.rows[$0.row].parent == group.id }
+                let members = inProgress.count { $0 != .root && run.graph.table.rows[$0.row].parent == group.id }
                 if members > limit { return group.id }
             }
         }

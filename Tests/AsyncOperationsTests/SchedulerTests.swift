@@ -338,7 +338,7 @@ import Testing
         var ended = 0
         while let id = next.popLast() {
             ended += 1
-            next += scheduler.handle(.ended(id, .success), at: .zero).compactMap(\.started)
+            next += scheduler.handle(.ended(id, .success, mayRetry: true), at: .zero).compactMap(\.started)
         }
         #expect(ended == count)
         #expect(scheduler.isFinished)
@@ -356,5 +356,5 @@ import Testing
 }
 
 extension OperationScheduler.Command {
-    var started: OperationID? { if case .start(let id) = self { id } else { nil } }
+    var started: OperationID? { if case .start(let id, _) = self { id } else { nil } }
 }

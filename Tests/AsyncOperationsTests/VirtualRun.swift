@@ -38,7 +38,7 @@ struct VirtualRun {
         handle(.begin, at: .zero)
         while !scheduler.isFinished, let index = pending.indices.min(by: { isEarlier($0, $1) }) {
             let next = pending.remove(at: index)
-            if case .ended(let id, _) = next.event {
+            if case .ended(let id, _, _) = next.event {
                 guard running.remove(id) != nil else { continue }
             }
             handle(next.event, at: next.time)
@@ -52,7 +52,7 @@ struct VirtualRun {
 
     /// The operations in the order of their starts.
     var starts: [OperationID] {
-        log.compactMap { if case .start(let id) = $0.command { id } else { nil } }
+        log.compactMap { if case .start(let id, _) = $0.command { id } else { nil } }
     }
 
     func position(where matches: (OperationScheduler.Command) -> Bool) -> Int? {
@@ -64,7 +64,7 @@ struct VirtualRun {
     }
 
     func start(_ id: OperationID) -> Int? {
-        position { $0 == .start(id) || $0 == .groupStarted(id) }
+        position { $0 == .start(id, attempt: 1) || $0 == .groupStarted(id, round: 0) }
     }
 
     func time(of position: Int?) -> Duration? { position.map { log[$0].time } }
@@ -82,15 +82,15 @@ struct VirtualRun {
         for command in scheduler.handle(event, at: time) {
             log.append(Entry(time: time, command: command))
             switch command {
-            case .start(let id):
+            case .start(let id, _):
                 running.insert(id)
                 peak = max(peak, running.count)
-                push(.ended(id, behaviour(id).outcome), at: time + behaviour(id).duration)
+                push(.ended(id, behaviour(id).outcome, mayRetry: true), at: time + behaviour(id).duration)
             case .stop(let id, _):
-                push(.ended(id, .failure), at: time + behaviour(id).stopDuration)
+                push(.ended(id, .failure, mayRetry: true), at: time + behaviour(id).stopDuration)
             case .wake(let wake):
                 push(.time, at: wake)
-            case .groupStarted, .groupStopping, .finished:
+            default:
                 break
             }
         }

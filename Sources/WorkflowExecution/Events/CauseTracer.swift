@@ -54,6 +54,8 @@ struct CauseTracer {
                 .failFast, "ended by `fail-fast`", failed.row, known[failed.row])
         case .deadline(let limited):
             return deadline(limited.row, isOwn: limited.row == row)
+        case .condition:
+            return self.cause(.condition, "its condition does not hold", row)
         case .request:
             return Cause(kind: .interrupt, message: request, subject: .run)
         }

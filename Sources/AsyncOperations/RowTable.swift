@@ -1,0 +1,119 @@
+/// The rows of a graph or of an expansion, as they are built and as the scheduler reads them. Rare things stand in
+/// tables of their own, so that a plain row stays at twenty bytes.
+struct RowTable: Sendable {
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let toleratesFailure = Flags(rawValue: 1 << 0)
+        static let isConditional = Flags(rawValue: 1 << 1)
+        static let waitsForAll = Flags(rawValue: 1 << 2)
+        static let hasTimeout = Flags(rawValue: 1 << 3)
+        static let hasRetry = Flags(rawValue: 1 << 4)
+        static let hasLocks = Flags(rawValue: 1 << 5)
+        static let isHook = Flags(rawValue: 1 << 6)
+    }
+
+    struct Row: Sendable {
+        static let noGroup = UInt32.max
+
+        var parent: OperationID
+        var subtreeEnd: UInt32
+        let priority: UInt32
+        /// Its index in `groups`, or `noGroup` for an operation.
+        var group: UInt32
+        let flags: Flags
+
+        var isGroup: Bool { group != Self.noGroup }
+    }
+
+    struct Group: Sendable {
+        let id: OperationID
+        let limit: ConcurrencyLimit
+        let failFast: FailFast?
+        let isExpandable: Bool
+        let concludes: Bool
+        let isOpen: Bool
+        /// Direct members that are no hooks.
+        var members = 0
+    }
+
+    struct Hooks: Sendable {
+        var onFailure: OperationID?
+        var finally: OperationID?
+    }
+
+    struct Edge: Sendable {
+        let dependent: OperationID
+        let prerequisite: OperationID
+        let kind: EdgeKind
+    }
+
+    /// The id of the first row.
+    let firstRow: Int
+    var rows: [Row] = []
+    var groups: [Group] = []
+    var edges: [Edge] = []
+    var timeouts: [OperationID: Duration] = [:]
+    var retries: [OperationID: RetryPolicy] = [:]
+    var locks: [OperationID: [LockRequest]] = [:]
+    var hooks: [OperationID: Hooks] = [:]
+    private var open: [OperationID] = []
+
+    init(firstRow: Int = 0) { self.firstRow = firstRow }
+
+    /// The id after the last row.
+    var end: Int { firstRow + rows.count }
+
+    /// How many groups are open, an outermost one included.
+    var openCount: Int { open.count }
+
+    mutating func append(_ options: OperationGraph.Options, flags: Flags = []) -> OperationID {
+        let id = OperationID(end)
+        if let owner = open.last, !flags.contains(.isHook) { groups[groupIndex(of: owner)].members += 1 }
+        rows.append(
+            Row(
+                parent: open.last ?? .root, subtreeEnd: id.value + 1, priority: options.priority, group: Row.noGroup,
+                flags: flags.union(options.flags)))
+        for ancestor in open { rows[ancestor.row - firstRow].subtreeEnd = id.value + 1 }
+        if let timeout = options.timeout { timeouts[id] = timeout }
+        if let retry = options.retry { retries[id] = retry }
+        if !options.locks.isEmpty { locks[id] = options.locks }
+        return id
+    }
+
+    mutating func begin(
+        _ options: OperationGraph.Options, limit: ConcurrencyLimit, failFast: FailFast?, isExpandable: Bool,
+        concludes: Bool, isOpen: Bool, flags: Flags = []
+    ) -> OperationID {
+        let id = append(options, flags: flags)
+        rows[id.row - firstRow].group = UInt32(groups.count)
+        groups.append(
+            Group(
+                id: id, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes,
+                isOpen: isOpen))
+        open.append(id)
+        return id
+    }
+
+    mutating func beginHook(_ kind: Hook) -> OperationID {
+        guard let owner = open.last else { preconditionFailure("a hook needs a group to belong to") }
+        let id = begin(
+            OperationGraph.Options(), limit: .unlimited, failFast: .off, isExpandable: false, concludes: false,
+            isOpen: false, flags: .isHook)
+        switch kind {
+        case .onFailure:
+            precondition(hooks[owner]?.onFailure == nil, "\(owner) has this hook already")
+            hooks[owner, default: Hooks()].onFailure = id
+        case .finally:
+            precondition(hooks[owner]?.finally == nil, "\(owner) has this hook already")
+            hooks[owner, default: Hooks()].finally = id
+        }
+        return id
+    }
+
+    mutating func endGroup() {
+        open.removeLast()
+    }
+
+    private func groupIndex(of id: OperationID) -> Int { Int(rows[id.row - firstRow].group) }
+}
