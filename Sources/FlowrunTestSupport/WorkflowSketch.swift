@@ -12,7 +12,9 @@ package struct WorkflowSketch {
 
     /// The workflow of these members. `settings` are those of the top level.
     package static func workflow(
-        _ members: [NodeSketch], settings: Settings? = nil, defaults: Defaults = Defaults(), file: String = "flow.yml"
+        _ members: [NodeSketch], onFailure: [NodeSketch]? = nil, finally: [NodeSketch]? = nil,
+        pools: [(name: String, size: Int)] = [], settings: Settings? = nil, defaults: Defaults = Defaults(),
+        file: String = "flow.yml"
     ) -> Workflow {
         var sketch = WorkflowSketch()
         sketch.size = sketch.text.utf8.count
@@ -20,9 +22,34 @@ package struct WorkflowSketch {
             WorkflowNode(id: "", range: .beginning, parent: .root, subtreeEnd: 0, body: .group, settings: settings)
         ]
         for member in members { sketch.append(member, parent: .root, indent: "  ") }
+        sketch.appendHook(.onFailure, onFailure, parent: .root, indent: "")
+        sketch.appendHook(.finally, finally, parent: .root, indent: "")
         sketch.nodes[0].subtreeEnd = UInt32(sketch.nodes.count)
-        return Workflow(
+        var declared: [Pool] = []
+        if !pools.isEmpty { sketch.write("pools:\n") }
+        for pool in pools {
+            sketch.write("  ")
+            declared.append(Pool(name: pool.name, size: pool.size, range: sketch.write(pool.name)))
+            sketch.write(": \(pool.size)\n")
+        }
+        var workflow = Workflow(
             file: SourceFile(name: file, text: sketch.text), name: "sketch", defaults: defaults, nodes: sketch.nodes)
+        workflow.pools = declared
+        return workflow
+    }
+
+    private mutating func appendHook(
+        _ hook: WorkflowNode.Hook, _ members: [NodeSketch]?, parent: NodeIndex, indent: String
+    ) {
+        guard let members else { return }
+        let row = nodes.count
+        let id = hook == .finally ? "finally" : "on-failure"
+        write(indent)
+        let range = write(id)
+        write(":\n")
+        nodes.append(WorkflowNode(id: id, range: range, parent: parent, subtreeEnd: 0, body: .group, hook: hook))
+        for member in members { append(member, parent: NodeIndex(row), indent: indent + "  ") }
+        nodes[row].subtreeEnd = UInt32(nodes.count)
     }
 
     private mutating func append(_ member: NodeSketch, parent: NodeIndex, indent: String) {
@@ -54,13 +81,16 @@ package struct WorkflowSketch {
             write("\(indent)  steps:\n")
             for member in members { append(member, parent: NodeIndex(row), indent: indent + "    ") }
         }
+        appendHook(.onFailure, member.onFailure, parent: NodeIndex(row), indent: indent + "  ")
+        appendHook(.finally, member.finally, parent: NodeIndex(row), indent: indent + "  ")
         nodes[row].subtreeEnd = UInt32(nodes.count)
     }
 
     private mutating func settings(of member: NodeSketch, indent: String) -> Settings? {
         guard
             member.isSequence || member.forEach != nil || member.timeout != nil || member.description != nil
-                || member.maxParallel != nil || member.grace != nil
+                || member.maxParallel != nil || member.grace != nil || member.items != nil
+                || member.condition != nil || member.retry != nil || !member.mutexes.isEmpty || !member.pools.isEmpty
         else { return nil }
         var order: SourceRange?
         if member.isSequence {
@@ -78,9 +108,50 @@ package struct WorkflowSketch {
             }
             fanOut = FanOut(axes: [member.variable], instances: instances, range: range)
         }
+        if let items = member.items {
+            write("\(indent)  ")
+            let range = write("for-each")
+            write(": ${{ ")
+            let expression = Expression(text: items, range: write(items))
+            write(" }}\n")
+            fanOut = FanOut(
+                axes: [member.variable], instances: [], items: expression, limit: member.maxItems, range: range)
+        }
+        var condition: Expression?
+        if let text = member.condition {
+            write("\(indent)  if: ")
+            condition = Expression(text: text, range: write(text))
+            write("\n")
+        }
         return Settings(
             description: member.description, timeout: member.timeout.map { TimeLimit(duration: $0, range: .beginning) },
-            grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut)
+            grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut,
+            condition: condition, retry: member.retry, pools: pools(of: member, indent: indent),
+            mutexes: mutexes(of: member, indent: indent))
+    }
+
+    private mutating func mutexes(of member: NodeSketch, indent: String) -> [MutexRequest] {
+        guard !member.mutexes.isEmpty else { return [] }
+        write("\(indent)  mutex: [")
+        let requests = member.mutexes.enumerated().map { position, name in
+            if position > 0 { write(", ") }
+            return MutexRequest(name: name, range: write(name))
+        }
+        write("]\n")
+        return requests
+    }
+
+    private mutating func pools(of member: NodeSketch, indent: String) -> [PoolRequest] {
+        guard !member.pools.isEmpty else { return [] }
+        write("\(indent)  pool: {")
+        let requests = member.pools.enumerated().map { position, pool in
+            if position > 0 { write(", ") }
+            let range = write(pool.name)
+            write(": \(pool.units)")
+            return PoolRequest(pool: pool.name, units: pool.units, range: range)
+        }
+        write("}\n")
+        return requests
     }
 
     @discardableResult
@@ -106,6 +177,15 @@ package struct NodeSketch {
     package var timeout: Duration?
     package var grace: Duration?
     package var maxParallel: Int?
+    /// An expression in the place of `forEach`, whose value only the run knows.
+    package var items: String?
+    package var maxItems = FanOut.defaultLimit
+    package var condition: String?
+    package var retry: Retry?
+    package var mutexes: [String] = []
+    package var pools: [(name: String, units: Int)] = []
+    package var onFailure: [NodeSketch]?
+    package var finally: [NodeSketch]?
 
     package static func step(_ id: String, needs: [String] = [], forEach: [String]? = nil) -> NodeSketch {
         NodeSketch(id: id, needs: needs.map { ($0, .ok) }, members: nil, forEach: forEach)

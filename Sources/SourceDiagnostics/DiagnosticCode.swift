@@ -56,4 +56,5 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case possiblyAbsent = "FR0405"
     case valueType = "FR0406"
     case notKnownHere = "FR0407"
+    case dependencyAcrossHook = "FR0310"
 }

@@ -31,8 +31,7 @@ extension Plan {
         var seen: Set<Int> = [row]
         var worklist = [row]
         while let waiting = worklist.popLast() {
-            for edge in edges(of: waiting) where lengths.beforeEnd[Int(edge.target)] == length {
-                let target = Int(edge.target)
+            for target in prerequisites(of: waiting) where lengths.beforeEnd[target] == length {
                 if let step = step(in: target, endingAt: length, lengths) { return step }
                 if seen.insert(target).inserted { worklist.append(target) }
             }
@@ -40,5 +39,11 @@ extension Plan {
             if lengths.beforeStart[parent] == length, seen.insert(parent).inserted { worklist.append(parent) }
         }
         return nil
+    }
+
+    /// What a row waits for itself: its needs, or as a hook everything before it in its group.
+    private func prerequisites(of row: Int) -> [Int] {
+        guard nodes[row].hook != nil else { return edges(of: row).map { Int($0.target) } }
+        return members(of: Int(nodes[row].parent)).filter { $0 < row }
     }
 }

@@ -8,6 +8,8 @@ package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
         package let name: String
         /// The id that was probably meant; nil where none is near.
         package let suggestion: String?
+        /// Whether the name is of an instance that only the run knows; then the suggestion is its fan-out.
+        package var isDynamic = false
     }
 
     /// In the order of the command line, never empty.
@@ -16,7 +18,11 @@ package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
     /// One line, in the form of a finding.
     package var description: String {
         names.map { unknown in
-            "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
+            if unknown.isDynamic, let fanOut = unknown.suggestion {
+                return "`\(unknown.name)` cannot be chosen: only the run knows the instances of `\(fanOut)`; "
+                    + "name `\(fanOut)`"
+            }
+            return "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
         }
         .joined(separator: "; ")
     }
@@ -24,20 +30,43 @@ package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
 
 extension Plan {
     /// Only the steps and groups named, whole, and what they need, directly or not; groups around them stay, with what
-    /// those need. No names: the plan itself.
+    /// those need and their hooks. No names: the plan itself. Only for a plan that is whole and not yet run.
     ///
     /// A name is a path of definitions (`build.compile`: in every instance) or an id (`build[x86_64].compile`).
     package func restricted(to targets: [String]) throws(UnknownTargets) -> Plan {
         guard !targets.isEmpty else { return self }
+        let outline = self.outline
         var rows: [Int] = []
         var unknown: [UnknownTargets.Name] = []
         for target in targets {
-            let found = self.rows(of: target)
-            if found.isEmpty { unknown.append(UnknownTargets.Name(name: target, suggestion: suggestion(for: target))) }
+            let found = outline.rows(of: target)
+            if let fanOut = dynamicFanOut(in: target) {
+                unknown.append(UnknownTargets.Name(name: target, suggestion: fanOut, isDynamic: true))
+            } else if found.isEmpty {
+                unknown.append(UnknownTargets.Name(name: target, suggestion: suggestion(for: target)))
+            }
             rows += found
         }
         guard unknown.isEmpty else { throw UnknownTargets(names: unknown) }
-        return keeping(kept(for: rows))
+        return keeping(outline.kept(for: rows))
+    }
+
+    /// The path of the fan-out that a name reaches into, where only the run knows its instances.
+    private func dynamicFanOut(in target: String) -> String? {
+        guard blueprint != nil else { return nil }
+        let parts = InstancePath(target).parts
+        var path: [String] = []
+        var group = NodeIndex.root
+        for (position, part) in parts.enumerated() {
+            guard let member = workflow.members(of: group).first(where: { workflow[$0].id == part.id }) else { break }
+            path.append(part.id)
+            let isInside = position + 1 < parts.count || part.key != nil
+            if isInside, workflow.settings(of: member)?.fanOut?.isDynamic == true {
+                return path.joined(separator: ".")
+            }
+            group = member
+        }
+        return nil
     }
 
     /// The rows that a name means, none where it means nothing.
@@ -88,31 +117,11 @@ extension Plan {
             isKept[row] = true
             for edge in edges(of: row) { worklist.append((Int(edge.target), true)) }
             worklist.append((Int(nodes[row].parent), false))
+            // A group that runs at all runs its hooks.
+            if nodes[row].role == .group, hasHooks {
+                for member in members(of: row) where nodes[member].hook != nil { worklist.append((member, true)) }
+            }
         }
         return isKept
-    }
-
-    /// The rows chosen, which must hold whatever they wait for and the groups around them.
-    private func keeping(_ isKept: [Bool]) -> Plan {
-        // How many rows before each are kept: the new number of a kept one, and of the end of a subtree.
-        var numbers: [UInt32] = [0]
-        numbers.reserveCapacity(nodes.count + 1)
-        for row in nodes.indices { numbers.append(numbers[row] + (isKept[row] ? 1 : 0)) }
-        var keptNodes: [PlanNode] = []
-        var keptEdges: [PlanEdge] = []
-        for row in nodes.indices where isKept[row] {
-            let node = nodes[row]
-            let edgeStart = UInt32(keptEdges.count)
-            for edge in edges(of: row) {
-                keptEdges.append(
-                    PlanEdge(target: numbers[Int(edge.target)], kind: edge.kind, isSequence: edge.isSequence))
-            }
-            keptNodes.append(
-                PlanNode(
-                    id: node.id, definition: node.definition, role: node.role, parent: numbers[Int(node.parent)],
-                    subtreeEnd: numbers[Int(node.subtreeEnd)], edgeStart: edgeStart, edgeEnd: UInt32(keptEdges.count),
-                    level: 0, remainingPath: 0, variables: node.variables))
-        }
-        return Plan(workflow: workflow, measuring: keptNodes, edges: keptEdges)
     }
 }

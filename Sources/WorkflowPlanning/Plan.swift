@@ -4,16 +4,24 @@ package import WorkflowModel
 ///
 /// Nodes are rows in preorder, so that a group's members are the rows up to its `subtreeEnd`; row 0 is the workflow
 /// itself. Ids of rows are final: the executor uses them as they are.
+///
+/// A fan-out whose items only the run knows has no instances until `expand(_:into:)` adds them behind all other rows:
+/// `members(of:)` and `rows(inside:)` know of them, `subtreeEnd` does not.
 package struct Plan: Sendable {
     package let workflow: Workflow
-    package let nodes: [PlanNode]
+    package internal(set) var nodes: [PlanNode]
     /// The edges of all nodes one after another; `PlanNode.edges` is a range of it.
-    package let edges: [PlanEdge]
+    package internal(set) var edges: [PlanEdge]
+    /// nil where the file says all instances.
+    let blueprint: InstanceBlueprint?
+    /// The rows that a run has added, by their fan-out's.
+    var expansions: [Int: Range<Int>] = [:]
 
-    package init(workflow: Workflow, nodes: [PlanNode], edges: [PlanEdge]) {
+    init(workflow: Workflow, nodes: [PlanNode], edges: [PlanEdge], blueprint: InstanceBlueprint? = nil) {
         self.workflow = workflow
         self.nodes = nodes
         self.edges = edges
+        self.blueprint = blueprint
     }
 
     /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
@@ -34,11 +42,13 @@ package struct Plan: Sendable {
         edges[nodes[row].edgeRange]
     }
 
-    /// The direct members of a group, the instances of a fan-out, in file order; none for a step.
+    /// The direct members of a group with its hooks, the instances of a fan-out, in file order; none for a step, nor for a
+    /// fan-out that is yet to be expanded.
     package func members(of row: Int) -> [Int] {
         var members: [Int] = []
-        var member = row + 1
-        while member < Int(nodes[row].subtreeEnd) {
+        let rows = expansions[row] ?? (row + 1)..<Int(nodes[row].subtreeEnd)
+        var member = rows.lowerBound
+        while member < rows.upperBound {
             members.append(member)
             member = Int(nodes[member].subtreeEnd)
         }
@@ -59,6 +69,9 @@ package struct PlanNode: Sendable {
     package let id: String
     package let definition: NodeIndex
     package let role: Role
+    /// Of the block of a hook itself: when it runs. It waits for all other members of its group but later hooks, which
+    /// no edge says.
+    package let hook: WorkflowNode.Hook?
     /// The row of the group around it; row 0's is 0.
     package let parent: UInt32
     package let subtreeEnd: UInt32
@@ -73,12 +86,14 @@ package struct PlanNode: Sendable {
     package let variables: [Variable]
 
     package init(
-        id: String, definition: NodeIndex, role: Role, parent: UInt32, subtreeEnd: UInt32, edgeStart: UInt32,
-        edgeEnd: UInt32, level: UInt32, remainingPath: UInt32, variables: [Variable]
+        id: String, definition: NodeIndex, role: Role, hook: WorkflowNode.Hook? = nil, parent: UInt32,
+        subtreeEnd: UInt32, edgeStart: UInt32, edgeEnd: UInt32, level: UInt32, remainingPath: UInt32,
+        variables: [Variable]
     ) {
         self.id = id
         self.definition = definition
         self.role = role
+        self.hook = hook
         self.parent = parent
         self.subtreeEnd = subtreeEnd
         self.edgeStart = edgeStart

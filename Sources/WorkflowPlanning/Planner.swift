@@ -14,8 +14,11 @@ package enum Planner {
     package static func plan(_ workflow: Workflow) -> (plan: Plan?, diagnostics: [Diagnostic]) {
         let proof = prove(workflow)
         guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
-        let rows = PlanExpansion.rows(of: workflow, proof.needs, proof.layout)
-        return (Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges), proof.diagnostics)
+        var expansion = PlanExpansion(proof.layout, proof.needs)
+        expansion.expandWorkflow()
+        let rows = expansion.takeRows()
+        let outline = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
+        return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
     }
 
     private static func prove(
@@ -31,7 +34,7 @@ package enum Planner {
             findings.add(.error) { reporter.diagnostic(for: component) }
         }
 
-        let layout = PlanLayout(workflow)
+        let layout = PlanLayout(workflow, isOutline: true)
         if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
         return (needs, layout, findings.sorted)
     }

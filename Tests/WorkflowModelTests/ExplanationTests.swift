@@ -9,6 +9,7 @@ struct `The long form of a finding` {
     static let plannersCodes: Set<DiagnosticCode> = [
         .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
+        .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle, .dependencyAcrossHook,
     ]
 
     @Test(arguments: DiagnosticCode.allCases)

@@ -48,6 +48,8 @@ extension DiagnosticCode {
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
             .notKnownHere:
             expressionDetails
+        case .dependencyAcrossHook:
+            graphDetails
         }
     }
 }

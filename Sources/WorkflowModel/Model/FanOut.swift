@@ -24,6 +24,9 @@ package struct FanOut: Sendable {
         self.range = range
     }
 
+    /// Whether only the run knows the instances.
+    package var isDynamic: Bool { items != nil }
+
     /// How many instances a fan-out may have where `max-items` does not say otherwise (research/features.md, section 4).
     package static let defaultLimit = 1000
     /// What `max-items` may say at most.
@@ -47,10 +50,17 @@ package struct FanOut: Sendable {
 /// A loop variable or axis with its value; an environment variable of the step under its own name.
 package struct Variable: Sendable, Hashable {
     package let name: String
+    /// As the environment variable has it; an object or list is compact JSON.
     package let value: String
+    /// As expressions see it.
+    package let typedValue: Value
 
-    package init(name: String, value: String) {
+    package init(name: String, value: String, typedValue: Value) {
         self.name = name
         self.value = value
+        self.typedValue = typedValue
     }
+
+    /// A variable that is a text to expressions too.
+    package init(name: String, value: String) { self.init(name: name, value: value, typedValue: .string(value)) }
 }

@@ -15,7 +15,8 @@ struct PathLengths {
             let row = moment.row
             let parent = Int(nodes[row].parent)
             if !moment.isEnd {
-                var longest = beforeStart[parent]
+                // What came before a hook is over when the group's other members are, and those have counted already.
+                var longest = nodes[row].hook == nil ? beforeStart[parent] : beforeEnd[parent]
                 for edge in nodes[row].edgeRange { longest = max(longest, beforeEnd[Int(edges[edge].target)]) }
                 beforeStart[row] = longest
                 beforeEnd[row] = nodes[row].role == .step ? longest + length(row) : longest
@@ -25,16 +26,20 @@ struct PathLengths {
 
         var remaining = [Int](repeating: 0, count: nodes.count)
         var afterEnd = remaining
+        // Per group with a hook: the path from the start of the first one.
+        var hooks: [Int: Int] = [:]
         for moment in order.moments.reversed() {
             let row = moment.row
             let parent = Int(nodes[row].parent)
             if moment.isEnd || nodes[row].role == .step {
                 afterEnd[row] = max(afterEnd[row], afterEnd[parent])
+                if !hooks.isEmpty, let hook = hooks[parent] { afterEnd[row] = max(afterEnd[row], hook) }
                 remaining[row] = afterEnd[row]
             }
             guard !moment.isEnd else { continue }
             if nodes[row].role == .step { remaining[row] += length(row) }
             remaining[parent] = max(remaining[parent], remaining[row])
+            if nodes[row].hook != nil { hooks[parent] = remaining[row] }
             for edge in nodes[row].edgeRange {
                 let target = Int(edges[edge].target)
                 afterEnd[target] = max(afterEnd[target], remaining[row])

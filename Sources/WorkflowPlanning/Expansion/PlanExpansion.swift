@@ -2,12 +2,13 @@ import WorkflowModel
 
 /// Writes the rows of a plan: definitions in preorder, a fan-out as a row around its instances.
 struct PlanExpansion {
-    private var nodes: [PlanNode] = []
-    private var edges: [PlanEdge] = []
+    private(set) var nodes: [PlanNode]
+    private(set) var edges: [PlanEdge]
 
     private let definitions: [WorkflowNode]
     private let needs: ResolvedNeeds
     private let layout: PlanLayout
+    private let numbers: RowNumbers
     /// The groups and fan-outs around the next row, outermost first.
     private var frames: [Frame] = []
 
@@ -16,7 +17,7 @@ struct PlanExpansion {
             /// Of one copy of a group: the next member's definition, the end of them, the member before.
             case members(next: Int, end: Int, before: Int)
             /// Of a fan-out: which instance is next.
-            case instances(FanOut, next: Int)
+            case instances([FanOut.Instance], next: Int)
         }
 
         var content: Content
@@ -25,25 +26,44 @@ struct PlanExpansion {
         let variables: [Variable]
     }
 
-    private init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout) {
-        definitions = workflow.nodes
+    /// Goes on behind the rows given. `numbers` says where rows lie that the layout would have elsewhere.
+    init(
+        _ layout: PlanLayout, _ needs: ResolvedNeeds, behind nodes: consuming [PlanNode] = [],
+        edges: consuming [PlanEdge] = [], numbers: RowNumbers = RowNumbers()
+    ) {
+        definitions = layout.workflow.nodes
         self.needs = needs
         self.layout = layout
+        self.numbers = numbers
+        self.nodes = nodes
+        self.edges = edges
     }
 
-    /// All rows and edges. Only for a layout within the limit, and needs without a cycle.
-    static func rows(
-        of workflow: Workflow, _ needs: ResolvedNeeds, _ layout: PlanLayout
-    ) -> (nodes: [PlanNode], edges: [PlanEdge]) {
-        var expansion = PlanExpansion(workflow, needs, layout)
-        expansion.expand()
-        return (expansion.nodes, expansion.edges)
-    }
-
-    private mutating func expand() {
+    /// All rows of the workflow. Only for a layout within the limit, and needs without a cycle.
+    mutating func expandWorkflow() {
         nodes.reserveCapacity(layout.total)
         edges.reserveCapacity(needs.entries.count)
         appendCopy(of: 0, id: "", parent: 0, variables: [], edgeStart: 0)
+        expandFrames()
+    }
+
+    /// The instances of a fan-out among the rows, one after another.
+    mutating func expand(_ fanOut: Int, into instances: [FanOut.Instance]) {
+        let node = nodes[fanOut]
+        frames.append(
+            Frame(
+                content: .instances(instances, next: 0), definition: node.definition.row, row: fanOut,
+                variables: node.variables))
+        expandFrames()
+    }
+
+    /// What was written, which leaves nothing here.
+    mutating func takeRows() -> (nodes: [PlanNode], edges: [PlanEdge]) {
+        defer { (nodes, edges) = ([], []) }
+        return (nodes, edges)
+    }
+
+    private mutating func expandFrames() {
         while let frame = frames.last {
             switch frame.content {
             case .members(let next, let end, let before):
@@ -54,13 +74,13 @@ struct PlanExpansion {
                 let following = Int(definitions[next].subtreeEnd)
                 frames[frames.count - 1].content = .members(next: following, end: end, before: next)
                 appendMember(next, after: before, in: frame)
-            case .instances(let fanOut, let next):
-                guard next < fanOut.instances.count else {
+            case .instances(let instances, let next):
+                guard next < instances.count else {
                     frames.removeLast()
                     continue
                 }
-                frames[frames.count - 1].content = .instances(fanOut, next: next + 1)
-                let instance = fanOut.instances[next]
+                frames[frames.count - 1].content = .instances(instances, next: next + 1)
+                let instance = instances[next]
                 appendCopy(
                     of: frame.definition, id: "\(nodes[frame.row].id)[\(instance.key)]", parent: frame.row,
                     variables: frame.variables + instance.variables, edgeStart: edges.count)
@@ -77,14 +97,18 @@ struct PlanExpansion {
             return appendCopy(
                 of: definition, id: id, parent: frame.row, variables: frame.variables, edgeStart: edgeStart)
         }
+        let instances = fanOut.isDynamic && layout.isOutline ? [Self.anyInstance] : fanOut.instances
         frames.append(
             Frame(
-                content: .instances(fanOut, next: 0), definition: definition, row: nodes.count,
+                content: .instances(instances, next: 0), definition: definition, row: nodes.count,
                 variables: frame.variables))
         append(
             definition, .fanOut, id: id, parent: frame.row, size: layout.wholeSize(of: definition),
             variables: frame.variables, edgeStart: edgeStart)
     }
+
+    /// Stands for whatever instances the run will make.
+    private static let anyInstance = FanOut.Instance(key: "*", variables: [])
 
     private mutating func appendCopy(
         of definition: Int, id: String, parent: Int, variables: [Variable], edgeStart: Int
@@ -109,14 +133,15 @@ struct PlanExpansion {
     ) {
         nodes.append(
             PlanNode(
-                id: id, definition: NodeIndex(definition), role: role, parent: UInt32(parent),
-                subtreeEnd: UInt32(nodes.count + size), edgeStart: UInt32(edgeStart), edgeEnd: UInt32(edges.count),
-                level: 0, remainingPath: 0, variables: variables))
+                id: id, definition: NodeIndex(definition), role: role, hook: definitions[definition].hook,
+                parent: UInt32(parent), subtreeEnd: UInt32(nodes.count + size), edgeStart: UInt32(edgeStart),
+                edgeEnd: UInt32(edges.count), level: 0, remainingPath: 0, variables: variables))
     }
 
     /// What a member's `needs` and the order of its group make it wait for. In a sequence, a need of the member before
     /// takes the place of the order's edge, so that `needs: {a: done}` means there what it says.
     private mutating func appendEdges(of definition: Int, after before: Int, in frame: Frame) {
+        guard definitions[definition].hook == nil else { return }
         var isNeeded = false
         for index in needs.range(of: definition) {
             let entry = needs.entries[index]
@@ -138,6 +163,6 @@ struct PlanExpansion {
         let scope = definitions[definition].parent
         var copy = copy
         while nodes[copy].definition != scope || nodes[copy].role == .fanOut { copy = Int(nodes[copy].parent) }
-        return UInt32(copy + layout.distance[definition])
+        return UInt32(numbers.row(layout.distance[definition], behind: copy))
     }
 }

@@ -9,29 +9,32 @@ struct PlanLayout {
     private(set) var copySize: [Int]
     /// From the row of the copy around it to the row of a definition (of its fan-out, where it has one).
     private(set) var distance: [Int]
-    private let workflow: Workflow
+    let workflow: Workflow
+    /// Whether a fan-out whose items only the run knows has one instance that stands for all of them, or none.
+    let isOutline: Bool
 
-    init(_ workflow: Workflow) {
+    init(_ workflow: Workflow, isOutline: Bool) {
         let nodes = workflow.nodes
         var copySize = [Int](repeating: 1, count: nodes.count)
         for row in nodes.indices.dropFirst().reversed() {
             let parent = nodes[row].parent.row
-            copySize[parent] = Self.sum(copySize[parent], Self.wholeSize(nodes[row], copySize[row]))
+            copySize[parent] = Self.sum(copySize[parent], Self.wholeSize(nodes[row], copySize[row], isOutline))
         }
         var distance = [Int](repeating: 0, count: nodes.count)
         var taken = [Int](repeating: 1, count: nodes.count)
         for row in nodes.indices.dropFirst() {
             let parent = nodes[row].parent.row
             distance[row] = taken[parent]
-            taken[parent] = Self.sum(taken[parent], Self.wholeSize(nodes[row], copySize[row]))
+            taken[parent] = Self.sum(taken[parent], Self.wholeSize(nodes[row], copySize[row], isOutline))
         }
         self.copySize = copySize
         self.distance = distance
         self.workflow = workflow
+        self.isOutline = isOutline
     }
 
     /// Rows of all copies and the fan-out around them.
-    func wholeSize(of row: Int) -> Int { Self.wholeSize(workflow.nodes[row], copySize[row]) }
+    func wholeSize(of row: Int) -> Int { Self.wholeSize(workflow.nodes[row], copySize[row], isOutline) }
 
     var total: Int { copySize[0] }
 
@@ -54,8 +57,9 @@ struct PlanLayout {
             fix: Diagnostic.Fix("make fewer instances, or split the work into several workflows"))
     }
 
-    private static func wholeSize(_ node: WorkflowNode, _ copySize: Int) -> Int {
+    private static func wholeSize(_ node: WorkflowNode, _ copySize: Int, _ isOutline: Bool) -> Int {
         guard let fanOut = node.settings?.fanOut else { return copySize }
+        if fanOut.isDynamic { return isOutline ? sum(copySize, 1) : 1 }
         let (product, overflow) = fanOut.instances.count.multipliedReportingOverflow(by: copySize)
         return overflow ? Int.max : sum(product, 1)
     }

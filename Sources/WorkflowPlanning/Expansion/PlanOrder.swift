@@ -23,8 +23,11 @@ struct PlanOrder {
         func enter(_ moment: Moment) {
             guard !isReached[moment.index] else { return }
             isReached[moment.index] = true
-            // At an end, `next` is its own row and then member after member; at a start, an edge and then the parent.
-            path.append((moment, moment.isEnd ? moment.row : Int(nodes[moment.row].edgeStart)))
+            // At an end, `next` is its own row and then member after member; at a start, an edge and then the parent. A
+            // hook has no edges: it starts after each member before it.
+            let node = nodes[moment.row]
+            path.append(
+                (moment, moment.isEnd ? moment.row : node.hook == nil ? Int(node.edgeStart) : Int(node.parent) + 1))
         }
         func endMoment(of row: Int) -> Moment { nodes[row].role == .step ? .start(row) : .end(row) }
 
@@ -37,6 +40,12 @@ struct PlanOrder {
                 if !isDone {
                     path[path.count - 1].next = next == row ? row + 1 : Int(nodes[next].subtreeEnd)
                     enter(next == row ? .start(row) : endMoment(of: next))
+                }
+            } else if nodes[row].hook != nil {
+                isDone = next > row
+                if !isDone {
+                    path[path.count - 1].next = next == row ? row + 1 : Int(nodes[next].subtreeEnd)
+                    enter(next == row ? .start(Int(nodes[row].parent)) : endMoment(of: next))
                 }
             } else {
                 let edgeEnd = Int(nodes[row].edgeEnd)

@@ -51,6 +51,11 @@ struct DependencyGraph {
         for row in nodes.indices {
             for entry in needs.range(of: row) { targets.append(ends[Int(needs.entries[entry].target)]) }
             if row != 0 {
+                // A hook is behind all others, which nobody can need, so that it closes no cycle.
+                guard nodes[row].hook == nil else {
+                    starts.append(UInt32(targets.count))
+                    continue
+                }
                 let parent = nodes[row].parent.row
                 if before[parent] != 0, nodes[parent].settings?.isSequence == true {
                     targets.append(ends[Int(before[parent])])

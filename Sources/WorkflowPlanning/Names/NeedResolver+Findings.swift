@@ -15,8 +15,8 @@ extension NeedResolver {
 
     mutating func unresolved(_ need: Need, of row: Int) -> Diagnostic {
         let scope = workflow.nodes[row].parent.row
-        if let inside = dotted(need.name, from: scope) ?? elsewhere(need.name) {
-            return insideGroup(need, inside, of: row)
+        if let inside = dotted(need.name, from: scope) ?? hook(named: need.name, from: scope) ?? elsewhere(need.name) {
+            return acrossHook(need, inside, of: row) ?? insideGroup(need, inside, of: row)
         }
         var notes: [Diagnostic.Note] = []
         var fix: Diagnostic.Fix?
@@ -62,6 +62,53 @@ extension NeedResolver {
         return Diagnostic(
             .dependencyInsideGroup, message, in: workflow.file, at: need.range,
             notes: [Diagnostic.Note("`\(nodes[inside].id)` is declared here", at: nodes[inside].range)], fix: fix)
+    }
+
+    /// What is wrong where a hook lies between the two: it starts when everything else in its group has ended.
+    private func acrossHook(_ need: Need, _ target: Int, of row: Int) -> Diagnostic? {
+        let nodes = workflow.nodes
+        let message: String
+        var notes: [Diagnostic.Note] = []
+        if let hook = hook(around: row, without: target) {
+            let path = workflow.path(of: NodeIndex(hook))
+            message = "`\(need.name)` is outside of `\(path)`, whose steps can need each other only"
+            notes = [Diagnostic.Note("everything else has ended when `\(path)` starts", at: nodes[hook].range)]
+        } else if let hook = hook(around: target, without: row) {
+            let path = workflow.path(of: NodeIndex(hook))
+            let name = target == hook ? "`\(path)`" : "`\(need.name)` is in `\(path)`, which"
+            message = "\(name) starts when everything else has ended, so nothing outside of it can need it"
+            notes = [
+                Diagnostic.Note("to run something after it, write a step with `needs` here", at: nodes[hook].range)
+            ]
+        } else {
+            return nil
+        }
+        return Diagnostic(
+            .dependencyAcrossHook, message, in: workflow.file, at: need.range, notes: notes,
+            fix: Diagnostic.Fix(
+                "remove `\(need.name)` from the needs of `\(workflow.path(of: NodeIndex(row)))`"))
+    }
+
+    /// The block of a hook of the group or of one around it.
+    private func hook(named name: String, from scope: Int) -> Int? {
+        var scope = scope
+        while true {
+            if let row = names.member(name, of: scope), workflow.nodes[row].hook != nil { return row }
+            if scope == 0 { return nil }
+            scope = workflow.nodes[scope].parent.row
+        }
+    }
+
+    /// The outermost hook around a row, or the row itself, that is not around the other one.
+    private func hook(around row: Int, without other: Int) -> Int? {
+        var hook: Int?
+        var row = row
+        while row != 0 {
+            let node = workflow.nodes[row]
+            if node.hook != nil, other < row || other >= Int(node.subtreeEnd) { hook = row }
+            row = node.parent.row
+        }
+        return hook
     }
 
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
@@ -123,10 +170,10 @@ extension NeedResolver {
         while true {
             var member = scope + 1
             while member < Int(workflow.nodes[scope].subtreeEnd) {
-                guard body(member) else { return }
+                guard workflow.nodes[member].hook != nil || body(member) else { return }
                 member = Int(workflow.nodes[member].subtreeEnd)
             }
-            if scope == 0 { return }
+            if scope == 0 || workflow.nodes[scope].hook != nil { return }
             scope = workflow.nodes[scope].parent.row
         }
     }

@@ -29,14 +29,14 @@ struct ScopedNames {
     }
 
     /// The row that a name means for a member of `scope`: another member, or a member of an enclosing group, innermost
-    /// first.
+    /// first. Hooks have no name that could be needed, and what is inside one sees nothing outside.
     func visible(_ name: String, from scope: Int) -> Int? {
         let hash = name.hashValue
         var scope = scope
         while true {
             let row = Int(slots[probe(name, hash, in: scope).index].row)
-            if row != 0 { return row }
-            if scope == 0 { return nil }
+            if row != 0 { return nodes[row].hook == nil ? row : nil }
+            if scope == 0 || nodes[scope].hook != nil { return nil }
             scope = nodes[scope].parent.row
         }
     }
