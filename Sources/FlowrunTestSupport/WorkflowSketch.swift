@@ -112,7 +112,7 @@ package struct WorkflowSketch {
             write("\(indent)  ")
             let range = write("for-each")
             write(": ${{ ")
-            let expression = Expression(text: items, range: write(items))
+            let expression = Self.expression(items, at: write(items))
             write(" }}\n")
             fanOut = FanOut(
                 axes: [member.variable], instances: [], items: expression, limit: member.maxItems, range: range)
@@ -120,7 +120,7 @@ package struct WorkflowSketch {
         var condition: Expression?
         if let text = member.condition {
             write("\(indent)  if: ")
-            condition = Expression(text: text, range: write(text))
+            condition = Self.expression(text, at: write(text))
             write("\n")
         }
         return Settings(
@@ -128,6 +128,14 @@ package struct WorkflowSketch {
             grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut,
             condition: condition, retry: member.retry, pools: pools(of: member, indent: indent),
             mutexes: mutexes(of: member, indent: indent))
+    }
+
+    private static func expression(_ text: String, at range: SourceRange) -> Expression {
+        do {
+            return try ExpressionParser.parse(text, at: range)
+        } catch {
+            preconditionFailure("a sketch with `\(text)` in it: \(error)")
+        }
     }
 
     private mutating func mutexes(of member: NodeSketch, indent: String) -> [MutexRequest] {

@@ -3,51 +3,99 @@ internal import WorkflowModel
 internal import WorkflowPlanning
 
 extension OperationGraph {
-    /// The plan as operations: row by row the same, so that a plan's row is an operation's id.
-    init(_ plan: Plan, options: RunOptions) {
+    /// The plan as operations: row by row the same, so that a plan's row is an operation's id. `locks` becomes the run's.
+    init(_ plan: Plan, options: RunOptions, locks: inout RunLocks) {
         let top = plan.workflow.settings(of: .root)
         self.init(
             limit: top?.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited,
             failFast: options.failFast.map { $0 ? .cancel : .off } ?? top?.failFast.map(FailFast.init) ?? .off,
-            timeout: options.timeout ?? top?.timeout?.duration, minimumCapacity: plan.nodes.count)
-        var openEnds: [UInt32] = []
-        for (row, node) in plan.nodes.enumerated().dropFirst() {
-            while let end = openEnds.last, end <= row {
+            timeout: options.timeout ?? top?.timeout?.duration, concludes: top?.outputs.isEmpty == false,
+            minimumCapacity: plan.nodes.count)
+        locks = RunLocks(plan.workflow, in: &self)
+        add(1..<plan.nodes.count, of: plan, locks: locks)
+    }
+}
+
+extension OperationGraph.Expansion {
+    /// The rows that `Plan.expand(_:into:)` has added last, which come next in the run as well.
+    init(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
+        self.init(firstRow: rows.lowerBound)
+        add(rows, of: plan, locks: locks)
+    }
+}
+
+extension OperationRows {
+    /// Rows in preorder and what they wait for.
+    fileprivate mutating func add(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
+        // The rows around the next one, innermost last, and whether they are in a hook.
+        var open: [(end: UInt32, isInHook: Bool)] = []
+        let isInHook = rows.first.map { plan.isInHook(Int(plan.nodes[$0].parent)) } ?? false
+        for row in rows {
+            let node = plan.nodes[row]
+            while let last = open.last, last.end <= row {
                 endGroup()
-                openEnds.removeLast()
+                open.removeLast()
             }
-            add(node, of: plan, settings: plan.workflow.settings(of: node.definition))
-            if node.role != .step { openEnds.append(node.subtreeEnd) }
+            let isInHook = node.hook != nil || open.last?.isInHook ?? isInHook
+            if let hook = node.hook {
+                beginHook(Hook(hook))
+            } else {
+                add(node, of: plan, isInHook: isInHook, locks: locks)
+            }
+            if node.role != .step { open.append((node.subtreeEnd, isInHook)) }
         }
-        for (row, node) in plan.nodes.enumerated() where node.edgeStart != node.edgeEnd {
+        for _ in open { endGroup() }
+        for row in rows where plan.nodes[row].edgeStart != plan.nodes[row].edgeEnd {
             for edge in plan.edges(of: row) {
-                addDependency(of: OperationID(row: row), on: OperationID(row: Int(edge.target)), EdgeKind(edge.kind))
+                addDependency(
+                    of: OperationID(row: row), on: OperationID(row: Int(edge.target)), EdgeKind(edge.kind))
             }
         }
     }
 
-    /// `max-parallel` and `fail-fast` of a fan-out belong to the whole, every other key to each copy (DESIGN section 11).
-    private mutating func add(_ node: PlanNode, of plan: Plan, settings: Settings?) {
-        var options = Options(priority: node.remainingPath)
-        if node.role != .fanOut {
-            options.timeout = settings?.timeout?.duration
-            options.toleratesFailure = settings?.continueOnError ?? false
+    /// `if`, `max-parallel` and `fail-fast` of a fan-out belong to the whole, as its `needs` do; every other key to each
+    /// copy (DESIGN section 11).
+    private mutating func add(_ node: PlanNode, of plan: Plan, isInHook: Bool, locks: RunLocks) {
+        var options = OperationGraph.Options(priority: node.remainingPath)
+        let defaults = plan.workflow.defaults
+        if node.role == .step {
+            options.timeout = defaults.timeout ?? (isInHook ? Defaults.hookTimeout : nil)
+            options.retry = defaults.retry.map(RetryPolicy.init)
         }
+        guard let settings = plan.workflow.settings(of: node.definition) else {
+            if node.role == .step { addOperation(options) } else { beginPlainGroup(options) }
+            return
+        }
+        let isWhole = node.role == .fanOut || settings.fanOut == nil
+        if isWhole, let condition = settings.condition {
+            options.isConditional = true
+            options.waitsForAll = condition.usesStatus
+        }
+        if node.role != .fanOut {
+            options.timeout = settings.timeout?.duration ?? options.timeout
+            options.toleratesFailure = settings.continueOnError
+            options.retry = settings.retry.map(RetryPolicy.init) ?? options.retry
+            options.locks = locks.requests(of: settings)
+        }
+        let failFast = settings.failFast.map(FailFast.init)
         switch node.role {
         case .step:
-            options.timeout = options.timeout ?? plan.workflow.defaults.timeout
             addOperation(options)
         case .fanOut:
             beginGroup(
-                options, limit: settings?.maxParallel.map(ConcurrencyLimit.members) ?? .unlimited,
-                failFast: settings?.failFast.map(FailFast.init))
-        case .group where settings?.fanOut != nil:
-            beginGroup(options)
+                options, limit: settings.maxParallel.map(ConcurrencyLimit.members) ?? .unlimited, failFast: failFast,
+                isExpandable: settings.fanOut?.isDynamic == true, concludes: false, isOpen: false)
         case .group:
             beginGroup(
-                options, limit: settings?.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited,
-                failFast: settings?.failFast.map(FailFast.init))
+                options,
+                limit: isWhole ? settings.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited : .unlimited,
+                failFast: isWhole ? failFast : nil, isExpandable: false,
+                concludes: !settings.outputs.isEmpty || settings.retry?.reasons.isEmpty == false, isOpen: false)
         }
+    }
+
+    private mutating func beginPlainGroup(_ options: OperationGraph.Options) {
+        beginGroup(options, limit: .unlimited, failFast: nil, isExpandable: false, concludes: false, isOpen: false)
     }
 }
 
@@ -71,5 +119,26 @@ extension EdgeKind {
             case .failure: .failure
             case .done: .done
             }
+    }
+}
+
+extension Hook {
+    init(_ hook: WorkflowNode.Hook) {
+        self =
+            switch hook {
+            case .onFailure: .onFailure
+            case .finally: .finally
+            }
+    }
+}
+
+extension RetryPolicy {
+    init(_ retry: Retry) {
+        self.init(
+            attempts: retry.attempts,
+            backoff: retry.delay == .zero
+                ? .none : .exponential(factor: retry.backoff, initial: retry.delay, max: retry.maxDelay),
+            jitter: retry.jitter, deadline: retry.deadline?.duration,
+            retriesTimeout: retry.reasons.isEmpty || retry.reasons.contains(.timeout))
     }
 }

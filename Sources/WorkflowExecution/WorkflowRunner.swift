@@ -43,8 +43,9 @@ package final class WorkflowRunner {
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     jobs: options.jobs, version: options.version)))
         recorder.startTicking()
+        var locks = RunLocks()
         let executor = GraphExecutor(
-            OperationGraph(plan, options: options), width: options.jobs, clock: EventLoopClock()
+            OperationGraph(plan, options: options, locks: &locks), width: options.jobs, clock: EventLoopClock()
         ) { context in (await self.perform(context), false) }
         self.executor = executor
         // A signal may have come while the plan was turned into operations.

@@ -4,6 +4,16 @@ extension Plan {
     /// Whether any group has one.
     package var hasHooks: Bool { workflow.nodes.contains { $0.hook != nil } }
 
+    /// Whether a row is a hook or inside of one, of whatever group. O(depth).
+    package func isInHook(_ row: Int) -> Bool {
+        var row = row
+        while row != 0 {
+            if nodes[row].hook != nil { return true }
+            row = Int(nodes[row].parent)
+        }
+        return false
+    }
+
     /// An outline without the instances that only the run knows, ready to make them.
     func withoutDynamicInstances(needs: ResolvedNeeds) -> Plan {
         guard workflow.nodes.contains(where: { $0.settings?.fanOut?.isDynamic == true }) else { return self }

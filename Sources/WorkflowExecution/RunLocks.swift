@@ -1,0 +1,51 @@
+internal import AsyncOperations
+internal import WorkflowModel
+
+/// The locks of a run: its pools, its mutexes, and the terminal for steps that have it to themselves. Names are the
+/// run's, the same in all instances; a pool and a mutex of one name are two locks.
+struct RunLocks {
+    /// Of each lock by its index, for the log.
+    private(set) var names: [String] = []
+    private var pools: [String: LockID] = [:]
+    private var mutexes: [String: LockID] = [:]
+    private var terminal: LockID?
+
+    /// What the log calls the terminal.
+    static let terminalName = "terminal"
+
+    init() {}
+
+    /// Those that the workflow declares or asks for, added to the graph. O(definitions).
+    init(_ workflow: Workflow, in graph: inout OperationGraph) {
+        for pool in workflow.pools where pools[pool.name] == nil {
+            pools[pool.name] = graph.addLock(capacity: max(1, pool.size))
+            names.append(pool.name)
+        }
+        for node in workflow.nodes {
+            guard let settings = node.settings else { continue }
+            for mutex in settings.mutexes where mutexes[mutex.name] == nil {
+                mutexes[mutex.name] = graph.addLock(capacity: 1)
+                names.append(mutex.name)
+            }
+            if settings.isInteractive, terminal == nil {
+                terminal = graph.addLock(capacity: 1)
+                names.append(Self.terminalName)
+            }
+        }
+    }
+
+    /// What a copy of a step or group takes, each lock once.
+    func requests(of settings: Settings) -> [LockRequest] {
+        guard !settings.pools.isEmpty || !settings.mutexes.isEmpty || settings.isInteractive else { return [] }
+        var requests: [LockRequest] = []
+        for pool in settings.pools {
+            if let lock = pools[pool.pool] { requests.append(LockRequest(lock: lock, units: pool.units)) }
+        }
+        for mutex in settings.mutexes {
+            guard let lock = mutexes[mutex.name], !requests.contains(where: { $0.lock == lock }) else { continue }
+            requests.append(LockRequest(lock: lock))
+        }
+        if settings.isInteractive, let terminal { requests.append(LockRequest(lock: terminal)) }
+        return requests
+    }
+}
