@@ -9,13 +9,6 @@ package struct Expression: Sendable {
     package let root: ExpressionNode
     /// Whether it asks how the run goes: such a condition takes the place of what `needs` asks for (DESIGN, section 11).
     package let usesStatus: Bool
-
-    init(text: String, range: SourceRange, root: ExpressionNode, usesStatus: Bool) {
-        self.text = text
-        self.range = range
-        self.root = root
-        self.usesStatus = usesStatus
-    }
 }
 
 // The text says all that the tree says, and the range where it stands.

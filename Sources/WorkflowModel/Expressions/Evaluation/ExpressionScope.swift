@@ -1,0 +1,59 @@
+package import SourceDiagnostics
+
+/// What the names of an expression mean at one place of a run.
+package protocol ExpressionScope {
+    /// `params`, `run`, `env` and `previous` as objects, and the variables of the fan-outs around by their own names; nil
+    /// where there is none.
+    func value(of name: String) -> Value?
+    /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value; nil where the
+    /// step is unknown or has not ended.
+    func step(_ id: String) -> Value?
+    func status(_ function: StatusFunction) -> Bool
+    /// One hash over the names and contents of all files that the patterns match.
+    func hash(files patterns: [String]) throws(EvaluationError) -> String
+}
+
+/// Why an expression has no value. What `check` lets pass fails only over values that nobody could know before.
+package struct EvaluationError: Error, Hashable {
+    package let message: String
+    /// The part of the expression that has none.
+    package let range: SourceRange
+
+    package init(_ message: String, at range: SourceRange) {
+        self.message = message
+        self.range = range
+    }
+}
+
+extension Expression {
+    /// What the expression comes to. O(size of the values it reads); values are never read as expressions again.
+    package func evaluate(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
+        try ExpressionEvaluator(scope: scope).present(root)
+    }
+}
+
+extension Template {
+    /// The text with the values of its expressions in it.
+    package func evaluate(in scope: some ExpressionScope) throws(EvaluationError) -> String {
+        switch self {
+        case .literal(let text): return text
+        case .parsed(let template):
+            var text = ""
+            for part in template.parts {
+                switch part {
+                case .text(let literal): text += literal
+                case .expression(let expression): text += try expression.evaluate(in: scope).text
+                }
+            }
+            return text
+        }
+    }
+
+    /// As `evaluate`, but an expression that stands alone keeps the type of its value.
+    package func value(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
+        if case .parsed(let template) = self, let expression = template.expression {
+            return try expression.evaluate(in: scope)
+        }
+        return .string(try evaluate(in: scope))
+    }
+}

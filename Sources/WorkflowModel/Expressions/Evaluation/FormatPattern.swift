@@ -1,0 +1,40 @@
+/// The pattern of `format`: `{0}` stands for the first value behind it, `{{` and `}}` for braces.
+package enum FormatPattern {
+    package struct Problem: Error {
+        package let message: String
+    }
+
+    /// The pattern with texts in place of its numbers. O(length of both).
+    package static func fill(_ pattern: String, with values: [String]) throws(Problem) -> String {
+        var result: [UInt8] = []
+        var rest = Array(pattern.utf8)[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "{"):
+                if rest.first == byte {
+                    rest.removeFirst()
+                    result.append(byte)
+                    continue
+                }
+                let digits = rest.prefix { $0 &- 0x30 < 10 }
+                rest = rest.dropFirst(digits.count)
+                guard rest.popFirst() == UInt8(ascii: "}"), !digits.isEmpty else {
+                    throw Problem(message: "a `{` in a pattern is followed by a number and `}`, or written twice")
+                }
+                guard let number = Int(String(decoding: digits, as: UTF8.self)), number < values.count else {
+                    throw Problem(
+                        message: "the pattern names value \(String(decoding: digits, as: UTF8.self)), counted from 0, "
+                            + "and there are \(values.count)")
+                }
+                result += values[number].utf8
+            case UInt8(ascii: "}"):
+                guard rest.popFirst() == byte else {
+                    throw Problem(message: "a `}` in a pattern that closes nothing is written twice")
+                }
+                result.append(byte)
+            default: result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
