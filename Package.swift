@@ -71,6 +71,9 @@ let package = Package(
             ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),
         tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
+        tests(
+            "WorkflowExecutionTests",
+            ["WorkflowExecution", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",
