@@ -3,7 +3,7 @@ package enum Phrase {
     /// User text in backticks, cut where it is long, its line ends shown as a sign.
     package static func quoted(_ text: String, limit: Int = 60) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "␤")
-        return line.unicodeScalars.count <= limit ? "`\(line)`" : "`\(line.unicodeScalars.prefix(limit - 1))…`"
+        return line.unicodeScalars.count <= limit ? "`\(line)`" : "`\(String(line.unicodeScalars.prefix(limit - 1)))…`"
     }
 
     /// "`a`, `b` or `c`".
