@@ -1,0 +1,71 @@
+internal import SourceDiagnostics
+package import WorkflowModel
+
+extension OutputDeclaration.Kind {
+    /// The most bytes of a step's output file, and of the standard output that an output is taken from.
+    package static let sizeLimit = 1 << 20
+
+    /// The value of an output with `from: stdout`: the whole text without the line end at its end.
+    package func value(ofStandardOutput bytes: [UInt8], name: String) throws(OutputMistake) -> Value {
+        guard bytes.count <= Self.sizeLimit else {
+            throw OutputMistake("output `\(name)` has more than \(Self.sizeLimit >> 20) MiB on standard output")
+        }
+        var text = bytes[...]
+        if text.last == 0x0A { text.removeLast(text.dropLast().last == 0x0D ? 2 : 1) }
+        guard let text = String(validating: text, as: UTF8.self) else {
+            throw OutputMistake("output `\(name)` is not UTF-8 on standard output")
+        }
+        return try value(of: text, name: name, line: nil)
+    }
+
+    /// The value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every byte.
+    func value(of text: String, name: String, line: Int?) throws(OutputMistake) -> Value {
+        let bare = text.utf8.trimmed
+        switch self {
+        case .string:
+            return .string(text)
+        case .int:
+            if let number = TypedText.int(bare) { return .int(number) }
+            throw mistake(name, expected: "a whole number", found: text, line)
+        case .bool:
+            if let value = TypedText.bool(bare) { return .bool(value) }
+            throw mistake(name, expected: "`true` or `false`", found: text, line)
+        case .list, .json:
+            let value: Value
+            do {
+                value = try Value(json: text)
+            } catch {
+                let expected = self == .list ? "a JSON array" : "JSON"
+                throw OutputMistake(
+                    "output `\(name)` has to be \(expected), found \(Phrase.quoted(text)): \(error.message)", line: line)
+            }
+            return try checked(value, name: name)
+        }
+    }
+
+    /// A value out of a JSON object; no type turns into another.
+    func checked(_ value: Value, name: String) throws(OutputMistake) -> Value {
+        switch (self, value) {
+        case (.string, .string), (.int, .int), (.bool, .bool), (.list, .list), (.json, _): return value
+        case (.string, _): throw mistake(name, expected: "a JSON string", found: value.json, nil)
+        case (.int, _): throw mistake(name, expected: "a whole number", found: value.json, nil)
+        case (.bool, _): throw mistake(name, expected: "`true` or `false`", found: value.json, nil)
+        case (.list, _): throw mistake(name, expected: "a JSON array", found: value.json, nil)
+        }
+    }
+
+    private func mistake(_ name: String, expected: String, found: String, _ line: Int?) -> OutputMistake {
+        OutputMistake("output `\(name)` has to be \(expected), found \(Phrase.quoted(found))", line: line)
+    }
+}
+
+extension String.UTF8View {
+    /// Without blanks and line ends at both ends.
+    fileprivate var trimmed: String {
+        var rest = self[...]
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+        rest = rest.drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return String(Substring(rest))
+    }
+}
