@@ -1,9 +1,11 @@
-/// What the command line says about one run.
+/// What the command line and its surroundings say about one run.
 package struct RunOptions: Sendable {
     /// How many steps may run at once, at least 1.
     package var jobs = 1
     /// Stands over everything the file says, in order; a later entry wins.
     package var environment: [(name: String, value: String)] = []
+    package var parameters = ParameterValues.none
+    package var secrets = RunSecrets.none
     /// The workflow's own `fail-fast`, nil to leave it to the file.
     package var failFast: Bool?
     /// The run's own limit, nil to leave it to the file.
@@ -14,6 +16,12 @@ package struct RunOptions: Sendable {
     package var run = ""
     /// flowrun's version, for the log.
     package var version = ""
+    /// Where files that only the run needs are made.
+    package var temporaryFolder = "/tmp"
+    /// Whether the log is to tell of locks, of what is ready and of what waits.
+    package var tellsLocks = false
+    /// Whether nothing starts before somebody resumes the run.
+    package var startsPaused = false
 
     package init() {}
 }

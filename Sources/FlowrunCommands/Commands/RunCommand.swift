@@ -16,6 +16,9 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Steps that may run at once (default: the cores).", valueName: "n"))
     var jobs: Int?
 
+    @Option(help: ArgumentHelp("Give a parameter of the workflow its value.", valueName: "name=value"))
+    var param: [String] = []
+
     @Option(help: ArgumentHelp("Set a variable for every step, over what the file says.", valueName: "name=value"))
     var env: [String] = []
 
@@ -76,6 +79,13 @@ struct RunCommand: ParsableCommand {
             }
             guard !VariableName.isFlowruns(parts[0]) else {
                 throw ValidationError("--env \(entry): names that begin with FLOWRUN_ are set by flowrun itself")
+            }
+            return RunRequest.Assignment(name: parts[0], value: parts[1])
+        }
+        request.parameters = try param.map { entry in
+            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw ValidationError("--param \(entry): expected NAME=VALUE, such as --param channel=stable")
             }
             return RunRequest.Assignment(name: parts[0], value: parts[1])
         }

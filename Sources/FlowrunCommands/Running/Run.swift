@@ -32,10 +32,15 @@ package struct Run {
                 return .usage
             }
         }
-        return run(plan)
+        do {
+            return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
+        } catch {
+            error.messages.forEach(standardError.say)
+            return .usage
+        }
     }
 
-    private func run(_ plan: Plan) -> ExitStatus {
+    private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
         var status = ExitStatus.unable
         var signal: Int32?
         withUnsafeMutablePointer(to: &status) { status in
@@ -43,7 +48,7 @@ package struct Run {
                 nonisolated(unsafe) let (status, signal) = (status, signal)
                 // The one task without an owner: `run` below returns only after it has called `stop`.
                 Task(executorPreference: EventLoop.shared) { @EventLoopActor in
-                    (status.pointee, signal.pointee) = await run(plan)
+                    (status.pointee, signal.pointee) = await run(plan, with: values)
                     EventLoop.shared.stop()
                 }
                 EventLoop.shared.run()
@@ -58,7 +63,7 @@ package struct Run {
     }
 
     @EventLoopActor
-    private func run(_ plan: Plan) async -> (ExitStatus, signal: Int32?) {
+    private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
         let logs: RunLogs
         do {
             logs = try RunLogs(request)
@@ -66,7 +71,7 @@ package struct Run {
             standardError.say(error.message)
             return (.unable, nil)
         }
-        let runner = WorkflowRunner(plan, options: options(), reporters: logs.reporters) { !logs.areCongested }
+        let runner = WorkflowRunner(plan, options: options(with: values), reporters: logs.reporters) { !logs.areCongested }
         Signals.take { runner.interrupt(by: $0) }
         let result = await runner.run()
         let failure = await logs.close { runner.signal != nil }
@@ -84,8 +89,10 @@ package struct Run {
         }
     }
 
-    private func options() -> RunOptions {
+    private func options(with values: RunValues) -> RunOptions {
         var options = RunOptions()
+        options.parameters = values.parameters
+        options.secrets = values.secrets
         options.jobs = request.jobs ?? Self.cores
         options.environment = request.environment.map { ($0.name, $0.value) }
         options.failFast = request.failFast ? true : nil

@@ -18,6 +18,8 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: as many as there are cores.
     package var jobs: Int?
     package var environment: [Assignment] = []
+    /// In the order of the command line.
+    package var parameters: [Assignment] = []
     package var failFast = false
     package var timeout: Duration?
     package var log = Log.text
