@@ -53,7 +53,7 @@ let package = Package(
                 "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "ProcessExecution", "RunEvents",
                 "SourceDiagnostics",
             ]),
-        target("Reporting", ["RunEvents", "WorkflowModel", "SourceDiagnostics"]),
+        target("Reporting", ["RunEvents", "SourceDiagnostics"]),
         target(
             "FlowrunCommands",
             [
@@ -74,9 +74,7 @@ let package = Package(
         tests(
             "WorkflowExecutionTests",
             ["WorkflowExecution", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests(
-            "ReportingTests",
-            ["Reporting", "RunEvents", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",
             ["FlowrunCommands", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),

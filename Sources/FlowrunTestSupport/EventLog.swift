@@ -73,6 +73,24 @@ package struct EventLog: Sendable {
         package var description: String { "not a record of the log (\(why)): \(line.prefix(400))" }
     }
 
+    /// The log without what members of groups did in rounds that another one followed.
+    package var lastRounds: EventLog {
+        guard records.contains(where: { $0.event == "group.retry" }) else { return self }
+        var retried: Set<String> = []
+        let kept = records.reversed().filter { record in
+            if record.event == "group.retry", let group = record.group { retried.insert(group) }
+            guard let id = record.step ?? record.group else { return true }
+            return !retried.contains { Self.isInside(id, $0) }
+                && !(record.event == "group.started" && retried.contains(id))
+        }
+        return EventLog(records: kept.reversed())
+    }
+
+    /// Whether `id` is a member, at any depth, or an instance of `group`.
+    package static func isInside(_ id: String, _ group: String) -> Bool {
+        id.hasPrefix(group + ".") || id.hasPrefix(group + "[")
+    }
+
     // MARK: - Looking things up
 
     package func all(_ event: String, step: String? = nil, group: String? = nil) -> [Record] {

@@ -1,6 +1,7 @@
 package import Testing
 
-/// The rules that the log of every run keeps (I1 to I5, I8 and I9 of the design's invariants).
+/// The rules that the log of every run keeps (I1 to I5, I8 and I9 of the design's invariants). Of a group that was tried
+/// again only its last round counts for what came of the run.
 package enum LogInvariants {
     /// Records an issue for each rule that a log breaks. `steps`: all ids the run has, where the test knows them.
     package static func check(
@@ -16,9 +17,10 @@ package enum LogInvariants {
     package static func violations(
         _ log: EventLog, needs: DependencyTable = [:], steps: [String]? = nil
     ) -> [String] {
-        let history = History(log)
-        return frame(log) + ends(log, history, steps: steps) + edges(history, needs) + attempts(log)
-            + members(history) + cancels(log) + summary(log)
+        let last = log.lastRounds
+        let history = History(last)
+        return frame(log) + ends(last, history, steps: steps) + edges(history, needs) + attempts(log)
+            + members(history) + cancels(log) + pauses(log) + summary(last)
     }
 
     /// Where things started and ended, as indices of records.
@@ -91,8 +93,9 @@ package enum LogInvariants {
             if !missing.isEmpty { found.append("I2: no end of \(missing.sorted())") }
             if !extra.isEmpty { found.append("I2: an end of \(extra.sorted()), which the run does not have") }
         }
-        if let count = log.first("run.started")?["steps"]?.int, count != history.finished.count {
-            found.append("I2: the run announced \(count) steps, and \(history.finished.count) ended")
+        let added = Set(log.all("step.added").compactMap(\.step)).count
+        if let count = log.first("run.started")?["steps"]?.int, count + added != history.finished.count {
+            found.append("I2: the run announced \(count + added) steps, and \(history.finished.count) ended")
         }
         return found
     }
@@ -137,8 +140,8 @@ package enum LogInvariants {
                 if !open.insert(step).inserted { found.append("I4: \(step) started again at seq \(record.seq)") }
             case "step.attempt":
                 if open.remove(step) == nil { found.append("I4: an attempt of \(step) ended without a start") }
-            case "step.finished":
-                if open.contains(step) { found.append("I4: \(step) finished before its attempt ended") }
+            case "step.retry", "step.finished":
+                if open.contains(step) { found.append("I4: \(record.event) of \(step) before its attempt ended") }
             case "step.output":
                 if record["attempt"]?.int == nil { found.append("I4: output of \(step) names no attempt") }
             default: break
@@ -164,7 +167,23 @@ package enum LogInvariants {
         return found
     }
 
-    /// I8: nothing starts once it, or a group around it, has been asked to end.
+    /// I8: nothing starts while the run is paused.
+    private static func pauses(_ log: EventLog) -> [String] {
+        var found: [String] = []
+        var isPaused = false
+        for record in log.records {
+            switch record.event {
+            case "run.paused": isPaused = true
+            case "run.resumed": isPaused = false
+            case "step.started", "group.started":
+                if isPaused { found.append("I8: \(record.event) at seq \(record.seq), while the run was paused") }
+            default: break
+            }
+        }
+        return found
+    }
+
+    /// I8: nothing starts once it, or a group around it, has been asked to end, but for hooks.
     private static func cancels(_ log: EventLog) -> [String] {
         var found: [String] = []
         var cancelled: [String] = []
@@ -174,8 +193,11 @@ package enum LogInvariants {
             case "run.cancel_requested": isRunCancelled = true
             case "group.cancel_requested", "step.cancel_requested":
                 if let id = record.step ?? record.group { cancelled.append(id) }
+            case "step.retry", "group.retry":
+                let id = record.step ?? record.group ?? ""
+                cancelled.removeAll { $0 == id || isInside($0, id) }
             case "step.started":
-                guard let step = record.step else { continue }
+                guard let step = record.step, !isInHook(step) else { continue }
                 if isRunCancelled || cancelled.contains(where: { $0 == step || isInside(step, $0) }) {
                     found.append("I8: \(step) started at seq \(record.seq), after a cancel")
                 }
@@ -196,7 +218,8 @@ package enum LogInvariants {
         let errors = (last["errors"]?.array ?? []).compactMap { $0["step"]?.string }
         let wanted = failed.filter { !tolerated.contains($0) }
         if errors != wanted { found.append("I9: errors are \(errors), not \(wanted)") }
-        let failedGroups = log.all("group.finished").filter { $0.outcome == "timeout" }.compactMap(\.group)
+        let failedGroups = log.all("group.finished").filter { $0.outcome == "timeout" || $0.outcome == "failure" }
+            .compactMap(\.group)
         let stray = tolerated.filter { !failed.contains($0) && !failedGroups.contains($0) }
         if !stray.isEmpty { found.append("I9: \(stray) are tolerated and did not fail") }
         for (field, outcome) in [("cancelled", "cancelled"), ("not_run", "not-run")] {
@@ -214,8 +237,10 @@ package enum LogInvariants {
         return found
     }
 
-    /// Whether `id` is a member, at any depth, or an instance of `group`.
-    private static func isInside(_ id: String, _ group: String) -> Bool {
-        id.hasPrefix(group + ".") || id.hasPrefix(group + "[")
+    private static func isInside(_ id: String, _ group: String) -> Bool { EventLog.isInside(id, group) }
+
+    /// Whether a step is part of `finally` or `on-failure`, of the run or of a group.
+    private static func isInHook(_ id: String) -> Bool {
+        id.split(separator: ".").contains { $0 == "finally" || $0 == "on-failure" }
     }
 }

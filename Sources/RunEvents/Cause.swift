@@ -19,6 +19,8 @@ package struct Cause: Sendable, Hashable {
         /// Something it needs, or the group around it, ended in a way that rules it out.
         case dependency
         case condition
+        /// An expression of the step could not be evaluated.
+        case expression
         /// A signal to flowrun, such as Ctrl-C.
         case interrupt
         /// The process could not be started.

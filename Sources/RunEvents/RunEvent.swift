@@ -1,5 +1,3 @@
-package import WorkflowModel
-
 /// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
 ///
 /// Order within a run (invariants I1-I10, research/seeds.md): `seq` is gapless from 0, the first event is `runStarted`
@@ -88,10 +86,10 @@ package struct RunStarted: Sendable {
     /// flowrun's own version.
     package let version: String
     /// The values of all parameters in the order of their declarations, secrets masked.
-    package let params: [Value.Field]
+    package let params: [LoggedValue]
 
     package init(
-        run: String, file: String, name: String?, steps: Int, jobs: Int, version: String, params: [Value.Field] = []
+        run: String, file: String, name: String?, steps: Int, jobs: Int, version: String, params: [LoggedValue] = []
     ) {
         self.params = params
         self.run = run

@@ -1,3 +1,5 @@
+package import WorkflowModel
+
 /// What the command line and its surroundings say about one run.
 package struct RunOptions: Sendable {
     /// How many steps may run at once, at least 1.

@@ -2,82 +2,135 @@ internal import AsyncOperations
 internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
+internal import WorkflowModel
 
-/// One attempt of one step: its process, what it writes, and how it ended.
+/// One attempt of one step: its process, what it writes, what it hands on, and how it ended.
 @EventLoopActor
 final class StepRun {
-    enum End {
-        case ended(ProcessEnding)
-        case refused(CommandBuilder.Refusal)
-        /// Stopped before there was a process.
-        case stopped
+    /// What an attempt is given beside its command.
+    struct Frame {
+        let row: Int
+        let step: String
+        /// From 1.
+        let attempt: Int
+        let round: Int?
+        /// Where the step stands in the file.
+        let line: Int
+        let item: String?
+        let declarations: [OutputDeclaration]
+        /// Whether somebody may ask for what it writes to standard output.
+        let keepsStandardOutput: Bool
     }
 
-    let row: Int
-    let step: String
-    let attempt = 1
+    let frame: Frame
     private(set) var process: ChildProcess?
     private(set) var outputBytes = 0
     private(set) var tail = OutputTail()
-    private(set) var end: End?
-    private let recorder: EventRecorder
-    private var lines = (output: OutputLines(), error: OutputLines())
+    /// How the process ended; nil where there was none.
+    private(set) var ending: ProcessEnding?
+    /// Why there was no process, or why what it handed on cannot be taken.
+    private(set) var refusal: Refusal?
+    /// What it hands on; only after a success.
+    private(set) var outputs: [Value.Field] = []
+    private(set) var standardOutput: [UInt8]?
 
-    init(row: Int, step: String, recorder: EventRecorder) {
-        self.row = row
-        self.step = step
+    private let recorder: EventRecorder
+    private let files: OutputFiles
+    private let secrets: RunSecrets
+    private var streams: (output: StepStream, error: StepStream)
+    private var isOverfull = false
+
+    init(_ frame: Frame, recorder: EventRecorder, files: OutputFiles, secrets: RunSecrets) {
+        self.frame = frame
         self.recorder = recorder
+        self.files = files
+        self.secrets = secrets
+        streams = (StepStream(mask: secrets.mask), StepStream(mask: secrets.mask))
+        if frame.keepsStandardOutput || frame.declarations.contains(where: \.isOfStandardOutput) {
+            standardOutput = []
+        }
     }
 
     /// How long a step is tried while the machine has no processes, memory or descriptors left (reliability F22, F23).
-    static let patience = Duration.seconds(30)
+    private static let patience = Duration.seconds(30)
+    /// The most that is kept of standard output for others to read.
+    private static let captureLimit = 64 << 20
 
     /// Runs the attempt to its end; returns whether it succeeded.
-    func run(
-        in context: OperationContext, with builder: CommandBuilder, started command: StepStarted.Command, line: Int,
-        item: String?
-    ) async -> Bool {
+    func run(in context: OperationContext, with builder: CommandBuilder) async -> Bool {
+        var file: String?
+        defer { if let file { files.drop(file) } }
         let settings: StepSettings
+        let words: StepStarted.Command
         do {
-            settings = try builder.settings(of: row, attempt: attempt)
-            let command = try builder.command(for: row, with: settings)
-            process = try await spawn(command, in: context)
+            words = try builder.words(of: frame.row)
+            file = frame.declarations.contains(where: \.isInFile) ? try files.make() : nil
+            settings = try builder.settings(
+                of: frame.row, attempt: frame.attempt, adding: file.map { [("FLOWRUN_OUTPUT", $0)] } ?? [])
+            process = try await spawn(try builder.command(for: frame.row, words, with: settings), in: context)
         } catch {
-            end = .refused(error)
+            refusal = error
             return false
         }
-        guard let process else {
-            end = .stopped
+        guard let process else { return false }
+        let ending = await attend(process, words, settings, in: context)
+        self.ending = ending
+        guard ending.status == .exited(0) else { return false }
+        do {
+            outputs = try takeOutputs(file)
+            return true
+        } catch {
+            refusal = error
             return false
         }
-        recorder.record(
+    }
+
+    /// Whether another attempt is worth it, for an end that counts as a failure.
+    func isWorthAnother(_ reasons: [Retry.Reason]) -> Bool {
+        guard !reasons.isEmpty else { return true }
+        switch ending?.status {
+        case .exited(let code): return reasons.contains(.exitCode(code))
+        case .signalled: return reasons.contains(.signal)
+        case nil: return false
+        }
+    }
+
+    /// Ends everything of the attempt now, without grace.
+    func kill() {
+        if ending == nil { process?.killAll() }
+    }
+
+    private func attend(
+        _ process: ChildProcess, _ words: StepStarted.Command, _ settings: StepSettings, in context: OperationContext
+    ) async -> ProcessEnding {
+        let (step, attempt) = (frame.step, frame.attempt)
+        record(
             .stepStarted(
                 StepStarted(
-                    step: step, attempt: attempt, pid: process.pid, command: command, line: line, item: item)))
+                    step: step, attempt: attempt, pid: process.pid, command: masked(words), line: frame.line,
+                    item: frame.item.map(secrets.masked))))
         process.mayRead = recorder.mayTakeOutput
         process.onExit = { status in
-            self.recorder.record(.stepAttempt(step: self.step, attempt: self.attempt, status: ExitStatus(status)))
+            self.record(.stepAttempt(step: step, attempt: attempt, status: ExitStatus(status)))
         }
         process.onLinger = { context.endTimeLimit() }
         process.onSignal = { signal in
-            self.recorder.record(
-                .stepSignal(step: self.step, attempt: self.attempt, signal: SignalName.of(signal)))
+            self.record(.stepSignal(step: step, attempt: attempt, signal: SignalName.of(signal)))
         }
         let (signal, grace) = (settings.killSignal.number, settings.grace)
         context.onStop { _ in
             EventLoopActor.assumeIsolated { process.terminate(with: signal, grace: grace) }
         }
         let ending = await process.wait()
-        lines.output.finish { write($0, $1, to: .stdout) }
-        lines.error.finish { write($0, $1, to: .stderr) }
-        end = .ended(ending)
-        return ending.status == .exited(0)
+        streams.output.finish { write($0, $1, to: .stdout) }
+        streams.error.finish { write($0, $1, to: .stderr) }
+        return ending
     }
 
     /// Nil where the step was stopped before there was a process.
     private func spawn(
         _ command: ProcessCommand, in context: OperationContext
-    ) async throws(CommandBuilder.Refusal) -> ChildProcess? {
+    ) async throws(Refusal) -> ChildProcess? {
         let clock = EventLoopClock()
         let deadline = clock.now.advanced(by: Self.patience)
         var delay = Duration.milliseconds(20)
@@ -87,8 +140,8 @@ final class StepRun {
             } catch {
                 let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
                 guard isPassing, clock.now < deadline else {
-                    throw CommandBuilder.Refusal(
-                        message: CommandBuilder.describe(
+                    throw Refusal(
+                        Refusal.describe(
                             error, program: command.arguments.first ?? "", folder: command.workingDirectory),
                         errno: error.errno, isOutOfProcesses: isPassing)
                 }
@@ -99,19 +152,67 @@ final class StepRun {
         return nil
     }
 
+    // MARK: What it writes
+
     private func take(_ bytes: UnsafeRawBufferPointer, from stream: OutputStream) {
         outputBytes += bytes.count
         switch stream {
-        case .standardOutput: lines.output.append(bytes) { write($0, $1, to: .stdout) }
-        case .standardError: lines.error.append(bytes) { write($0, $1, to: .stderr) }
+        case .standardOutput:
+            keep(bytes)
+            streams.output.append(bytes) { write($0, $1, to: .stdout) }
+        case .standardError:
+            streams.error.append(bytes) { write($0, $1, to: .stderr) }
+        }
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        guard let count = standardOutput?.count, !isOverfull else { return }
+        if count + bytes.count > Self.captureLimit {
+            isOverfull = true
+            standardOutput = []
+        } else {
+            standardOutput?.append(contentsOf: bytes)
         }
     }
 
     private func write(_ bytes: [UInt8], _ isPartial: Bool, to stream: StepOutput.Stream) {
         tail.append(bytes)
-        recorder.record(
-            .stepOutput(StepOutput(step: step, attempt: attempt, stream: stream, bytes: bytes, isPartial: isPartial)))
+        record(
+            .stepOutput(
+                StepOutput(
+                    step: frame.step, attempt: frame.attempt, stream: stream, bytes: bytes, isPartial: isPartial)))
     }
+
+    private func record(_ kind: RunEvent.Kind) { recorder.record(kind, round: frame.round) }
+
+    private func masked(_ words: StepStarted.Command) -> StepStarted.Command {
+        guard secrets.mask != nil else { return words }
+        return switch words {
+        case .script(let script): .script(secrets.masked(script))
+        case .arguments(let arguments): .arguments(arguments.map(secrets.masked))
+        }
+    }
+
+    // MARK: What it hands on
+
+    private func takeOutputs(_ file: String?) throws(Refusal) -> [Value.Field] {
+        if isOverfull {
+            throw Refusal("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output)
+        }
+        guard !frame.declarations.isEmpty else { return [] }
+        var written: [UInt8] = []
+        if let file { written = try files.take(file, limit: OutputDeclaration.Kind.sizeLimit) }
+        do {
+            return try frame.declarations.values(inFile: written, standardOutput: standardOutput ?? [])
+        } catch {
+            throw Refusal(error.message, kind: .output)
+        }
+    }
+}
+
+extension OutputDeclaration {
+    fileprivate var isInFile: Bool { if case .file = source { true } else { false } }
+    fileprivate var isOfStandardOutput: Bool { if case .standardOutput = source { true } else { false } }
 }
 
 extension ExitStatus {

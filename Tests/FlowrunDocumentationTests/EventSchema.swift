@@ -15,9 +15,14 @@ struct EventSchema {
 
     func definition(_ name: String) -> JSONValue? { root["definitions"]?[name] }
 
-    /// The fields of a record, a cause or a failure.
+    /// Of records inside a group that may be tried again.
+    static let round = "round"
+
+    /// The fields of a record, a cause or a failure; `round` only where it is the record's own.
     func fields(of name: String) -> Set<String> {
-        Set(definition(name)?["properties"]?.object.map { Array($0.keys) } ?? [])
+        let properties = definition(name)?["properties"]?.object ?? [:]
+        let isShared = properties[Self.round]?["$ref"] != nil
+        return Set(properties.keys).subtracting(isShared ? [Self.round] : [])
     }
 
     /// The events for which the schema has a definition that it applies.

@@ -95,6 +95,7 @@ import Testing
 
     @Test func `the schema accepts a log that contains every event`() throws {
         try expectValid(sampleRun())
+        try expectValid(rareEvents())
     }
 
     @Test func `the schema knows exactly the events there are`() throws {
@@ -104,8 +105,9 @@ import Testing
             (branch["then"] as? [String: String])?["$ref"]?.replacing("#/definitions/", with: "")
         }
         #expect(known.count == branches.count)
-        #expect(Set(known) == Set(sampleRun().events.map(\.kind.name)))
-        for event in sampleRun().events { expectIsInSample(event.kind) }
+        let events = sampleRun().events + rareEvents().events
+        #expect(Set(known) == Set(events.map(\.kind.name)))
+        for event in events { expectIsInSample(event.kind) }
     }
 
     @Test(arguments: [
@@ -129,11 +131,12 @@ import Testing
         #expect(validation.status == 1)
     }
 
-    /// A compile error here means: put the new event into `sampleRun`, the schema and this list.
+    /// A compile error here means: put the new event into `sampleRun` or `rareEvents`, the schema and this list.
     private func expectIsInSample(_ kind: RunEvent.Kind) {
         switch kind {
-        case .runStarted, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupFinished, .stepStarted,
-            .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .stepFinished, .warning, .runFinished:
+        case .runStarted, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
+            .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .stepRetry,
+            .stepFinished, .ready, .waiting, .lockAcquired, .lockReleased, .warning, .runFinished:
             break
         }
     }

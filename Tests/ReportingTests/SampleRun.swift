@@ -161,3 +161,18 @@ func sampleRun() -> EventLog {
         at: 3002)
     return log
 }
+
+/// One of each event that `sampleRun` has no place for.
+func rareEvents() -> EventLog {
+    var log = EventLog()
+    log.add(.stepAdded(step: "build[x86].compile", by: "build"), at: 0)
+    log.add(.ready(.step("lint")), at: 0)
+    log.add(.ready(.group("build[x86]")), at: 0)
+    log.add(.waiting(.step("lint"), on: "disk"), at: 0)
+    log.add(.waiting(.group("build[x86]"), on: nil), at: 0)
+    log.add(.lockAcquired(name: "disk", by: .step("lint")), at: 1)
+    log.add(.lockReleased(name: "disk", by: .group("build[x86]")), at: 1)
+    log.add(.stepRetry(step: "lint", attempt: 1, delay: .milliseconds(1500)), at: 2)
+    log.add(.groupRetry(group: "build[x86]", round: 0, delay: .zero), at: 3)
+    return log
+}

@@ -51,12 +51,28 @@ package final class EnvironmentBlock {
         entries.append(nil)
     }
 
+    /// Only those of the variables of `base`, as far as it has them.
+    package init(_ base: EnvironmentBlock, keeping names: [String]) {
+        self.base = base
+        entries = names.compactMap { name in Self.index(of: name, in: base.entries).flatMap { base.entries[$0] } }
+        entries.append(nil)
+    }
+
     deinit { owned.forEach { free($0) } }
 
     /// The value of a variable; nil where it is not set.
     package subscript(name: String) -> String? {
         guard let index = Self.index(of: name, in: entries), let entry = entries[index] else { return nil }
         return String(cString: entry + name.utf8.count + 1)
+    }
+
+    /// All of them, in the order in which a process gets them.
+    package var variables: [(name: String, value: String)] {
+        entries.compactMap { entry in
+            guard let entry, let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { return nil }
+            let name = UnsafeRawBufferPointer(start: entry, count: equals - entry)
+            return (String(decoding: name, as: UTF8.self), String(cString: equals + 1))
+        }
     }
 
     /// Valid during the call.

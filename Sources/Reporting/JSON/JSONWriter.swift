@@ -79,13 +79,6 @@ package struct JSONWriter {
         needsComma = true
     }
 
-    /// A finite number, with as many digits as it takes to read the same one back.
-    package mutating func value(decimal: Double) {
-        separate()
-        bytes += "\(decimal)".utf8
-        needsComma = true
-    }
-
     /// Seconds as a number, cut to microseconds: `12`, `0.25`.
     package mutating func value(_ seconds: Duration?) {
         guard let seconds else { return null() }

@@ -9,7 +9,7 @@ extension Cause {
     /// A root cause as a clause with its subject: `compile failed`, `group build timed out`.
     var rootWords: String {
         switch kind {
-        case .exit, .signal, .spawn, .output, .lost: "\(subject.words) failed"
+        case .exit, .signal, .spawn, .expression, .output, .lost: "\(subject.words) failed"
         case .timeout: "\(subject.words) timed out"
         case .failFast, .dependency, .condition, .interrupt, .request, .member: message
         }

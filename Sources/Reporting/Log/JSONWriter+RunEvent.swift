@@ -60,7 +60,7 @@ extension JSONWriter {
         field("steps", run.steps)
         field("jobs", run.jobs)
         field("version", run.version)
-        object("params") { json in json.fields(run.params) }
+        values("params", run.params)
     }
 
     private mutating func fields(of step: StepStarted) {

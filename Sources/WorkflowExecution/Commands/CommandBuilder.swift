@@ -1,138 +1,194 @@
 internal import Glibc
 internal import ProcessExecution
+internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// Makes the commands of steps: environment, folder, shell and program.
+/// Makes the commands of steps: environment, folder, shell, program and standard input.
 ///
 /// What a group's members share is built once, when the first of them starts.
 @EventLoopActor
 final class CommandBuilder {
-    /// Why a step's command could not even be made.
-    struct Refusal: Error {
-        let message: String
-        /// The failed call's error number; nil where no call failed.
-        var errno: Int32?
-        /// Whether the machine has no processes, memory or descriptors left.
-        var isOutOfProcesses = false
-    }
-
-    private let plan: Plan
+    private let book: RunBook
+    private let facts: RunFacts
     private let options: RunOptions
-    private let inherited: EnvironmentBlock
-    private var shared: [Int: StepSettings] = [:]
+    private let environments: BaseEnvironments
+    private var shared: [SharedKey: StepSettings] = [:]
     private var finder = ProgramFinder()
 
-    init(plan: Plan, options: RunOptions) {
-        self.plan = plan
-        self.options = options
-        // A flowrun around this one has set them for its own step.
-        inherited = EnvironmentBlock(
-            EnvironmentBlock(inheriting: environ),
-            changes: [("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_RUN", options.run)])
+    private struct SharedKey: Hashable {
+        let row: Int
+        let policy: EnvironmentPolicy
     }
 
-    func settings(of row: Int, attempt: Int) throws(Refusal) -> StepSettings {
-        let node = plan.nodes[row]
-        var settings = try layer(node, over: try members(of: Int(node.parent)))
-        if !options.environment.isEmpty {
-            settings.environment = EnvironmentBlock(
-                settings.environment, changes: options.environment.map { (name: $0.name, value: $0.value) })
-        }
+    init(facts: RunFacts, options: RunOptions) {
+        book = facts.book
+        self.facts = facts
+        self.options = options
+        environments = BaseEnvironments(options)
+    }
+
+    /// What holds for a step; `additions` are variables that nothing else may set.
+    func settings(
+        of row: Int, attempt: Int, adding additions: [(name: String, value: String)] = []
+    ) throws(Refusal) -> StepSettings {
+        let node = book.plan.nodes[row]
+        let own = book.settings(of: row)
+        let policy = own?.environmentPolicy ?? policyOfWorkflow
+        var settings = try layer(row, over: try members(of: Int(node.parent), policy))
+        var changes: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
+        changes += options.secrets.environment(for: own?.secrets ?? []).map { ($0.name, $0.value) }
+        if !changes.isEmpty { settings.environment = EnvironmentBlock(settings.environment, changes: changes) }
         settings.environment = EnvironmentBlock(
-            settings.environment, adding: [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))])
+            settings.environment,
+            adding: [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))] + additions)
         return settings
     }
 
-    func command(for row: Int, with settings: StepSettings) throws(Refusal) -> ProcessCommand {
+    /// The words or the script of a step, every expression in them evaluated.
+    func words(of row: Int) throws(Refusal) -> StepStarted.Command {
+        switch book.workflow[book.plan.nodes[row].definition].body {
+        case .script(let script): return .script(script.text(in: book.workflow.file))
+        case .group: preconditionFailure("row \(row) is a group, not a step")
+        case .arguments(let templates):
+            var arguments: [String] = []
+            arguments.reserveCapacity(templates.count)
+            for template in templates { arguments.append(try text(template, in: row)) }
+            return .arguments(arguments)
+        }
+    }
+
+    func command(
+        for row: Int, _ words: StepStarted.Command, with settings: StepSettings
+    ) throws(Refusal) -> ProcessCommand {
         let arguments =
-            switch plan.workflow[plan.nodes[row].definition].body {
-            case .arguments(let arguments): arguments.map(text)
-            case .script(let script): settings.shell.arguments + [script.text(in: plan.workflow.file)]
-            case .group: preconditionFailure("row \(row) is a group, not a step")
+            switch words {
+            case .arguments(let arguments): arguments
+            case .script(let script): settings.shell.arguments + [script]
             }
         let path: String
         do {
             path = try finder.find(arguments.first ?? "", path: settings.environment["PATH"])
         } catch {
-            throw Refusal(message: Self.describe(error, program: arguments.first ?? ""), errno: error.errno)
+            throw Refusal(Refusal.describe(error, program: arguments.first ?? ""), errno: error.errno)
         }
         return ProcessCommand(
             path: path, arguments: arguments, environment: settings.environment,
-            workingDirectory: settings.workingDirectory.map { absolute(text($0)) } ?? options.folder)
+            workingDirectory: settings.workingDirectory.map(absolute) ?? options.folder,
+            standardInput: try standardInput(of: row))
     }
 
-    /// What went wrong in words, with the fix where there is an obvious one.
-    nonisolated static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
-        let reason = String(cString: strerror(error.errno)).lowercased()
-        switch (error.subject, error.errno) {
-        case (.workingDirectory, _):
-            return "cannot change to the working directory `\(folder ?? "")`: \(reason)"
-        case (.program, ENOENT) where program == "bash":
-            return "cannot start `bash`: not found along PATH; install it, or say `shell: sh`"
-        case (.program, ENOENT):
-            return "cannot start `\(program)`: "
-                + (program.contains("/") ? "no such file, or its interpreter is missing" : "not found along PATH")
-        case (.program, E2BIG):
-            return "cannot start `\(program)`: its arguments and environment are too long; pass large values in files"
-        case (.program, ENOEXEC):
-            return "cannot start `\(program)`: not a program; a script needs a first line such as `#!/bin/sh`"
-        case (.program, _):
-            return "cannot start `\(program)`: \(reason)"
+    /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
+    func forget(_ group: Int) {
+        shared = shared.filter { $0.key.row != group && !book.isInside($0.key.row, group) }
+    }
+
+    /// `env` in expressions: the variables at the top of the workflow.
+    func variables() -> Value {
+        let top = try? members(of: 0, policyOfWorkflow)
+        let block = top?.environment ?? environments[policyOfWorkflow]
+        return .object(block.variables.map { Value.Field(name: $0.name, value: .string($0.value)) })
+    }
+
+    private var policyOfWorkflow: EnvironmentPolicy {
+        book.workflow.defaults.environmentPolicy ?? book.settings(of: 0)?.environmentPolicy ?? .inherit
+    }
+
+    private func standardInput(of row: Int) throws(Refusal) -> MemoryFile? {
+        guard let template = book.settings(of: row)?.standardInput else { return nil }
+        do {
+            return try MemoryFile(try bytes(template, in: row))
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw Refusal("cannot keep the standard input in memory", errno: (error as? SpawnError)?.errno)
         }
     }
 
-    private func members(of row: Int) throws(Refusal) -> StepSettings {
-        if let known = shared[row] { return known }
-        let settings: StepSettings
-        if row == 0 {
-            settings = try layer(
-                plan.nodes[0], over: StepSettings(environment: inherited, defaults: plan.workflow.defaults))
-        } else {
-            settings = try layer(plan.nodes[row], over: try members(of: Int(plan.nodes[row].parent)))
-        }
-        shared[row] = settings
+    private func members(of row: Int, _ policy: EnvironmentPolicy) throws(Refusal) -> StepSettings {
+        let key = SharedKey(row: row, policy: policy)
+        if let known = shared[key] { return known }
+        let outer =
+            row == 0
+            ? StepSettings(environment: environments[policy], defaults: book.workflow.defaults)
+            : try members(of: book.parent(of: row), policy)
+        let settings = try layer(row, over: outer)
+        shared[key] = settings
         return settings
     }
 
     /// One level of the file over what surrounds it: files, then variables of the fan-out, then `env`.
-    private func layer(_ node: PlanNode, over outer: StepSettings) throws(Refusal) -> StepSettings {
+    private func layer(_ row: Int, over outer: StepSettings) throws(Refusal) -> StepSettings {
+        let node = book.plan.nodes[row]
         // The whole of a fan-out passes on what is around it; its words belong to the copies.
         guard node.role != .fanOut else { return outer }
-        let settings = plan.workflow.settings(of: node.definition)
-        let variables = node.variables.dropFirst(plan.nodes[Int(node.parent)].variables.count)
-        guard settings != nil || !variables.isEmpty else { return outer }
+        let settings = book.settings(of: row)
+        let variables = node.variables.dropFirst(book.plan.nodes[Int(node.parent)].variables.count)
         var result = settings.map(outer.overridden) ?? outer
+        if row == 0, let folder = book.workflow.defaults.workingDirectory {
+            result.workingDirectory = try text(folder, in: row)
+        }
+        if let folder = settings?.workingDirectory { result.workingDirectory = try text(folder, in: row) }
         var changes: [(name: String, value: String?)] = []
         for file in settings?.dotenv ?? [] {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
         }
+        if row == 0 { changes += options.parameters.environment.map { ($0.name, $0.value) } }
         for variable in variables { changes.append((variable.name, variable.value)) }
-        for entry in settings?.env ?? [] { changes.append((entry.name, entry.value.map(text))) }
+        for entry in settings?.env ?? [] {
+            guard let template = entry.value else {
+                changes.append((entry.name, nil))
+                continue
+            }
+            changes.append((entry.name, try text(template, in: row)))
+        }
         if !changes.isEmpty { result.environment = EnvironmentBlock(outer.environment, changes: changes) }
         return result
     }
 
+    // MARK: Expressions
+
+    /// Refuses a NUL, which neither a word nor a variable can hold.
+    private func text(_ template: Template, in row: Int) throws(Refusal) -> String {
+        if let literal = template.literal { return literal }
+        let text: String
+        do {
+            text = try template.evaluate(in: RowScope(facts: facts, row: row))
+        } catch {
+            throw Refusal(error.message, kind: .expression)
+        }
+        guard !text.utf8.contains(0) else {
+            throw Refusal("a value holds a NUL, which no argument or variable can", kind: .expression)
+        }
+        return text
+    }
+
+    /// A lone `stdout` passes on what was written byte for byte, whether or not it is UTF-8.
+    private func bytes(_ template: Template, in row: Int) throws(Refusal) -> [UInt8] {
+        if let output = RowScope(facts: facts, row: row).output(namedBy: template) { return output }
+        do {
+            return Array(try template.evaluate(in: RowScope(facts: facts, row: row)).utf8)
+        } catch {
+            throw Refusal(error.message, kind: .expression)
+        }
+    }
+
+    // MARK: Files
+
     private func read(_ file: DotenvFile) throws(Refusal) -> [(name: String, value: String)] {
-        let line = plan.workflow.file.line(at: file.range.lowerOffset)
-        let place = "`\(file.path)` (dotenv at \(plan.workflow.file.name):\(line))"
+        let line = book.workflow.file.line(at: file.range.lowerOffset)
+        let place = "`\(file.path)` (dotenv at \(book.workflow.file.name):\(line))"
         do {
             if let entries = try DotenvReader.read(absolute(file.path)) { return entries }
         } catch {
-            throw Refusal(message: place + (error.line.map { ", line \($0): " } ?? ": ") + error.message, errno: nil)
+            throw Refusal(place + (error.line.map { ", line \($0): " } ?? ": ") + error.message)
         }
         guard file.isOptional else {
             throw Refusal(
-                message: "\(place): no such file; create it, or say `{path: \(file.path), optional: true}`",
-                errno: ENOENT)
+                "\(place): no such file; create it, or say `{path: \(file.path), optional: true}`", errno: ENOENT)
         }
         return []
-    }
-
-    func text(_ template: Template) -> String {
-        guard let text = template.literal else { preconditionFailure("the decoder lets no expression through yet") }
-        return text
     }
 
     private func absolute(_ path: String) -> String {

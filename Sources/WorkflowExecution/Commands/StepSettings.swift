@@ -7,24 +7,22 @@ internal import WorkflowModel
 struct StepSettings {
     var environment: EnvironmentBlock
     var shell: Shell
-    /// As the file says it; nil means the run's folder.
-    var workingDirectory: Template?
+    /// As the file says it, expressions evaluated; nil means the run's folder.
+    var workingDirectory: String?
     var grace: Duration
     var killSignal: KillSignal
 
     init(environment: EnvironmentBlock, defaults: Defaults) {
         self.environment = environment
         shell = defaults.shell ?? .bash
-        workingDirectory = defaults.workingDirectory
         grace = defaults.grace ?? Defaults.grace
         killSignal = defaults.killSignal ?? .term
     }
 
-    /// The same with what `settings` says on top, but for the environment.
+    /// The same with what `settings` says on top, but for what may hold expressions.
     func overridden(by settings: Settings) -> StepSettings {
         var result = self
         result.shell = settings.shell ?? shell
-        result.workingDirectory = settings.workingDirectory ?? workingDirectory
         result.grace = settings.grace ?? grace
         result.killSignal = settings.killSignal ?? killSignal
         return result

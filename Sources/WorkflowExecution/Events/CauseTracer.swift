@@ -1,34 +1,51 @@
 internal import AsyncOperations
+internal import ProcessExecution
 internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// Puts the scheduler's causes, which point from row to row, into words with places.
-struct CauseTracer {
-    private let plan: Plan
+/// Puts the scheduler's causes, which point from row to row, into words with places, secrets masked.
+@EventLoopActor
+final class CauseTracer {
+    private let book: RunBook
     private let options: RunOptions
     /// Of everything that has ended otherwise than in success.
     private var known: [Int: Cause] = [:]
     /// For a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
     private var blamed: [Int: Int] = [:]
-    /// What asked for the end of the run.
-    var request = "cancelled"
+    /// Who asked for the end of a step, a group or, at 0, the run.
+    private var requests: [Int: (kind: Cause.Kind, message: String)] = [:]
 
-    init(plan: Plan, options: RunOptions) {
-        self.plan = plan
+    init(book: RunBook, options: RunOptions) {
+        self.book = book
         self.options = options
     }
 
-    /// Notes how the work of a step failed by itself.
-    mutating func noteFailure(of row: Int, _ kind: Cause.Kind, _ message: String) {
-        known[row] = cause(kind, message, row)
+    /// Notes who asks for the end of a row; the first one counts.
+    func noteRequest(for row: Int, _ kind: Cause.Kind, _ message: String) {
+        requests[row] = requests[row] ?? (kind, message)
+    }
+
+    /// Notes how the work of a step, or a group by itself, failed.
+    func noteFailure(of row: Int, _ kind: Cause.Kind, _ message: String) {
+        known[row] = cause(kind, options.secrets.masked(message), row)
+    }
+
+    /// What ruled out a row that was not run.
+    func blame(for row: Int) -> Int? { blamed[row] }
+
+    /// Forgets a row whose group runs once more.
+    func forget(_ row: Int) {
+        known[row] = nil
+        blamed[row] = nil
+        requests[row] = nil
     }
 
     /// The chain for something that has ended; nil for a success. Called once for each row, in the order of the ends.
-    mutating func trace(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
+    func trace(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
         guard outcome != .success else { return nil }
-        if outcome == .failure, cause == .itself { return known[row] }
+        if outcome == .failure, cause == .itself || cause == .condition { return known[row] }
         if case .dependency(let prerequisite) = cause, outcome == .notRun {
             blamed[row] = blamed[prerequisite.row] ?? prerequisite.row
         }
@@ -55,47 +72,68 @@ struct CauseTracer {
         case .deadline(let limited):
             return deadline(limited.row, isOwn: limited.row == row)
         case .condition:
-            return self.cause(.condition, "its condition does not hold", row)
+            return condition(row)
         case .request:
-            return Cause(kind: .interrupt, message: request, subject: .run)
+            return request(row)
         }
     }
 
-    /// Where a row stands in the file, from 1.
-    func line(of row: Int) -> Int {
-        plan.workflow.file.line(at: plan.workflow.range(of: plan.nodes[row].definition).lowerOffset)
+    /// A condition that was false, of the row itself or of the group around it whose fate it shares.
+    private func condition(_ row: Int) -> Cause {
+        var next = row
+        while next != 0 {
+            if let known = known[next], next != row { return known }
+            if let condition = book.settings(of: next)?.condition, book.whole(of: next) == next {
+                return Cause(
+                    kind: .condition, message: "`if: \(condition.text)` is false", subject: book.subject(of: next),
+                    file: book.workflow.file.name,
+                    line: book.workflow.file.line(at: condition.range.lowerOffset))
+            }
+            if book.plan.nodes[next].hook == .onFailure {
+                return cause(.condition, "nothing failed", next)
+            }
+            next = book.parent(of: next)
+        }
+        return cause(.condition, "its condition is false", row)
+    }
+
+    private func request(_ row: Int) -> Cause {
+        var next = row
+        while true {
+            if let (kind, message) = requests[next] {
+                guard next != 0 else { return Cause(kind: kind, message: message, subject: .run) }
+                return cause(kind, message, next)
+            }
+            if next == 0 { return Cause(kind: .interrupt, message: "cancelled", subject: .run) }
+            next = book.parent(of: next)
+        }
     }
 
     private func deadline(_ row: Int, isOwn: Bool) -> Cause {
-        let settings = plan.workflow.settings(of: plan.nodes[row].definition)
+        let settings = book.settings(of: row)
         let isCommandLine = row == 0 && options.timeout != nil
-        let limit =
-            isCommandLine ? options.timeout : settings?.timeout?.duration ?? plan.workflow.defaults.timeout
+        let limit = isCommandLine ? options.timeout : book.timeout(of: row) ?? settings?.retry?.deadline?.duration
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
-        let line = settings?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
+        let line = settings?.timeout.map { book.workflow.file.line(at: $0.range.lowerOffset) }
         return Cause(
-            kind: .timeout, message: message, subject: subject(row), file: plan.workflow.file.name,
-            line: line ?? self.line(of: row))
+            kind: .timeout, message: message, subject: book.subject(of: row), file: book.workflow.file.name,
+            line: line ?? book.line(of: row))
     }
 
     private func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
         Cause(
-            kind: kind, message: message, subject: subject(row), file: plan.workflow.file.name, line: line(of: row),
-            next: below.map(CauseLink.because) ?? .root)
+            kind: kind, message: message, subject: book.subject(of: row), file: book.workflow.file.name,
+            line: book.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
-    private func subject(_ row: Int) -> Cause.Subject {
-        row == 0 ? .run : plan.nodes[row].role == .step ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
-    }
-
-    private func name(_ row: Int) -> String { row == 0 ? "the run" : "`\(plan.nodes[row].id)`" }
+    private func name(_ row: Int) -> String { row == 0 ? "the run" : "`\(book.id(row))`" }
 
     private func verb(_ row: Int) -> String {
         switch known[row]?.kind {
         case .timeout: "timed out"
-        case .interrupt, .failFast: "was cancelled"
+        case .interrupt, .request, .failFast: "was cancelled"
         default: "failed"
         }
     }

@@ -1,77 +1,102 @@
 internal import AsyncOperations
+internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
 /// Keeps count of how everything ended, for `group.finished` and `run.finished`.
-struct RunLedger {
+@EventLoopActor
+final class RunLedger {
     private struct Lists {
-        var errors: [String] = []
-        var cancelled: [String] = []
-        var notRun: [String] = []
+        var errors: [Int] = []
+        var cancelled: [Int] = []
+        var notRun: [Int] = []
+
+        mutating func removeAll(where matches: (Int) -> Bool) {
+            errors.removeAll(where: matches)
+            cancelled.removeAll(where: matches)
+            notRun.removeAll(where: matches)
+        }
     }
 
     private(set) var counts: OutcomeCounts = [:]
-    private(set) var errors: [RunFinished.Failure] = []
-    private(set) var tolerated: [String] = []
-    private let plan: Plan
+    private var failures: [(row: Int, failure: RunFinished.Failure)] = []
+    private var toleratedRows: [Int] = []
+    private let book: RunBook
     private var lists: [Int: Lists] = [0: Lists()]
 
-    init(plan: Plan) { self.plan = plan }
+    init(_ book: RunBook) { self.book = book }
 
-    var cancelled: [String] { lists[0]?.cancelled ?? [] }
-    var notRun: [String] { lists[0]?.notRun ?? [] }
+    var errors: [RunFinished.Failure] { failures.map(\.failure) }
+    var tolerated: [String] { toleratedRows.map(book.id) }
+    var cancelled: [String] { (lists[0]?.cancelled ?? []).map(book.id) }
+    var notRun: [String] { (lists[0]?.notRun ?? []).map(book.id) }
 
     /// Whether a failure of this row stays inside something that continues on errors.
     func isTolerated(_ row: Int) -> Bool {
         var next = row
         while next != 0 {
             if tolerates(next) { return true }
-            next = Int(plan.nodes[next].parent)
+            next = book.parent(of: next)
         }
         return false
     }
 
     /// Notes the end of a step. `failure` is made only for one that counts.
-    mutating func noteStep(_ row: Int, _ outcome: StepOutcome, failure: () -> RunFinished.Failure) {
+    func noteStep(_ row: Int, _ outcome: StepOutcome, failure: () -> RunFinished.Failure) {
         counts[outcome] += 1
-        let id = plan.nodes[row].id
         switch outcome {
         case .success, .skipped: return
         case .failure, .timeout: noteFailure(row, failure)
-        case .cancelled: forEachGroup(around: row) { $0.cancelled.append(id) }
-        case .notRun: forEachGroup(around: row) { $0.notRun.append(id) }
+        case .cancelled: forEachGroup(around: row) { $0.cancelled.append(row) }
+        case .notRun: forEachGroup(around: row) { $0.notRun.append(row) }
         }
     }
 
-    /// Notes a failure or timeout of a step, or the timeout of a group or the run.
-    mutating func noteFailure(_ row: Int, _ failure: () -> RunFinished.Failure) {
-        let id = plan.nodes[row].id
-        if isTolerated(row) { tolerated.append(id) } else { errors.append(failure()) }
-        guard plan.nodes[row].role == .step, !tolerates(row) else { return }
+    /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
+    func noteFailure(_ row: Int, _ failure: () -> RunFinished.Failure) {
+        if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure())) }
+        guard book.plan.nodes[row].role == .step, !tolerates(row) else { return }
         // Each group up to the first that tolerates it counts it as an error of its own.
         var next = row
         repeat {
-            next = Int(plan.nodes[next].parent)
-            lists[next, default: Lists()].errors.append(id)
+            next = book.parent(of: next)
+            lists[next, default: Lists()].errors.append(row)
         } while next != 0 && !tolerates(next)
     }
 
+    /// The first step inside a group that failed or timed out; nil where none did.
+    func firstError(in group: Int) -> Int? { lists[group]?.errors.first }
+
     /// What the members of a group came to, at any depth.
-    mutating func close(_ row: Int) -> (errors: [String], cancelled: [String], notRun: [String]) {
+    func close(_ row: Int) -> (errors: [String], cancelled: [String], notRun: [String]) {
         let list = lists.removeValue(forKey: row) ?? Lists()
-        return (list.errors, list.cancelled, list.notRun)
+        return (list.errors.map(book.id), list.cancelled.map(book.id), list.notRun.map(book.id))
+    }
+
+    /// Takes back what the members of a group came to, because all of them run once more. `outcomes` are theirs.
+    func takeBack(_ group: Int, outcomes: [StepOutcome]) {
+        for outcome in outcomes { counts[outcome] -= 1 }
+        let isInside: (Int) -> Bool = { [book] in book.isInside($0, group) }
+        failures.removeAll { isInside($0.row) || $0.row == group }
+        toleratedRows.removeAll { isInside($0) || $0 == group }
+        lists[group] = nil
+        var next = group
+        while next != 0 {
+            next = book.parent(of: next)
+            lists[next]?.removeAll(where: isInside)
+        }
     }
 
     private func tolerates(_ row: Int) -> Bool {
-        guard plan.nodes[row].role != .fanOut else { return false }
-        return plan.workflow.settings(of: plan.nodes[row].definition)?.continueOnError ?? false
+        guard book.plan.nodes[row].role != .fanOut else { return false }
+        return book.settings(of: row)?.continueOnError ?? false
     }
 
-    private mutating func forEachGroup(around row: Int, _ body: (inout Lists) -> Void) {
+    private func forEachGroup(around row: Int, _ body: (inout Lists) -> Void) {
         var next = row
         repeat {
-            next = Int(plan.nodes[next].parent)
+            next = book.parent(of: next)
             body(&lists[next, default: Lists()])
         } while next != 0
     }

@@ -69,3 +69,20 @@ extension String.UTF8View {
         return String(Substring(rest))
     }
 }
+
+extension [OutputDeclaration] {
+    /// All values of a step that has succeeded, in the order of their declarations. Throws the first mistake.
+    func values(inFile file: [UInt8], standardOutput: [UInt8]) throws(OutputMistake) -> [Value.Field] {
+        let written = try OutputFileReader(self).read(file)
+        var fields: [Value.Field] = []
+        for declaration in self {
+            if case .standardOutput(let kind) = declaration.source {
+                let value = try kind.value(ofStandardOutput: standardOutput, name: declaration.name)
+                fields.append(Value.Field(name: declaration.name, value: value))
+            } else if let field = written.first(where: { $0.name == declaration.name }) {
+                fields.append(field)
+            }
+        }
+        return fields
+    }
+}

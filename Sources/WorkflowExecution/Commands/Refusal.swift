@@ -1,0 +1,40 @@
+internal import Glibc
+internal import ProcessExecution
+internal import RunEvents
+
+/// Why a step's command could not even be made, or what it handed on cannot be taken.
+struct Refusal: Error {
+    let message: String
+    /// The failed call's error number; nil where no call failed.
+    let errno: Int32?
+    let kind: Cause.Kind
+    /// Whether the machine has no processes, memory or descriptors left.
+    let isOutOfProcesses: Bool
+
+    init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn, isOutOfProcesses: Bool = false) {
+        self.message = message
+        self.errno = errno
+        self.kind = kind
+        self.isOutOfProcesses = isOutOfProcesses
+    }
+
+    /// What went wrong in words, with the fix where there is an obvious one.
+    static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
+        let reason = String(cString: strerror(error.errno)).lowercased()
+        switch (error.subject, error.errno) {
+        case (.workingDirectory, _):
+            return "cannot change to the working directory `\(folder ?? "")`: \(reason)"
+        case (.program, ENOENT) where program == "bash":
+            return "cannot start `bash`: not found along PATH; install it, or say `shell: sh`"
+        case (.program, ENOENT):
+            return "cannot start `\(program)`: "
+                + (program.contains("/") ? "no such file, or its interpreter is missing" : "not found along PATH")
+        case (.program, E2BIG):
+            return "cannot start `\(program)`: its arguments and environment are too long; pass large values in files"
+        case (.program, ENOEXEC):
+            return "cannot start `\(program)`: not a program; a script needs a first line such as `#!/bin/sh`"
+        case (.program, _):
+            return "cannot start `\(program)`: \(reason)"
+        }
+    }
+}

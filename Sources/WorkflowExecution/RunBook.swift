@@ -1,0 +1,71 @@
+internal import ProcessExecution
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// The plan of a run, which grows while the run goes on, and what follows from it alone.
+@EventLoopActor
+final class RunBook {
+    private(set) var plan: Plan
+
+    init(_ plan: Plan) { self.plan = plan }
+
+    var workflow: Workflow { plan.workflow }
+
+    func id(_ row: Int) -> String { plan.nodes[row].id }
+
+    func parent(of row: Int) -> Int { Int(plan.nodes[row].parent) }
+
+    func settings(of row: Int) -> Settings? { plan.workflow.settings(of: plan.nodes[row].definition) }
+
+    /// Where a row stands in the file, from 1.
+    func line(of row: Int) -> Int {
+        plan.workflow.file.line(at: plan.workflow.range(of: plan.nodes[row].definition).lowerOffset)
+    }
+
+    /// Whether a row is a member, at any depth, of a group.
+    func isInside(_ row: Int, _ group: Int) -> Bool {
+        var next = row
+        while next != 0 {
+            next = parent(of: next)
+            if next == group { return true }
+        }
+        return false
+    }
+
+    /// The row before this one in a group with `order: sequence`; nil for its first member and elsewhere.
+    func previous(of row: Int) -> Int? {
+        let whole = self.whole(of: row)
+        let group = parent(of: whole)
+        guard settings(of: group)?.isSequence == true, whole - 1 > group else { return nil }
+        // Members lie side by side, so the row in front of this one is in the member before.
+        var before = whole - 1
+        while parent(of: before) != group { before = parent(of: before) }
+        return before
+    }
+
+    /// The fan-out that a row is an instance of, or the row itself.
+    func whole(of row: Int) -> Int {
+        let parent = parent(of: row)
+        return row != 0 && plan.nodes[parent].role == .fanOut ? parent : row
+    }
+
+    /// Makes the instances of a dynamic fan-out; returns their rows.
+    func expand(_ row: Int, over items: Value) throws(FanOut.ItemProblem) -> Range<Int> {
+        guard let fanOut = settings(of: row)?.fanOut else { return 0..<0 }
+        let instances = try fanOut.instances(over: items)
+        return plan.expand(row, into: instances)
+    }
+
+    /// The limit of a step's attempts or a group's rounds, wherever it is set; nil for none.
+    func timeout(of row: Int) -> Duration? {
+        if let own = settings(of: row)?.timeout { return own.duration }
+        guard plan.nodes[row].role == .step else { return nil }
+        return workflow.defaults.timeout ?? (plan.isInHook(row) ? Defaults.hookTimeout : nil)
+    }
+
+    func subject(of row: Int) -> Cause.Subject {
+        row == 0 ? .run : plan.nodes[row].role == .step ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
+    }
+}

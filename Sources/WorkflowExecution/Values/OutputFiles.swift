@@ -1,0 +1,75 @@
+internal import Glibc
+internal import ProcessExecution
+internal import RunEvents
+
+/// The files that `$FLOWRUN_OUTPUT` names: one for each attempt of a step that declares outputs, in a folder of the run's
+/// own that goes with it.
+@EventLoopActor
+final class OutputFiles {
+    private let parent: String
+    private var folder: String?
+    private var next = 0
+
+    /// `parent` is where the folder is made when the first file is asked for.
+    init(in parent: String) { self.parent = parent }
+
+    /// The path of a new, empty file that only this user can read.
+    func make() throws(Refusal) -> String {
+        let folder: String
+        if let known = self.folder { folder = known } else { folder = try makeFolder() }
+        self.folder = folder
+        next += 1
+        let path = "\(folder)/\(next)"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw refusal("file", path) }
+        close(descriptor)
+        return path
+    }
+
+    /// What a step has written, at most `limit` bytes and one more.
+    func take(_ path: String, limit: Int) throws(Refusal) -> [UInt8] {
+        defer { unlink(path) }
+        // Never through a link or from a device that the step may have put in its place.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw refusal("file", path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Refusal("`$FLOWRUN_OUTPUT` is no file any more", kind: .output)
+        }
+        while bytes.count <= limit {
+            let wanted = min(limit + 1 - bytes.count, 1 << 16)
+            var got = 0
+            bytes.append(
+                contentsOf: [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+                    repeat { got = read(descriptor, buffer.baseAddress, wanted) } while got < 0 && errno == EINTR
+                    filled = max(got, 0)
+                })
+            if got < 0 { throw refusal("file", path) }
+            if got == 0 { break }
+        }
+        return bytes
+    }
+
+    /// Of an attempt that did not get so far.
+    func drop(_ path: String) { unlink(path) }
+
+    /// Removes the folder; all steps have ended.
+    func removeFolder() {
+        guard let folder else { return }
+        rmdir(folder)
+        self.folder = nil
+    }
+
+    private func makeFolder() throws(Refusal) -> String {
+        var template = Array("\(parent)/flowrun-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw refusal("folder", parent) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func refusal(_ what: String, _ path: String) -> Refusal {
+        let reason = String(cString: strerror(errno)).lowercased()
+        return Refusal("cannot use the \(what) for outputs, `\(path)`: \(reason)", errno: errno, kind: .output)
+    }
+}

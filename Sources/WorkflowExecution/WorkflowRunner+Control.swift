@@ -1,0 +1,3 @@
+extension WorkflowRunner {
+    func pauseHasChanged(_ isPaused: Bool) {}
+}

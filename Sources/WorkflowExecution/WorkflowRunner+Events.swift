@@ -1,0 +1,164 @@
+internal import AsyncOperations
+internal import ProcessExecution
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+// What the scheduler decides, as events.
+extension WorkflowRunner {
+    func observe(_ command: OperationScheduler.Command) {
+        switch command {
+        case .groupStarted(let id, let round):
+            groupHasStarted(id.row, round)
+        case .groupStopping(let id, let cause):
+            groupIsStopping(id.row, cause)
+        case .stop(let id, let cause):
+            let traced = tracer.link(id.row, .cancelled, cause)
+            record(
+                .stepCancelRequested(step: book.id(id.row), attempt: runs[id.row]?.frame.attempt ?? 1, cause: traced),
+                about: id.row)
+        case .retrying(let id, let ended, let delay):
+            isRetrying(id.row, ended, delay)
+        case .finished(let id, let outcome, let cause):
+            results.note(id.row, outcome)
+            if case .dependency(let prerequisite) = cause, outcome == .notRun {
+                facts.noteBlame(id.row, on: prerequisite.row)
+            }
+            if book.plan.nodes[id.row].role == .step {
+                stepHasFinished(id.row, outcome, cause)
+            } else if id != .root {
+                groupHasFinished(id.row, outcome, cause)
+            }
+        case .acquired(let lock, let id): tell(.lockAcquired(name: locks.names[lock.index], by: subject(id.row)), id)
+        case .released(let lock, let id): tell(.lockReleased(name: locks.names[lock.index], by: subject(id.row)), id)
+        case .waiting(let id, let lock): tell(.waiting(subject(id.row), on: lock.map { locks.names[$0.index] }), id)
+        case .ready(let id): tell(.ready(subject(id.row)), id)
+        case .suspended, .resumed: pauseHasChanged(command == .suspended)
+        case .start, .wake, .decide, .expand, .conclude: break
+        }
+    }
+
+    private func tell(_ kind: RunEvent.Kind, _ id: OperationID) {
+        if id != .root { record(kind, about: id.row) }
+    }
+
+    private func subject(_ row: Int) -> Subject {
+        book.plan.nodes[row].role == .step ? .step(book.id(row)) : .group(book.id(row))
+    }
+
+    private func record(_ kind: RunEvent.Kind, about row: Int) { recorder.record(kind, round: round(of: row)) }
+
+    private func groupHasStarted(_ row: Int, _ round: Int) {
+        if book.settings(of: row)?.retry != nil { rounds[row] = round }
+        guard row != 0 else { return }
+        if round == 0 { groupStarts[row] = recorder.elapsed }
+        recorder.record(.groupStarted(group: book.id(row)), round: rounds[row] ?? self.round(of: row))
+    }
+
+    private func groupIsStopping(_ row: Int, _ cause: OperationCause) {
+        let isOwnTimeout = cause == .deadline(OperationID(row: row))
+        facts.noteStop(row, as: isOwnTimeout ? .timeout : .cancelled)
+        let traced = tracer.link(row, .cancelled, cause)
+        if row == 0 {
+            recorder.record(.runCancelRequested(source: source(of: cause), cause: traced))
+        } else {
+            record(.groupCancelRequested(group: book.id(row), cause: traced), about: row)
+        }
+        guard isOwnTimeout else { return }
+        if row == 0 { result.outcome = .runTimeout }
+        ledger.noteFailure(row) { failure(of: row, .timeout, traced) }
+    }
+
+    private func failure(of row: Int, _ outcome: StepOutcome, _ cause: Cause) -> RunFinished.Failure {
+        let isStep = book.plan.nodes[row].role == .step
+        let run = runs[row]
+        return RunFinished.Failure(
+            step: isStep ? book.id(row) : nil, group: isStep || row == 0 ? nil : book.id(row), outcome: outcome,
+            cause: cause, file: book.workflow.file.name, line: isStep ? book.line(of: row) : cause.line,
+            status: run?.ending.map { ExitStatus($0.status) }, outputTail: run?.tail.lines ?? [])
+    }
+
+    private func source(of cause: OperationCause) -> String {
+        switch cause {
+        case .request: signal.map(SignalName.of) ?? "request"
+        case .deadline: "timeout"
+        default: "fail-fast"
+        }
+    }
+
+    private func isRetrying(_ row: Int, _ ended: Int, _ delay: Duration) {
+        guard book.plan.nodes[row].role != .step else { return roundIsOver(row, ended, delay) }
+        record(.stepRetry(step: book.id(row), attempt: ended, delay: delay), about: row)
+    }
+
+    /// Everything in the group happens once more, and what became of it this time counts nowhere.
+    private func roundIsOver(_ row: Int, _ ended: Int, _ delay: Duration) {
+        let inside = book.plan.rows(inside: row)
+        let steps = inside.filter { book.plan.nodes[$0].role == .step }
+        ledger.takeBack(row, outcomes: steps.compactMap { results.outcome(of: $0).map { StepOutcome($0) } })
+        for member in inside + [row] {
+            results.forget(member)
+            tracer.forget(member)
+            facts.forget(member)
+        }
+        builder.forget(row)
+        recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay), round: ended)
+    }
+
+    private func stepHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {
+        let traced = tracer.trace(row, outcome, cause)
+        let outcome = StepOutcome(outcome)
+        ledger.noteStep(row, outcome) {
+            failure(of: row, outcome, traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run))
+        }
+        let run = runs.removeValue(forKey: row)
+        let ending = run?.ending
+        record(
+            .stepFinished(
+                StepFinished(
+                    step: book.id(row),
+                    attempt: ending == nil ? (run?.frame.attempt ?? 1) - 1 : run?.frame.attempt ?? 0,
+                    outcome: outcome,
+                    status: (ending?.status).map(ExitStatus.init), duration: ending?.duration, cause: traced,
+                    outputs: outcome == .success ? results.details(of: row).outputs.map(logged) : [],
+                    outputBytes: run?.outputBytes ?? 0,
+                    usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
+                    outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
+                    containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0,
+                    errno: run?.refusal?.errno, isTolerated: ledger.isTolerated(row), item: book.plan.item(of: row))),
+            about: row)
+    }
+
+    private func groupHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {
+        let traced = tracer.trace(row, outcome, cause)
+        // It failed by itself: its condition, its instances or its outputs could not be told.
+        if outcome == .failure, cause == .itself || cause == .condition, let traced {
+            ledger.noteFailure(row) { failure(of: row, .failure, traced) }
+        }
+        let lists = ledger.close(row)
+        let start = groupStarts.removeValue(forKey: row)
+        recorder.record(
+            .groupFinished(
+                GroupFinished(
+                    group: book.id(row), outcome: StepOutcome(outcome),
+                    duration: start.map { recorder.elapsed - $0 } ?? .zero, cause: traced,
+                    errors: lists.errors, cancelled: lists.cancelled, notRun: lists.notRun,
+                    outputs: results.details(of: row).outputs.map(logged))),
+            round: rounds.removeValue(forKey: row) ?? round(of: row))
+    }
+}
+
+extension StepOutcome {
+    init(_ outcome: OperationOutcome) {
+        self =
+            switch outcome {
+            case .success: .success
+            case .failure: .failure
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            case .skipped: .skipped
+            case .notRun: .notRun
+            }
+    }
+}

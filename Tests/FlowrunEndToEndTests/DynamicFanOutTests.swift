@@ -1,0 +1,72 @@
+import FlowrunTestSupport
+import Testing
+
+/// `for-each` over a list that only the run knows.
+struct DynamicFanOutTests {
+    @Test func `each item runs through its own chain, and what they do comes back in order`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              list: { run: 'echo ''targets=["x86_64","arm64","two words"]'' >> "$FLOWRUN_OUTPUT"', outputs: { targets: list } }
+              build:
+                needs: [list]
+                for-each: ${{ steps.list.outputs.targets }}
+                as: target
+                max-parallel: 1
+                steps:
+                  compile: { run: 'echo "name=$target" >> "$FLOWRUN_OUTPUT"', outputs: { name: string } }
+                  smoke: { needs: [compile], run: [echo, "smoke ${{ target }}"] }
+              show: { needs: [build], run: [echo, "${{ join(steps.build.items.*.compile.outputs.name ?? '', ',') }}"] }
+            """#)
+        let result = try await test.runLogged("-j", "4")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "show") == "x86_64,arm64,two words\n")
+        #expect(log.output(of: "build[arm64].smoke") == "smoke arm64\n")
+        #expect(log.output(of: "build[2].smoke") == "smoke two words\n")
+        #expect(log.finished("build[2].smoke")?["item"]?.string == "two words")
+        #expect(log.all("step.added").count == 6)
+        #expect(log.first("step.added")?["by"]?.string == "build")
+        LogInvariants.check(
+            log,
+            needs: DependencyTable([
+                "build": ["list"], "show": ["build"], "build[x86_64].smoke": ["build[x86_64].compile"],
+            ]))
+    }
+
+    @Test func `an empty list is a success with an empty result`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              list: { run: 'echo "l=[]" >> "$FLOWRUN_OUTPUT"', outputs: { l: list } }
+              each: { needs: [list], for-each: "${{ steps.list.outputs.l }}", run: touch ran }
+              after: { needs: { each: success }, run: [echo, "${{ len(steps.each.items) }}"] }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "after") == "0\n")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test(arguments: [(#"["a","b","a"]"#, "unique"), (#"["a","b","c"]"#, "max-items"), (#"[["a"]]"#, "list")])
+    func `items that cannot be instances fail the fan-out`(list: String, word: String) async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              list: { run: 'echo ''l=\#(list)'' >> "$FLOWRUN_OUTPUT"', outputs: { l: list } }
+              each: { needs: [list], for-each: "${{ steps.list.outputs.l }}", max-items: 2, run: touch ran }
+              after: { needs: [each], run: touch ran }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes["after"] == "not-run")
+        let cause = try #require(log.first("group.finished", group: "each")?.cause)
+        #expect(cause.message?.contains(word) == true, "\(cause)")
+        #expect(log.errors == ["each"])
+        #expect(!test.exists("ran"))
+    }
+}

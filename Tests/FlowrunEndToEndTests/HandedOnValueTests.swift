@@ -1,0 +1,193 @@
+import FlowrunTestSupport
+import Testing
+
+/// What steps and groups hand on, and who reads it.
+struct HandedOnValueTests {
+    @Test func `a step writes outputs in all three forms, and others read them typed`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              lines:
+                run: |
+                  echo "count=3" >> "$FLOWRUN_OUTPUT"
+                  printf 'text<<EOF\nfirst\n$(touch pwned)\nEOF\n' >> "$FLOWRUN_OUTPUT"
+                  echo 'list=["a","b c"]' >> "$FLOWRUN_OUTPUT"
+                outputs: { count: int, text: string, list: list }
+              object:
+                run: echo '{"ready":true,"size":7}' > "$FLOWRUN_OUTPUT"
+                outputs: { ready: bool, size: int }
+              shown:
+                run: "printf '  answer \n\n'"
+                outputs: { answer: { type: string, from: stdout } }
+              reader:
+                needs: [lines, object, shown]
+                if: steps.object.outputs.ready && steps.lines.outputs.count < steps.object.outputs.size
+                env:
+                  TEXT: ${{ steps.lines.outputs.text }}
+                  ANSWER: "${{ steps.shown.outputs.answer }}"
+                run: [printf, "%s|", "${{ steps.lines.outputs.list[1] }}", "n=${{ steps.lines.outputs.count }}"]
+              env: { needs: [reader, lines, shown], run: 'printf "%s|%s|" "$TEXT" "$ANSWER"',
+                     env: { TEXT: "${{ steps.lines.outputs.text }}", ANSWER: "${{ steps.shown.outputs.answer }}" } }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "reader") == "b c|n=3|")
+        #expect(log.output(of: "env") == "first\n$(touch pwned)|  answer \n|")
+        #expect(!test.exists("pwned"))
+        let outputs = log.finished("lines")?["outputs"]
+        #expect(outputs?["count"]?.int == 3)
+        #expect(outputs?["list"]?.strings == ["a", "b c"])
+        #expect(log.finished("object")?["outputs"]?["ready"] == .bool(true))
+        LogInvariants.check(log)
+    }
+
+    @Test(
+        arguments: [
+            ("true", "did not write the declared output `v`"),
+            ("echo v=abc >> $FLOWRUN_OUTPUT", "v"),
+            ("echo w=1 >> $FLOWRUN_OUTPUT", "w"),
+            ("echo nothing >> $FLOWRUN_OUTPUT", "nothing"),
+        ])
+    func `outputs that are not as declared fail the step, and its dependents are not run`(
+        script: String, word: String
+    ) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: \(script), outputs: { v: int } }
+              b: { needs: [a], run: "touch ran", env: { V: "${{ steps.a.outputs.v }}" } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes == ["a": "failure", "b": "not-run"])
+        let cause = try #require(log.finished("a")?.cause)
+        #expect(cause.kind == "output" && cause.message?.contains(word) == true, "\(cause)")
+        #expect(!test.exists("ran"))
+        LogInvariants.check(log)
+    }
+
+    @Test func `a failed attempt's outputs are dropped, the last one's count`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a:
+                run: |
+                  echo "v=$FLOWRUN_ATTEMPT" >> "$FLOWRUN_OUTPUT"
+                  [ "$FLOWRUN_ATTEMPT" = 3 ]
+                retry: { attempts: 5 }
+                outputs: { v: int }
+              b: { needs: [a], run: [echo, "${{ steps.a.outputs.v }}"] }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "b") == "3\n")
+    }
+
+    @Test func `a group hands on what its expressions say, and a fan-out a list in the order of its items`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              g:
+                steps:
+                  inner: { run: 'echo n=2 >> "$FLOWRUN_OUTPUT"', outputs: { n: int } }
+                outputs: { n: "${{ steps.inner.outputs.n }}", text: "n is ${{ steps.inner.outputs.n }}" }
+              each:
+                for-each: [c, a, b]
+                fail-fast: false
+                continue-on-error: true
+                run: '[ "$item" != a ] && echo "name=<$item>" >> "$FLOWRUN_OUTPUT"'
+                outputs: { name: string }
+              builds:
+                for-each: [x, y]
+                as: target
+                steps:
+                  compile: { run: 'echo "bytes=${#target}0" >> "$FLOWRUN_OUTPUT"', outputs: { bytes: int } }
+              reader:
+                needs: [g, each, builds]
+                run:
+                  - printf
+                  - "%s|"
+                  - ${{ steps.g.outputs.n }}
+                  - ${{ steps.g.outputs.text }}
+                  - ${{ toJSON(steps.each.outputs.name) }}
+                  - ${{ join(steps.each.items.*.outcome, ',') }}
+                  - ${{ join(steps.each.items.*.outputs.name ?? 'none', ',') }}
+                  - ${{ sum(steps.builds.items.*.compile.outputs.bytes ?? 0) }}
+                  - ${{ steps.builds.items[1].item }}
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(
+            log.output(of: "reader")
+                == #"2|n is 2|["<c>",null,"<b>"]|success,failure,success|<c>,none,<b>|20|y|"#)
+        #expect(log.first("group.finished", group: "g")?["outputs"]?["n"]?.int == 2)
+        LogInvariants.check(log)
+    }
+
+    @Test func `a waterfall hands each member the result of the one before`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              chain:
+                order: sequence
+                steps:
+                  first: { run: 'printf "one\n"; echo "n=1" >> "$FLOWRUN_OUTPUT"', outputs: { n: int } }
+                  second:
+                    stdin: ${{ previous.stdout }}
+                    env: { N: "${{ previous.outputs.n }}" }
+                    run: 'cat; echo "n=$N"'
+                  third: { stdin: "${{ previous.stdout }}", run: [tr, a-z, A-Z] }
+              outside: { needs: [chain], stdin: "fixed text", run: cat }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "chain.second") == "one\nn=1\n")
+        #expect(log.output(of: "chain.third") == "ONE\nN=1\n")
+        #expect(log.output(of: "outside") == "fixed text")
+        LogInvariants.check(log)
+    }
+
+    @Test func `bytes that are no UTF-8 pass from step to step unchanged`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              chain:
+                order: sequence
+                steps:
+                  a: { run: "head -c 300000 /dev/urandom > sent; cat sent" }
+                  b: { stdin: "${{ previous.stdout }}", run: cat > received }
+                  c: { run: cmp sent received }
+            """#)
+        try await test.runLogged().expect(exit: 0)
+    }
+
+    @Test func `a failing member of a waterfall ends it at once`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              chain:
+                order: sequence
+                steps: { a: { run: "true" }, b: { run: exit 4 }, c: { run: touch ran } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes == ["chain.a": "success", "chain.b": "failure", "chain.c": "not-run"])
+        #expect(log.finished("chain.c")?.cause?.rootStep == "chain.b")
+        #expect(!test.exists("ran"))
+        LogInvariants.check(log)
+    }
+}
