@@ -82,6 +82,18 @@ import WorkflowModel
         #expect(page.document.text.contains("Default: \(FanOut.defaultLimit)."))
     }
 
+    @Test func `flowrun-workflow(5) has every word of a value`() throws {
+        let page = try ManualPage("flowrun-workflow.5")
+        let words = Set(page.words(in: "KEYS", marked: "Cm"))
+        #expect(words.isSuperset(of: WorkflowKeys.parameterTypes))
+        #expect(words.isSuperset(of: OutputDeclaration.Kind.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: EnvironmentPolicy.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: LogView.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: Platform.allCases.map(\.rawValue)))
+        let fields = Set(page.items(in: "KEYS", marked: "Li"))
+        #expect(fields == Set(WorkflowKeys.retry + WorkflowKeys.parameter))
+    }
+
     private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }

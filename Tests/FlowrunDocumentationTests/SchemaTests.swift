@@ -12,7 +12,7 @@ import WorkflowModel
         }
     }
 
-    @Test(arguments: ["step", "group", "defaults"])
+    @Test(arguments: ["step", "group", "defaults", "retry", "parameter", "secret", "output"])
     func `no place takes unknown keys`(place: String) throws {
         let schema = try WorkflowSchema()
         #expect(schema.root["additionalProperties"] == .bool(false))
@@ -28,8 +28,26 @@ import WorkflowModel
         #expect(try WorkflowSchema().keys == read)
     }
 
+    @Test(arguments: [
+        ("retry", WorkflowKeys.retry), ("parameter", WorkflowKeys.parameter), ("secret", WorkflowKeys.secret),
+        ("output", WorkflowKeys.output),
+    ])
+    func `a mapping below a key has the words that the decoder reads there`(name: String, words: [String]) throws {
+        let properties = try #require(WorkflowSchema().definition(name)?["properties"]?.object)
+        #expect(Set(properties.keys) == Set(words))
+    }
+
     @Test func `words are those of the model`() throws {
         let schema = try WorkflowSchema()
+        let parameterTypes = schema.definition("parameter")?["properties"]?["type"]?["enum"]?.strings
+        #expect(parameterTypes == WorkflowKeys.parameterTypes)
+        let outputKinds = OutputDeclaration.Kind.allCases.map(\.rawValue)
+        #expect(schema.definition("outputType")?["enum"]?.strings == outputKinds)
+        let policies = EnvironmentPolicy.allCases.map(\.rawValue)
+        #expect(schema.definition("envPolicy")?["enum"]?.strings == policies)
+        #expect(schema.definition("log")?["enum"]?.strings == LogView.allCases.map(\.rawValue))
+        let platforms = schema.definition("platforms")?["items"]?["enum"]?.strings
+        #expect(platforms == Platform.allCases.map(\.rawValue))
         #expect(schema.definition("signal")?["enum"]?.strings == KillSignal.allCases.map(\.rawValue))
         #expect(schema.definition("failFast")?["enum"]?.array == [.bool(false), .bool(true), .string("drain")])
         #expect(FailFast.allCases.map(\.rawValue) == ["false", "true", "drain"])
@@ -44,26 +62,51 @@ import WorkflowModel
         "{a: {run: x, max-items: 5}}", "{a: {run: x, for-each: [1], matrix: {b: [1]}}}",
         "{a: {run: x, matrix: {b: []}}}", "{a: {run: x, for-each: [1], as: 1a}}",
         "{a: {run: x, env: {FLOWRUN_X: 1}}}", "{a: {run: x, env: {1X: 1}}}",
+        "{a: {run: x, retry: 3}}", "{a: {run: x, retry: {}}}", "{a: {run: x, retry: {attempts: 0}}}",
+        "{a: {run: x, retry: {attempts: 2, backoff: 2}}}", "{a: {run: x, retry: {attempts: 2, when: [0]}}}",
+        "{a: {run: x, retry: {attempts: 2, delay: 5}}}", "{a: {run: x, retry: {limit: 2}}}",
+        "{a: {run: x, retry: {attempts: 2, delay: 1s, jitter: 2}}}", "{a: {run: x, pool: {b: 0}}}",
+        "{a: {run: x, pool: true}}", "{a: {run: x, mutex: {name: b}}}", "{a: {run: x, mutex: [b, b]}}",
+        "{a: {run: x, outputs: {b: float}}}", "{a: {run: x, outputs: [b]}}",
+        "{a: {run: x, outputs: {b: {from: stderr}}}}", "{a: {steps: {b: {run: x}}, outputs: {c: int}}}",
+        "{a: {run: x, if: []}}", "{a: {run: x, stdin: [b]}}", "{a: {run: x, stdin: b, interactive: true}}",
+        "{a: {run: x, interactive: 1}}", "{a: {run: x, env-policy: none}}", "{a: {run: x, log: loud}}",
+        "{a: {run: x, platforms: [amiga]}}", "{a: {run: x, platforms: linux}}", "{a: {run: x, secrets: {A: b}}}",
+        "{a: {run: x, for-each: x}}", "{a: {run: x, finally: {b: {run: x}}}}",
+        "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
+        "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
     ]
 
-    @Test(arguments: mistakes)
-    func `check refuses what the schema refuses`(steps: String) async throws {
-        let test = try FlowrunTest("version: 1\nsteps: \(steps)\n")
+    /// Beside a good step.
+    private static let topMistakes = [
+        "params: {a: 1}", "params: {a: {type: float}}", "params: {a-b: {}}", "params: {a: {type: enum}}",
+        "params: {a: {values: [b]}}", "params: {a: {required: true, default: b}}", "params: {a: {options: [b]}}",
+        "secrets: [A]", "secrets: {A: B}", "secrets: {A: {}}", "secrets: {A: {env: B, file: c}}",
+        "secrets: {A: {env: B-C}}", "pools: [a]", "pools: {a: 0}", "pools: {a.b: 1}", "env-policy: none", "log: loud",
+        "outputs: {a: b}", "outputs: {a: {type: int}}", "finally: {}", "finally: [a]", "on-failure: {a: {}}",
+        "finally: {run: x}", "retry: {attempts: 2}", "mutex: a", "if: success()", "defaults: {retry: 2}",
+        "defaults: {env-policy: none}",
+    ]
+
+    private static let files =
+        mistakes.map { "version: 1\nsteps: \($0)\n" } + topMistakes.map { "version: 1\nsteps: {a: {run: x}}\n\($0)\n" }
+
+    @Test(arguments: files)
+    func `check refuses what the schema refuses`(file: String) async throws {
+        let test = try FlowrunTest(file)
         try await test.run("check", "workflow.yml").expect(exit: 2)
     }
 
     /// So that an editor says while one types what `check` would say.
     @Test func `the schema refuses what check refuses`() async throws {
         let test = try FlowrunTest()
-        for (index, steps) in Self.mistakes.enumerated() {
-            try test.write("version: 1\nsteps: \(steps)\n", to: "\(index).yml")
-        }
+        for (index, file) in Self.files.enumerated() { try test.write(file, to: "\(index).yml") }
         let script = "\(PackageFolder.path)/Tests/Scripts/validate_workflow.py"
         let result = try await test.run(script, launcher: ["sh", "-c", #"exec python3 "$1" *.yml"#])
         result.expect(exit: 1)
         let refused = Set(result.stdout.split(separator: "\n").map { $0.prefix { $0 != ":" } })
-        for (index, steps) in Self.mistakes.enumerated() {
-            #expect(refused.contains("\(index).yml"), "\(steps)")
+        for (index, file) in Self.files.enumerated() {
+            #expect(refused.contains("\(index).yml"), "\(file)")
         }
     }
 }
