@@ -6,8 +6,12 @@ import Testing
     /// Every workflow that a test below runs.
     static let covered: Set<String> = [
         "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
-        "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml",
+        "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
+        "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
     ]
+
+    /// Whether the executor evaluates expressions, runs hooks and takes locks.
+    static let runsValues = false
 
     /// Runs an example and holds its log against the rules of every log.
     private func log(of file: String, in test: FlowrunTest) async throws -> EventLog {
@@ -83,9 +87,94 @@ import Testing
         return most
     }
 
-    @Test func `the waterfall runs in the order of the file`() async throws {
+    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
+    func `the waterfall runs in the order of the file and hands its results on`() async throws {
         let log = try await log(of: "waterfall.yml", in: ExampleFolder.copy())
-        #expect(log.startOrder == ["collect", "pack", "sign", "verify"].map { "release.\($0)" } + ["tidy"])
+        let release = ["collect", "pack", "sign", "verify"].map { "release.\($0)" }
+        #expect(log.startOrder == release + ["publish", "finally.tidy"])
+        let published = log.output(of: "publish")
+        #expect(published.wholeMatch(of: /checksum [0-9a-f]{64}\n/) != nil, "\(published)")
+    }
+
+    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
+    func `parameters reach steps as variables and as values`() async throws {
+        let test = try ExampleFolder.copy()
+        let plain = try await log(of: "params.yml", in: test)
+        #expect(plain.output(of: "greet[moon]") == "hello, moon\n")
+        #expect(plain.outcomes["shout"] == "skipped")
+        let result = try await test.run(
+            "examples/params.yml", "--log", "json", "--param", "greeting=good day", "--param", "style=loud", "--param",
+            "times=2", "--param", "names=ann,bob")
+        result.expect(exit: 0)
+        let loud = try result.log()
+        #expect(loud.output(of: "greet[bob]") == "good day, bob\ngood day, bob\n")
+        #expect(loud.output(of: "shout") == "GOOD DAY, ANN AND BOB")
+        try await test.run("examples/params.yml", "--param", "greeting=x1").expect(exit: 64)
+    }
+
+    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
+    func `outputs reach the report`() async throws {
+        let log = try await log(of: "outputs.yml", in: ExampleFolder.copy())
+        let report = log.output(of: "report")
+        #expect(report.wholeMatch(of: /1\.4\.2: [0-9]+ lines, most of them in \.\/matrix\.yml\n/) != nil, "\(report)")
+    }
+
+    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
+    func `conditions skip what they are about and nothing behind it`() async throws {
+        let log = try await log(of: "conditions.yml", in: ExampleFolder.copy())
+        #expect(
+            log.outcomes == [
+                "test": "failure", "publish": "skipped", "announce": "success", "full.slow": "skipped",
+                "full.slower": "skipped", "diagnose": "success", "tidy": "success", "elsewhere": "skipped",
+            ])
+        #expect(log.output(of: "diagnose") == "exit status 3\n")
+    }
+
+    @Test(.enabled(if: runsValues, "the executor does not retry"))
+    func `attempts are as many as it takes`() async throws {
+        let log = try await log(of: "retry.yml", in: ExampleFolder.copy())
+        #expect(log.all("step.started", step: "flaky").count == 3)
+        #expect(log.all("step.started", step: "picky").count == 1)
+        #expect(log.all("step.started", step: "together.write").count == 2)
+        #expect(log.outcomes["flaky"] == "success" && log.outcomes["picky"] == "failure")
+    }
+
+    @Test(.enabled(if: runsValues, "the executor takes no locks"))
+    func `locks keep apart what they are asked for`() async throws {
+        let log = try await log(of: "locks.yml", in: ExampleFolder.copy())
+        #expect(log.maximumRunning { $0.hasPrefix("print[") } <= 2)
+        #expect(log.maximumRunning { $0.hasPrefix("deposit[") || $0.hasPrefix("transfer.") } == 1)
+        #expect(log.output(of: "balance") == "55\n")
+    }
+
+    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
+    func `a fan-out goes over what a step has found`() async throws {
+        let log = try await log(of: "dynamic-fan-out.yml", in: ExampleFolder.copy())
+        let files = ExampleFolder.workflows.filter { $0.wholeMatch(of: /[c-m][^\/]*\.yml/) != nil }
+        #expect(log.output(of: "report").hasPrefix("\(files.count) files, "))
+        #expect(Set(log.outcomes.keys).isSuperset(of: files.map { "inspect[\($0)].count" }))
+    }
+
+    @Test(.enabled(if: runsValues, "the executor runs no hooks"))
+    func `hooks run after a failure, and in any case`() async throws {
+        let log = try await log(of: "hooks.yml", in: ExampleFolder.copy())
+        #expect(log.output(of: "deploy.finally.unlock") == "unlocked version 1\n")
+        #expect(log.output(of: "show") == "version 1\n")
+        #expect(log.output(of: "finally.report") == "deployment ended with success\n")
+        #expect(
+            !log.startOrder.contains("on-failure.notify")
+                && log.startOrder.suffix(2) == ["finally.tidy", "finally.report"])
+    }
+
+    @Test(.enabled(if: runsValues, "the executor masks no secrets"))
+    func `secrets stay where they are listed`() async throws {
+        let test = try ExampleFolder.copy()
+        let result = try await test.run("examples/secrets.yml", "--log", "json")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "use").hasPrefix("plain ***\n") && log.output(of: "use").hasSuffix("\n28\n"))
+        for form in ["correct horse", "Y29ycmVjdCBob3JzZSBiYXR0ZXJ5"] { #expect(!result.stdout.contains(form)) }
+        #expect(log.outcomes == ["use": "success", "other": "success", "clean": "success"])
     }
 
     @Test func `time limits end the deaf, too, and leave nothing behind`() async throws {

@@ -82,8 +82,8 @@ extension WorkflowDecoder {
                 .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is no key of \(place.rawValue)",
                 at: entry.key, notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
         case .retries:
-            let attempts = entry.value.type == .int ? Int(entry.value.text).map { $0.addingReportingOverflow(1) } : nil
-            let retry = attempts.flatMap { $0.overflow ? nil : "{ attempts: \($0.partialValue) }" }
+            let retries = entry.value.type == .int ? Int(entry.value.text) : nil
+            let retry = retries.flatMap { (1..<Self.attemptLimit).contains($0) ? "{ attempts: \($0 + 1) }" : nil }
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: "retry")]
             if let retry { edits.append(edit(entry.value, to: retry)) }
             report(

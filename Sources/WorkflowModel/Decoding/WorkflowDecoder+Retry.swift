@@ -6,7 +6,7 @@ extension WorkflowDecoder {
     mutating func retry(_ entry: MappingReader.Entry?) -> Retry? {
         guard let entry else { return nil }
         guard entry.value.kind == .mapping else {
-            let isCount = entry.value.type == .int && (Int(entry.value.text) ?? 0) > 0
+            let isCount = entry.value.type == .int && (1...Self.attemptLimit).contains(Int(entry.value.text) ?? 0)
             reportType(
                 entry, expected: "a mapping such as `{ attempts: 3, delay: 5s }`",
                 fix: isCount ? replacing(entry.value, by: "{ attempts: \(entry.value.text) }") : nil)
@@ -35,7 +35,7 @@ extension WorkflowDecoder {
             deadline: timeLimit(fields.take("deadline")), range: entry.key.range)
     }
 
-    private static let attemptLimit = 1000
+    static let attemptLimit = 1000
 
     private mutating func reportLonelyDelays(_ fields: FieldReader) {
         guard fields.take("delay") == nil else { return }
