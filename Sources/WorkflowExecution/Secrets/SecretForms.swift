@@ -19,7 +19,11 @@ struct SecretForms {
         }
         addURLForms(bytes)
         addBase64Forms(bytes)
-        for digits in ["0123456789abcdef", "0123456789ABCDEF"] { add(bytes.flatMap { Self.hexadecimal($0, digits) }) }
+        for digits in [Self.lowerDigits, Self.upperDigits] {
+            var form: [UInt8] = []
+            for byte in bytes { Self.append(byte, in: digits, to: &form) }
+            add(form)
+        }
     }
 
     private mutating func add(_ form: [UInt8]) {
@@ -36,18 +40,28 @@ struct SecretForms {
     /// Percent-encoding, in both cases of its digits, with the blank as `%20` or `+`, and with the characters that
     /// encodeURIComponent (JavaScript) or quote (Python) leave alone.
     private mutating func addURLForms(_ bytes: [UInt8]) {
-        for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
+        for digits in [Self.upperDigits, Self.lowerDigits] {
             for blank in ["%20", "+"] {
-                for kept in ["", "!'()*", "/"] {
-                    add(
-                        bytes.flatMap { byte -> [UInt8] in
-                            if Self.isUnreserved(byte) || kept.utf8.contains(byte) { return [byte] }
-                            if byte == 0x20 { return Array(blank.utf8) }
-                            return [0x25] + Self.hexadecimal(byte, digits)
-                        })
-                }
+                for kept in ["", "!'()*", "/"] { add(Self.percentEncoded(bytes, digits, blank: blank, kept: kept)) }
             }
         }
+    }
+
+    private static func percentEncoded(
+        _ bytes: [UInt8], _ digits: [UInt8], blank: String, kept: String
+    ) -> [UInt8] {
+        var result: [UInt8] = []
+        for byte in bytes {
+            if byte == 0x20 {
+                result += blank.utf8
+            } else if isUnreserved(byte) || kept.utf8.contains(byte) {
+                result.append(byte)
+            } else {
+                result.append(0x25)
+                append(byte, in: digits, to: &result)
+            }
+        }
+        return result
     }
 
     /// base64 and base64url, at each of the three places in a group of three bytes at which the secret can begin; only
@@ -84,9 +98,12 @@ struct SecretForms {
         return lines
     }
 
-    private static func hexadecimal(_ byte: UInt8, _ digits: String) -> [UInt8] {
-        let digits = Array(digits.utf8)
-        return [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+    private static let lowerDigits = Array("0123456789abcdef".utf8)
+    private static let upperDigits = Array("0123456789ABCDEF".utf8)
+
+    private static func append(_ byte: UInt8, in digits: [UInt8], to form: inout [UInt8]) {
+        form.append(digits[Int(byte >> 4)])
+        form.append(digits[Int(byte & 0xF)])
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
