@@ -2,6 +2,7 @@ import Foundation
 import Reporting
 import RunEvents
 import Testing
+import WorkflowModel
 
 @Suite struct JSONLinesReporterTests {
     private func records(_ log: EventLog) throws -> [[String: Any]] {
@@ -42,6 +43,23 @@ import Testing
                 "user":0.0015,"sys":0.002,"containment":"session","escaped":1,"errno":null,"item":"x86"}
 
                 """)
+    }
+
+    @Test func `a run's first record has its parameters in their order and with their types`() throws {
+        let sink = RecordingSink()
+        let values: [Value.Field] = [
+            .init(name: "z", value: .string("a\"b")), .init(name: "a", value: .bool(true)),
+            .init(name: "m", value: .int(-3)), .init(name: "d", value: .decimal(0.1)), .init(name: "n", value: .null),
+            .init(name: "l", value: .list([.string("x"), .object([.init(name: "k", value: .list([]))])])),
+        ]
+        JSONLinesReporter(sink: sink).report(
+            RunEvent(
+                sequence: 0, wallClock: 0, elapsed: .zero,
+                kind: .runStarted(
+                    RunStarted(run: "r", file: "a.yml", name: nil, steps: 1, jobs: 1, version: "1", params: values))))
+        #expect(
+            sink.text.hasSuffix(
+                #""params":{"z":"a\"b","a":true,"m":-3,"d":0.1,"n":null,"l":["x",{"k":[]}]}}"# + "\n"), "\(sink.text)")
     }
 
     @Test func `a run's last record has the root causes and every count`() throws {

@@ -80,12 +80,18 @@ struct RunCommand: ParsableCommand {
             guard !VariableName.isFlowruns(parts[0]) else {
                 throw ValidationError("--env \(entry): names that begin with FLOWRUN_ are set by flowrun itself")
             }
+            guard ArgumentText.isExact(entry) else {
+                throw ValidationError("--env \(parts[0]): the value is not UTF-8; give it encoded, or in a file")
+            }
             return RunRequest.Assignment(name: parts[0], value: parts[1])
         }
         request.parameters = try param.map { entry in
             let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw ValidationError("--param \(entry): expected NAME=VALUE, such as --param channel=stable")
+            }
+            guard ArgumentText.isExact(entry) else {
+                throw ValidationError("--param \(parts[0]): the value is not UTF-8; give it encoded, or in a file")
             }
             return RunRequest.Assignment(name: parts[0], value: parts[1])
         }
