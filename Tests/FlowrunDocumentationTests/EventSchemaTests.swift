@@ -35,7 +35,7 @@ import Testing
         var logs: [EventLog] = []
         for run in Self.runs {
             try test.write("version: 1\n" + run.workflow, to: "\(run.name).yml")
-            let result = try await test.run("\(run.name).yml", "-j", "4", "--log-file", "\(run.name).jsonl")
+            let result = try await test.run("\(run.name).yml", "-j", "4", "--verbose", "--log-file", "\(run.name).jsonl")
             result.expect(exit: run.status)
             logs.append(try EventLog(jsonLines: test.contents(of: "\(run.name).jsonl")))
         }
@@ -82,6 +82,23 @@ import Testing
                   slow: { timeout: 10ms, grace: 0s, run: [sleep, "60"] }
                   group: { timeout: 10ms, steps: { slow: { run: [sleep, "60"] } } }
                 """, status: 1),
+        Run(
+            name: "again",
+            workflow: """
+                pools: { slots: 1 }
+                steps:
+                  list: { run: 'echo "l=[1]" >> "$FLOWRUN_OUTPUT"', outputs: { l: list } }
+                  each: { needs: [list], for-each: "${{ steps.list.outputs.l }}", run: "true" }
+                  flaky: { run: '[ "$FLOWRUN_ATTEMPT" = 2 ]', retry: { attempts: 2 } }
+                  group:
+                    mutex: alone
+                    retry: { attempts: 2 }
+                    steps: { flaky: { run: "[ -e once ] || { touch once; exit 1; }" } }
+                    outputs: { o: "${{ steps.flaky.outcome }}" }
+                  other: { mutex: alone, steps: { in: { run: "true" } } }
+                  pool: { for-each: [1, 2], pool: slots, run: "true" }
+                outputs: { o: "${{ steps.group.outputs.o }}" }
+                """, status: 0),
         Run(name: "limit", workflow: "timeout: 10ms\nsteps: { slow: { run: [sleep, '60'] } }\n", status: 124),
         Run(
             name: "fail-fast",

@@ -47,10 +47,10 @@ import WorkflowModel
 
     @Test func `a run's first record has its parameters in their order and with their types`() throws {
         let sink = RecordingSink()
-        let values: [Value.Field] = [
-            .init(name: "z", value: .string("a\"b")), .init(name: "a", value: .bool(true)),
-            .init(name: "m", value: .int(-3)), .init(name: "d", value: .decimal(0.1)), .init(name: "n", value: .null),
-            .init(name: "l", value: .list([.string("x"), .object([.init(name: "k", value: .list([]))])])),
+        let values = [
+            LoggedValue(name: "z", json: #""a\"b\u0000""#), LoggedValue(name: "a", json: "true"),
+            LoggedValue(name: "m", json: "-3"), LoggedValue(name: "c1", json: "\"\u{85}\""),
+            LoggedValue(name: "l", json: #"["x",{"k":[]}]"#),
         ]
         JSONLinesReporter(sink: sink).report(
             RunEvent(
@@ -59,7 +59,7 @@ import WorkflowModel
                     RunStarted(run: "r", file: "a.yml", name: nil, steps: 1, jobs: 1, version: "1", params: values))))
         #expect(
             sink.text.hasSuffix(
-                #""params":{"z":"a\"b","a":true,"m":-3,"d":0.1,"n":null,"l":["x",{"k":[]}]}}"# + "\n"), "\(sink.text)")
+                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]}}"# + "\n"), "\(sink.text)")
     }
 
     @Test func `a run's last record has the root causes and every count`() throws {

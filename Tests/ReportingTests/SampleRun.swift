@@ -58,8 +58,9 @@ func sampleRun() -> EventLog {
 
     log.add(
         .runStarted(
-            RunStarted(run: "01J", file: "release.yml", name: "release-check", steps: 8, jobs: 4, version: "1.0",
-                params: [.init(name: "channel", value: .string("stable")), .init(name: "count", value: .int(3))])),
+            RunStarted(
+                run: "01J", file: "release.yml", name: "release-check", steps: 8, jobs: 4, version: "1.0",
+                params: [.init(name: "channel", json: #""stable""#), .init(name: "count", json: "3")])),
         at: 0)
     log.add(.warning(code: "slow-disk", message: "the log is slow"), at: 1)
     log.add(.groupStarted(group: "build[x86]"), at: 1)

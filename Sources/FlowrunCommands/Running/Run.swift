@@ -100,6 +100,8 @@ package struct Run {
         options.folder = folder(of: request.file)
         options.run = RunID.make()
         options.version = flowrunVersion
+        options.tellsLocks = request.isVerbose
+        options.temporaryFolder = RunLogs.temporaryFolder
         return options
     }
 

@@ -20,13 +20,13 @@ extension JSONWriter {
         case .stepAdded(let step, let by):
             field("step", step)
             field("by", by)
-        case .ready(let subject): self.subject(subject)
+        case .ready(let subject): own(subject)
         case .waiting(let subject, let lock):
-            self.subject(subject)
+            own(subject)
             field("on", lock)
         case .lockAcquired(let name, let by), .lockReleased(let name, let by):
             field("name", name)
-            subject(by)
+            either(by)
         case .stepStarted(let step): fields(of: step)
         case .stepOutput(let output): fields(of: output)
         case .stepCancelRequested(let step, let attempt, let cause):
@@ -134,8 +134,16 @@ extension JSONWriter {
         values("outputs", run.outputs)
     }
 
+    /// Of an event whose name says which of the two it is about.
+    private mutating func own(_ subject: Subject) {
+        switch subject {
+        case .step(let id): field("step", id)
+        case .group(let id): field("group", id)
+        }
+    }
+
     /// One of the two is null.
-    private mutating func subject(_ subject: Subject) {
+    private mutating func either(_ subject: Subject) {
         switch subject {
         case .step(let id):
             field("step", id)

@@ -123,7 +123,7 @@ struct LogInvariantsTests {
     @Test func `an end of a step before the end of its attempt is found`() throws {
         var records = good
         records.swapAt(2, 3)
-        #expect(try violations(records).contains("I4: a finished before its attempt ended"))
+        #expect(try violations(records).contains("I4: step.finished of a before its attempt ended"))
     }
 
     @Test func `a group that ends before a member is found`() throws {
