@@ -3,44 +3,59 @@ internal import HeapModule
 /// Deadlines by time. Cancelling one is O(1): the entry stays until it is due or until most entries are dead, when the
 /// queue is rebuilt, so that a million steps that end in time leave nothing behind (research/seeds.md, K2).
 struct DeadlineQueue: Sendable {
+    enum Kind: UInt8, Sendable {
+        case timeout, retryDeadline, backoff
+    }
+
+    private struct Key: Hashable, Sendable {
+        let id: OperationID
+        let kind: Kind
+    }
+
     private struct Entry: Comparable, Sendable {
         let time: Duration
-        let id: OperationID
+        let key: Key
 
-        static func < (left: Entry, right: Entry) -> Bool { (left.time, left.id) < (right.time, right.id) }
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.time, left.key.id, left.key.kind.rawValue) < (right.time, right.key.id, right.key.kind.rawValue)
+        }
     }
 
     private var heap = Heap<Entry>()
-    private var live: Set<OperationID> = []
+    /// The time that counts; entries with another one are dead.
+    private var live: [Key: Duration] = [:]
 
     /// Entries in memory, dead ones included.
     var entryCount: Int { heap.count }
 
-    mutating func add(_ id: OperationID, at time: Duration) {
-        live.insert(id)
-        heap.insert(Entry(time: time, id: id))
+    /// Takes the place of an earlier deadline of that kind.
+    mutating func add(_ id: OperationID, _ kind: Kind, at time: Duration) {
+        let key = Key(id: id, kind: kind)
+        live[key] = time
+        heap.insert(Entry(time: time, key: key))
     }
 
-    /// Does nothing for an operation that has no deadline.
-    mutating func cancel(_ id: OperationID) {
-        guard live.remove(id) != nil, heap.count > 64, heap.count > 2 * live.count else { return }
-        heap = Heap(heap.unordered.filter { live.contains($0.id) })
+    /// Does nothing for an operation that has no such deadline.
+    mutating func cancel(_ id: OperationID, _ kind: Kind) {
+        guard live.removeValue(forKey: Key(id: id, kind: kind)) != nil, heap.count > 64, heap.count > 2 * live.count
+        else { return }
+        heap = Heap(heap.unordered.filter { live[$0.key] == $0.time })
     }
 
     /// The earliest deadline that still counts.
     mutating func earliest() -> Duration? {
         while let first = heap.min {
-            if live.contains(first.id) { return first.time }
+            if live[first.key] == first.time { return first.time }
             heap.removeMin()
         }
         return nil
     }
 
-    /// Removes and returns one deadline that is not after `now`, earliest first.
-    mutating func popDue(at now: Duration) -> OperationID? {
-        guard let time = earliest(), time <= now else { return nil }
-        let id = heap.removeMin().id
-        live.remove(id)
-        return id
+    /// Removes and returns the earliest deadline.
+    mutating func pop() -> (id: OperationID, kind: Kind)? {
+        guard earliest() != nil else { return nil }
+        let key = heap.removeMin().key
+        live[key] = nil
+        return (key.id, key.kind)
     }
 }

@@ -93,24 +93,40 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
         questions: Questions = Questions(), _ observe: (OperationScheduler.Command) -> Void = { _ in }
     ) async -> OperationOutcome {
         let start = clock.now
-        var scheduler = OperationScheduler(graph, width: width)
+        var scheduler = OperationScheduler(graph, width: width, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = tellsLocks
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 let alarm = Alarm(clock: clock)
                 group.addTask { [mailbox] in await alarm.run { mailbox.post(.time) } }
                 var contexts: [Int: OperationContext] = [:]
-                var events: [OperationScheduler.Event] = [.begin]
+                var events = beginning(with: mailbox.takeAll())
                 while !events.isEmpty {
-                    for command in events.flatMap({ scheduler.handle($0, at: start.duration(to: clock.now)) }) {
-                        observe(command)
-                        switch command {
-                        case .start(let id, let attempt): contexts[id.row] = begin(id, attempt: attempt, in: &group)
-                        case .stop(let id, let cause): contexts[id.row]?.stop(cause)
-                        case .finished(let id, _, _): contexts[id.row] = nil
-                        case .wake(let time): alarm.set(start.advanced(by: time))
-                        default: break
+                    // Answers lengthen the list: in the order of the questions, and before what is posted meanwhile.
+                    var next = 0
+                    while next < events.count {
+                        let event = events[next]
+                        next += 1
+                        var answers: [OperationScheduler.Event] = []
+                        for command in scheduler.handle(event, at: start.duration(to: clock.now)) {
+                            observe(command)
+                            switch command {
+                            case .start(let id, let attempt):
+                                contexts[id.row] = begin(id, attempt: attempt, in: &group)
+                            case .stop(let id, let cause): contexts[id.row]?.stop(cause)
+                            case .retrying(let id, _, _), .finished(let id, _, _): contexts[id.row] = nil
+                            case .wake(let time): alarm.set(start.advanced(by: time))
+                            case .decide(let id): answers.append(.decided(id, questions.decide(id)))
+                            case .expand(let id): answers.append(expansion(of: id, questions))
+                            case .conclude(let id, let outcome):
+                                let (outcome, mayRetry) = questions.conclude(id, outcome)
+                                answers.append(.ended(id, outcome, mayRetry: mayRetry))
+                            case .groupStarted, .groupStopping, .suspended, .resumed, .acquired, .released, .waiting,
+                                .ready:
+                                break
+                            }
                         }
+                        if !answers.isEmpty { events.insert(contentsOf: answers, at: next) }
                     }
                     events = scheduler.isFinished ? [] : await mailbox.receive()
                 }
@@ -120,6 +136,23 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
             cancel()
         }
         return scheduler.outcome(of: .root) ?? .cancelled
+    }
+
+    /// What was asked for before the start and concerns how it begins comes first, then the beginning.
+    private func beginning(with early: [OperationScheduler.Event]) -> [OperationScheduler.Event] {
+        var first: [OperationScheduler.Event] = []
+        var rest: [OperationScheduler.Event] = []
+        for event in early {
+            switch event {
+            case .suspend, .resume, .width: first.append(event)
+            default: rest.append(event)
+            }
+        }
+        return first + [.begin] + rest
+    }
+
+    private func expansion(of id: OperationID, _ questions: Questions) -> OperationScheduler.Event {
+        questions.expand(id).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false)
     }
 
     private func begin(

@@ -27,7 +27,12 @@ final class Mailbox<Message: Sendable>: Sendable {
             }
             if isReady { continuation.resume() }
         }
-        return state.withLock { state in
+        return takeAll()
+    }
+
+    /// What there is now, without waiting.
+    func takeAll() -> [Message] {
+        state.withLock { state in
             defer { state.messages.removeAll() }
             return state.messages
         }

@@ -52,3 +52,15 @@ extension OperationGraph {
         }
     }
 }
+
+extension OperationGraph {
+    /// Appends the rows of an expansion as members of a group. O(rows and edges of the expansion).
+    mutating func append(_ table: RowTable, to group: OperationID) {
+        self.table.append(table, to: group)
+    }
+
+    /// Counts members that stay when the group is tried again.
+    mutating func addMembers(_ count: Int, toGroup index: Int) {
+        table.groups[index].members += count
+    }
+}

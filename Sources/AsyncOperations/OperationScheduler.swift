@@ -93,59 +93,65 @@ public struct OperationScheduler: Sendable {
     }
 
     enum Phase: UInt8, Sendable {
-        case blocked, ready, executing, stopping, finished
+        case blocked, deciding, ready, executing, stopping, backingOff, finished
     }
 
     struct State: Sendable {
         var phase = Phase.blocked
+        /// Of a finished row; between attempts that of the last one.
         var outcome = OperationOutcome.success
-        /// Of a stopping operation: why; of a finished one: what its end is put down to.
+        /// Of a stopping operation: why; otherwise what the outcome is put down to.
         var cause = OperationCause.itself
         /// Prerequisites that have not ended.
         var pendingNeeds: UInt32 = 0
     }
 
-    struct GroupState: Sendable {
-        var unfinishedMembers: Int
-        /// What its limit counts.
-        var active = 0
-        /// Ready members that found the limit reached.
-        var parked = ReadyQueue()
-        var draining: OperationCause?
-        /// An outcome that was decided for the group as a whole: stopped, skipped or not run.
-        var verdict: (outcome: OperationOutcome, cause: OperationCause)?
-        var firstFailure: OperationID?
-        var firstTimeout: OperationID?
-        var firstCancelled: OperationID?
-    }
-
-    let graph: OperationGraph
-    let dependents: Adjacency
-    let needs: Adjacency
-    var width: Int
+    /// Grows with expansions; nothing is ever removed from it.
+    var graph: OperationGraph
+    var dependents = Adjacency()
+    var needs = Adjacency()
     /// Whether `acquired`, `released`, `waiting` and `ready` are told.
     public var tellsLocks = false
+    var width: Int
     var running = 0
-    var states: [State]
-    var groups: [GroupState]
+    var states: [State] = []
+    var groups: [GroupState] = []
     var ready = ReadyQueue()
+    /// Groups that are ready. They start when all ends so far have been told, so that a new round counts what it still
+    /// has to wait for correctly.
+    var readyGroups = ReadyQueue()
+    var locks: LockTable
+    /// Attempts and rounds of what may be tried again and has started.
+    var progress: [OperationID: RetryProgress] = [:]
+    var jitter: JitterGenerator
+    /// What joined a group while it ran, by group.
+    var additions: [OperationID: [Addition]] = [:]
+    /// How hooks ended, by the group whose hooks they are.
+    var hookEnds: [OperationID: FirstEnds] = [:]
+    /// What could be asked or started but for the suspension.
+    var held: [OperationID] = []
+    /// Whether everything was asked to stop; then nothing suspends any more.
+    var isCancelled = false
+    var isAborted = false
+    var clocks = Clocks()
+    /// Deadlines and back-offs of operations, and back-offs of groups: time that goes on in a suspension.
     var deadlines = DeadlineQueue()
+    /// Limits of groups, on a clock that stands still in a suspension.
+    var groupDeadlines = DeadlineQueue()
     var announcedWake: Duration?
     /// Ended operations whose dependents and groups have not been told yet. A worklist, because chains are long.
     var ended: [OperationID] = []
     var commands: [Command] = []
-    var now = Duration.zero
 
-    /// `width` is how many operations may run at once, at least 1. O(rows + edges).
-    public init(_ graph: OperationGraph, width: Int) {
+    /// `width` is how many operations may run at once, at least 1; `seed` makes what back-offs leave to chance.
+    /// O(rows + edges).
+    public init(_ graph: OperationGraph, width: Int, seed: UInt64 = 0) {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
-        dependents = Adjacency(count: graph.count, edges: graph.table.edges, from: { $0.prerequisite }, to: { $0.dependent })
-        needs = Adjacency(count: graph.count, edges: graph.table.edges, from: { $0.dependent }, to: { $0.prerequisite })
-        states = Array(repeating: State(), count: graph.count)
-        for row in 0..<graph.count { states[row].pendingNeeds = UInt32(needs.degree(row)) }
-        groups = graph.table.groups.map { GroupState(unfinishedMembers: $0.members) }
+        locks = LockTable(capacities: graph.lockCapacities)
+        jitter = JitterGenerator(seed: seed)
+        addState(of: graph.table)
     }
 
     /// The outcome of an operation or group; nil before its end.
@@ -161,36 +167,60 @@ public struct OperationScheduler: Sendable {
     /// Whether everything is over.
     public var isFinished: Bool { states[0].phase == .finished }
 
-    /// Takes one event at a time that never goes backwards, measured from any fixed point.
+    /// The number of rows, those that were added since the beginning included.
+    public var count: Int { states.count }
+
+    /// Takes one event at a time that never goes backwards, measured from any fixed point. After the end of `.root`
+    /// nothing happens any more.
     public mutating func handle(_ event: Event, at time: Duration) -> [Command] {
-        now = max(now, time)
-        switch event {
-        case .begin:
-            precondition(states[0].phase == .blocked, "begin comes once, first")
-            becomeReady(.root)
-        case .ended(let id, let outcome, _):
-            end(id, as: outcome)
-        case .lingering(let id):
-            deadlines.cancel(id)
-        case .time:
-            while let id = deadlines.popDue(at: now) { expire(id) }
-        case .cancel(let id):
-            stop(id, verdict: .cancelled, cause: .request)
-        case .width(let new):
-            precondition(new >= 1, "a scheduler of width \(new) would never start anything")
-            width = new
-        case .abort, .decided, .expanded, .suspend, .resume, .frozen, .close, .added, .unlink:
-            break
-        }
+        if case .frozen(let time) = event { clocks.freeze(for: time) }
+        clocks.advance(to: time)
+        guard !isFinished else { return [] }
+        apply(event)
         settle()
         announceWake()
-        defer { commands.removeAll(keepingCapacity: true) }
+        // The caller keeps the array: emptied in place, it would be made anew at the size of the largest batch.
+        defer { commands = [] }
         return commands
     }
 
-    private mutating func announceWake() {
-        guard let earliest = deadlines.earliest(), earliest != announcedWake else { return }
-        announcedWake = earliest
-        commands.append(.wake(at: earliest))
+    private mutating func apply(_ event: Event) {
+        switch event {
+        case .begin:
+            precondition(states[0].phase == .blocked, "begin comes once, first")
+            states[0].phase = .ready
+            startGroup(.root)
+        case .ended(let id, let outcome, let mayRetry):
+            if isGroup(id) { answer(id, outcome, mayRetry) } else { end(id, as: outcome, mayRetry) }
+        case .lingering(let id): linger(id)
+        case .time: expireWhatIsDue()
+        case .cancel(let id): cancel(id)
+        case .abort: abort()
+        case .width(let new):
+            precondition(new >= 1, "a scheduler of width \(new) would never start anything")
+            width = new
+        case .decided(let id, let decision): decide(id, decision)
+        case .expanded(let id, let expansion): expand(id, expansion)
+        case .suspend: suspend()
+        case .resume: resume()
+        case .frozen: break
+        case .close(let id): close(id)
+        case .added(let id, let expansion): add(expansion, to: id)
+        case .unlink(let dependent, let prerequisite): unlink(dependent, from: prerequisite)
+        }
+    }
+
+    /// Makes the state of rows that are new in the graph.
+    mutating func addState(of table: RowTable) {
+        needs.append(
+            count: table.rows.count, edges: table.edges, from: { $0.dependent }, to: { $0.prerequisite })
+        dependents.append(
+            count: table.rows.count, edges: table.edges, from: { $0.prerequisite }, to: { $0.dependent })
+        states.append(contentsOf: repeatElement(State(), count: table.rows.count))
+        for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
+            states[edge.dependent.row].pendingNeeds += 1
+        }
+        groups.append(contentsOf: graph.table.groups[groups.count...].map(GroupState.init))
+        for (id, requests) in table.locks { locks.add(id, requests) }
     }
 }

@@ -5,6 +5,8 @@ internal import HeapModule
 struct ReadyQueue: Sendable {
     private var heap = Heap<UInt64>()
 
+    var isEmpty: Bool { heap.isEmpty }
+
     mutating func insert(_ id: OperationID, priority: UInt32) {
         heap.insert(UInt64(UInt32.max - priority) << 32 | UInt64(id.value))
     }

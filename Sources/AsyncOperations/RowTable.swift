@@ -115,5 +115,27 @@ struct RowTable: Sendable {
         open.removeLast()
     }
 
+    /// Appends the rows of another table, of which those that are in no group there become members of `group`.
+    mutating func append(_ other: RowTable, to group: OperationID) {
+        precondition(other.firstRow == end, "an expansion for row \(other.firstRow) came at row \(end)")
+        precondition(other.open.isEmpty, "an expansion has a group that is still open")
+        let groupOffset = UInt32(groups.count)
+        var nextMember = end
+        for (offset, row) in other.rows.enumerated() {
+            var row = row
+            if row.isGroup { row.group += groupOffset }
+            if other.firstRow + offset == nextMember {
+                row.parent = group
+                nextMember = Int(row.subtreeEnd)
+            }
+            rows.append(row)
+        }
+        groups += other.groups
+        timeouts.merge(other.timeouts) { $1 }
+        retries.merge(other.retries) { $1 }
+        locks.merge(other.locks) { $1 }
+        hooks.merge(other.hooks) { $1 }
+    }
+
     private func groupIndex(of id: OperationID) -> Int { Int(rows[id.row - firstRow].group) }
 }

@@ -347,8 +347,8 @@ import Testing
     @Test func `deadlines of operations that end in time leave nothing behind`() {
         var deadlines = DeadlineQueue()
         for row in 0..<100_000 {
-            deadlines.add(OperationID(row: row), at: .seconds(3600))
-            deadlines.cancel(OperationID(row: row))
+            deadlines.add(OperationID(row: row), .timeout, at: .seconds(3600))
+            deadlines.cancel(OperationID(row: row), .timeout)
         }
         #expect(deadlines.entryCount < 200)
         #expect(deadlines.earliest() == nil)

@@ -1,0 +1,73 @@
+// How much may happen at once: slots and the limits of groups.
+
+extension OperationScheduler {
+    enum LimitKind { case members, operations, either }
+
+    func isFull(_ index: Int, for kind: LimitKind) -> Bool {
+        switch graph.table.groups[index].limit {
+        case .unlimited: false
+        case .members(let limit): kind != .operations && groups[index].active >= limit
+        case .operations(let limit): kind != .members && groups[index].active >= limit
+        }
+    }
+
+    /// A limit that leaves an operation no room, the outermost one of those.
+    func fullLimit(around id: OperationID) -> Int? {
+        if isFull(parentGroup(of: id), for: .members) { return parentGroup(of: id) }
+        var full: Int?
+        var next = id
+        while let index = groupAround(&next) { if isFull(index, for: .operations) { full = index } }
+        return full
+    }
+
+    mutating func takeMemberSlot(_ id: OperationID) { countMember(id, 1) }
+
+    /// Gives back what an operation or group held of width and limits.
+    mutating func releaseSlots(of id: OperationID) {
+        if !isGroup(id) {
+            running -= 1
+            countOperation(id, -1)
+        }
+        countMember(id, -1)
+    }
+
+    mutating func countOperation(_ id: OperationID, _ change: Int) {
+        var next = id
+        while let index = groupAround(&next) {
+            if case .operations = graph.table.groups[index].limit { groups[index].active += change }
+        }
+    }
+
+    private mutating func countMember(_ id: OperationID, _ change: Int) {
+        guard id != .root, !has(id, .isHook), case .members = graph.table.groups[parentGroup(of: id)].limit else {
+            return
+        }
+        groups[parentGroup(of: id)].active += change
+    }
+
+    /// Lets something ready wait for room in a limit.
+    mutating func park(_ id: OperationID, in index: Int) {
+        groups[index].parked.insert(id, priority: graph.table.rows[id.row].priority)
+        if tellsLocks { commands.append(.waiting(id, on: nil)) }
+        passOn(id)
+    }
+
+    /// Gives what a row could have had, in limits that have room and of locks that are free, to others.
+    mutating func passOn(_ id: OperationID) {
+        releaseParked(around: id)
+        wakeWaiters(after: id)
+    }
+
+    /// Moves one waiting member of each limit around `id` that has room back to where it can start.
+    mutating func releaseParked(around id: OperationID) {
+        var next = id
+        while let index = groupAround(&next) {
+            guard !isFull(index, for: .either) else { continue }
+            while let waiting = groups[index].parked.pop() {
+                guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }
+                enqueue(waiting)
+                break
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// Suspensions: nothing starts, what runs goes on.
+
+extension OperationScheduler {
+    mutating func suspend() {
+        guard !clocks.isSuspended, !isCancelled else { return }
+        clocks.suspend()
+        commands.append(.suspended)
+    }
+
+    mutating func resume() {
+        guard clocks.isSuspended else { return }
+        clocks.resume()
+        commands.append(.resumed)
+        announcedWake = nil
+        let waiting = held
+        held = []
+        for id in waiting { consider(id) }
+    }
+
+    /// What ends everything must not wait for a resume (research/seeds.md, J7).
+    mutating func stopSuspending() {
+        isCancelled = true
+        resume()
+    }
+}

@@ -1,0 +1,101 @@
+// Attempts of operations and rounds of groups.
+
+/// What is known of something that may be tried again, from its first start.
+struct RetryProgress: Sendable {
+    /// Attempts or rounds that have begun.
+    var begun = 0
+    /// When its policy's deadline comes, on its own clock.
+    var limit: Duration?
+    /// Whether there is to be no other attempt, whatever the policy says.
+    var isOver = false
+}
+
+extension OperationScheduler {
+    /// Counts an attempt or round; returns its number, from 1.
+    mutating func noteStart(of id: OperationID) -> Int {
+        guard has(id, .hasRetry), let policy = graph.table.retries[id] else { return 1 }
+        var known = progress[id] ?? RetryProgress()
+        known.begun += 1
+        if known.begun == 1 { known.limit = policy.deadline.map { clock(of: id) + $0 } }
+        progress[id] = known
+        if let limit = known.limit {
+            if isGroup(id) {
+                groupDeadlines.add(id, .retryDeadline, at: limit)
+            } else {
+                deadlines.add(id, .retryDeadline, at: limit)
+            }
+        }
+        return known.begun
+    }
+
+    /// Whether it has had an attempt or round and waits for the next.
+    func isBetweenAttempts(_ id: OperationID) -> Bool {
+        has(id, .hasRetry) && !hasStarted(id) && progress[id] != nil
+    }
+
+    /// Begins the wait for another attempt if the policy has one left; returns whether it has.
+    mutating func retry(_ id: OperationID, after outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
+        guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
+        guard outcome != .timeout || policy.retriesTimeout else { return false }
+        guard !known.isOver, known.begun < policy.attempts, mayRetry(id) else { return false }
+        let delay = policy.delay(beforeAttempt: known.begun + 1, using: &jitter)
+        // A start beyond the deadline is not waited for.
+        if let limit = known.limit, clock(of: id) + delay >= limit { return false }
+        releaseSlots(of: id)
+        releaseLocks(id)
+        states[id.row].outcome = outcome
+        states[id.row].cause = cause
+        states[id.row].phase = .backingOff
+        cancelTimeout(id)
+        if isGroup(id) {
+            // It may be stopped or drained again before the next round begins.
+            groups[groupIndex(of: id)].verdict = nil
+            groups[groupIndex(of: id)].draining = nil
+        }
+        commands.append(.retrying(id, ended: isGroup(id) ? known.begun - 1 : known.begun, delay: delay))
+        if delay > .zero {
+            deadlines.add(id, .backoff, at: clocks.now + delay)
+        } else {
+            becomeReady(id)
+        }
+        passOn(id)
+        return true
+    }
+
+    /// No further attempt: what the last one came to stands.
+    mutating func giveUpRetrying(_ id: OperationID) {
+        finish(id, states[id.row].outcome, states[id.row].cause)
+    }
+
+    /// Puts everything inside a group back to where it was before the first round. What joined by an expansion is
+    /// dropped; what was added stays.
+    mutating func resetMembers(of id: OperationID) {
+        var rows: [OperationID] = []
+        var walk = RowWalk(0..<0)
+        resetGroup(id)
+        enter(id, &walk)
+        while let row = walk.next(graph.table.rows) {
+            rows.append(row)
+            states[row.row] = State()
+            progress[row] = nil
+            guard isGroup(row) else { continue }
+            resetGroup(row)
+            enter(row, &walk)
+        }
+        for row in rows {
+            let pending = needs[row].count { !$0.isCut && states[$0.other.row].phase != .finished }
+            states[row.row].pendingNeeds = UInt32(pending)
+        }
+    }
+
+    private mutating func resetGroup(_ id: OperationID) {
+        let index = groupIndex(of: id)
+        let isClosed = graph.table.groups[index].isOpen && !groups[index].isOpen
+        groups[index] = GroupState(graph.table.groups[index])
+        if isClosed { shut(index) }
+        hookEnds[id] = nil
+        if graph.table.groups[index].isExpandable { additions[id]?.removeAll { $0.isExpansion } }
+    }
+
+    private func clock(of id: OperationID) -> Duration { isGroup(id) ? clocks.groupNow : clocks.now }
+}

@@ -1,0 +1,82 @@
+// Reading the graph: what is where, and walks over what is inside.
+
+/// Rows still to be visited: intervals, because members that joined later lie behind all others.
+struct RowWalk {
+    private var intervals: [Range<Int>]
+
+    init(_ first: Range<Int>) { intervals = [first] }
+
+    mutating func add(_ interval: Range<Int>) {
+        if !interval.isEmpty { intervals.append(interval) }
+    }
+
+    /// The next row, after which the walk goes on behind everything inside it.
+    mutating func next(_ rows: [RowTable.Row]) -> OperationID? {
+        while let last = intervals.indices.last {
+            let interval = intervals[last]
+            guard let row = interval.first else {
+                intervals.removeLast()
+                continue
+            }
+            intervals[last] = Int(rows[row].subtreeEnd)..<interval.upperBound
+            return OperationID(row)
+        }
+        return nil
+    }
+}
+
+extension OperationScheduler {
+    func isGroup(_ id: OperationID) -> Bool { graph.table.rows[id.row].isGroup }
+
+    /// The index of a group in `groups`.
+    func groupIndex(of id: OperationID) -> Int { Int(graph.table.rows[id.row].group) }
+
+    func has(_ id: OperationID, _ flag: RowTable.Flags) -> Bool { graph.table.rows[id.row].flags.contains(flag) }
+
+    func parent(of id: OperationID) -> OperationID { graph.table.rows[id.row].parent }
+
+    /// The group a row is directly inside, as an index into `groups`. Row 0 is inside itself.
+    func parentGroup(of id: OperationID) -> Int { groupIndex(of: parent(of: id)) }
+
+    /// The group around `id`, after which `id` is that group; nil once `id` is the outermost.
+    func groupAround(_ id: inout OperationID) -> Int? {
+        guard id != .root else { return nil }
+        id = parent(of: id)
+        return groupIndex(of: id)
+    }
+
+    /// The same, but nil also for a hook: what happens to the group around it does not reach it.
+    func bodyGroupAround(_ id: inout OperationID) -> Int? {
+        has(id, .isHook) ? nil : groupAround(&id)
+    }
+
+    /// Whether the work of an operation, or the present round of a group, has begun and not ended.
+    func hasStarted(_ id: OperationID) -> Bool {
+        states[id.row].phase == .executing || states[id.row].phase == .stopping
+    }
+
+    /// Whether a group only waits for the ends of its members to be told.
+    func isDecided(_ id: OperationID) -> Bool {
+        isGroup(id) && groups[groupIndex(of: id)].verdict != nil
+    }
+
+    /// A walk over one row; `enter` leads it further down.
+    func walk(from id: OperationID) -> RowWalk {
+        RowWalk(id.row..<Int(graph.table.rows[id.row].subtreeEnd))
+    }
+
+    /// Lets a walk visit the direct members of a group, hooks included.
+    func enter(_ id: OperationID, _ walk: inout RowWalk) {
+        if !additions.isEmpty, let additions = additions[id] {
+            for addition in additions.reversed() { walk.add(addition.rows) }
+        }
+        walk.add(id.row + 1..<Int(graph.table.rows[id.row].subtreeEnd))
+    }
+
+    /// Calls `body` for every direct member, hooks included.
+    mutating func forEachMember(of id: OperationID, _ body: (inout Self, OperationID) -> Void) {
+        var walk = RowWalk(0..<0)
+        enter(id, &walk)
+        while let member = walk.next(graph.table.rows) { body(&self, member) }
+    }
+}

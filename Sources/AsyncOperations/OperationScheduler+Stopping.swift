@@ -1,0 +1,134 @@
+// Cancels, timeouts and verdicts: what they do to what runs, what waits, and what is still to come.
+
+extension OperationScheduler {
+    /// How far a stop goes.
+    enum Reach {
+        /// Hooks of groups that have started are out of it.
+        case body
+        case everything
+    }
+
+    mutating func cancel(_ id: OperationID) {
+        if id == .root { stopSuspending() }
+        stop(id, verdict: .cancelled, cause: .request)
+    }
+
+    mutating func abort() {
+        stopSuspending()
+        isAborted = true
+        stop(.root, verdict: .cancelled, cause: .request, reach: .everything)
+    }
+
+    /// Stops one operation, or a group with everything inside. The first cause stays.
+    mutating func stop(
+        _ id: OperationID, verdict: OperationOutcome, cause: OperationCause, reach: Reach = .body
+    ) {
+        guard states[id.row].phase != .finished else { return }
+        if isGroup(id) {
+            let group = groups[groupIndex(of: id)]
+            // Also when only its hooks are left: there is not another round.
+            if cause == .request { progress[id]?.isOver = true }
+            guard reach == .everything || group.verdict == nil && group.stage == .body else { return }
+            if group.verdict == nil { commands.append(.groupStopping(id, cause)) }
+        }
+        settle(id, verdict: verdict, cause: cause, reach: reach)
+    }
+
+    /// Decides a whole subtree: what runs is told to stop, what waits ends at once. Members of a timed-out group are
+    /// cancelled, those of one that fails by its own condition are not run; others share the group's outcome.
+    mutating func settle(
+        _ id: OperationID, verdict: OperationOutcome, cause: OperationCause, reach: Reach = .body
+    ) {
+        let memberVerdict: OperationOutcome =
+            switch verdict {
+            case .timeout: .cancelled
+            case .failure: .notRun
+            case .success, .cancelled, .skipped, .notRun: verdict
+            }
+        var walk = walk(from: id)
+        while let row = walk.next(graph.table.rows) {
+            if !isGroup(row) {
+                settleOperation(row, verdict: row == id && verdict == .failure ? .failure : memberVerdict, cause: cause)
+            } else if settleGroup(row, (row == id ? verdict : memberVerdict, cause), reach, isTop: row == id) {
+                enter(row, &walk)
+            }
+        }
+    }
+
+    private mutating func settleOperation(_ id: OperationID, verdict: OperationOutcome, cause: OperationCause) {
+        switch states[id.row].phase {
+        case .blocked, .deciding, .ready, .backingOff:
+            finish(id, verdict, cause)
+        case .executing:
+            states[id.row].phase = .stopping
+            states[id.row].cause = cause
+            commands.append(.stop(id, cause))
+        case .stopping, .finished:
+            break
+        }
+    }
+
+    /// Returns whether the verdict concerns what is inside.
+    private mutating func settleGroup(
+        _ id: OperationID, _ verdict: (outcome: OperationOutcome, cause: OperationCause), _ reach: Reach, isTop: Bool
+    ) -> Bool {
+        guard states[id.row].phase != .finished else { return false }
+        let index = groupIndex(of: id)
+        if !isTop, reach == .body, has(id, .isHook), hasStarted(parent(of: id)) { return false }
+        if isBetweenAttempts(id) {
+            finish(id, verdict.outcome, verdict.cause)
+            return false
+        }
+        if hasStarted(id) {
+            let isOver = groups[index].verdict != nil || groups[index].stage != .body
+            if isOver { return reach == .everything }
+            states[id.row].phase = .stopping
+        } else {
+            guard groups[index].verdict == nil else { return false }
+            // It never starts, so its hooks end like the rest.
+            if let hooks = graph.table.hooks[id] {
+                groups[index].unfinishedMembers += [hooks.onFailure, hooks.finally].count {
+                    $0.map { states[$0.row].phase != .finished } ?? false
+                }
+            }
+        }
+        groups[index].verdict = verdict
+        shut(index)
+        if groups[index].unfinishedMembers == 0 { advance(id) }
+        return true
+    }
+
+    /// Applies the policy of the nearest group around a failed operation that has one. It never reaches further out by
+    /// itself: that group's own end is what the next one hears of. A group that tolerates its failure stops it too.
+    mutating func failFast(after id: OperationID) {
+        var next = id
+        while let index = bodyGroupAround(&next) {
+            switch graph.table.groups[index].failFast {
+            case .off: return
+            case .cancel: return stop(next, verdict: .cancelled, cause: .failFast(id))
+            case .drain: return drain(next, after: id)
+            case nil: if has(next, .toleratesFailure) { return }
+            }
+        }
+    }
+
+    /// Nothing new starts in the group: what is ready ends now, what is blocked when its needs have ended. What waits
+    /// for another attempt ends with what the last one came to.
+    private mutating func drain(_ group: OperationID, after id: OperationID) {
+        guard groups[groupIndex(of: group)].draining == nil else { return }
+        let cause = OperationCause.failFast(id)
+        groups[groupIndex(of: group)].draining = cause
+        var walk = RowWalk(0..<0)
+        enter(group, &walk)
+        while let row = walk.next(graph.table.rows) {
+            guard !has(row, .isHook), states[row.row].phase != .finished, !isDecided(row) else { continue }
+            if isBetweenAttempts(row) {
+                giveUpRetrying(row)
+            } else if states[row.row].phase == .ready || states[row.row].phase == .deciding {
+                settle(row, verdict: .notRun, cause: cause)
+            } else if isGroup(row) {
+                enter(row, &walk)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// What the ends of all prerequisites together say about a row.
+enum Ruling {
+    case run
+    /// An edge's kind did not come about though nothing failed.
+    case skip(OperationID)
+    /// Something upstream failed, timed out or was cancelled.
+    case ruleOut(OperationID)
+}
+
+extension OperationScheduler {
+    /// Failures outrank timeouts, and those outrank cancels, in the choice of the one that is blamed
+    /// (research/seeds.md, F12).
+    func ruling(on id: OperationID) -> Ruling {
+        if has(id, .waitsForAll) { return .run }
+        var skippedBy: OperationID?
+        var blamed: (rank: Int, id: OperationID)?
+        for need in needs[id] where !need.isCut {
+            let outcome = states[need.other.row].outcome
+            let isTolerated = has(need.other, .toleratesFailure)
+            switch (need.kind, outcome) {
+            case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
+                (.failure, .timeout):
+                continue
+            case (.ok, .failure) where isTolerated, (.ok, .timeout) where isTolerated:
+                continue
+            case (.success, .skipped), (.failure, .success), (.failure, .skipped):
+                skippedBy = skippedBy ?? need.other
+            case (_, .failure): blame(need.other, 3)
+            case (_, .timeout): blame(need.other, 2)
+            case (_, .cancelled), (_, .notRun): blame(need.other, 1)
+            }
+        }
+        func blame(_ id: OperationID, _ rank: Int) {
+            if rank > blamed?.rank ?? 0 { blamed = (rank, id) }
+        }
+        if let blamed { return .ruleOut(blamed.id) }
+        return skippedBy.map(Ruling.skip) ?? .run
+    }
+
+    /// Why nothing new starts around a row; nil where it may.
+    func drain(around id: OperationID) -> OperationCause? {
+        var cause: OperationCause?
+        var next = id
+        while let index = bodyGroupAround(&next) { cause = groups[index].draining ?? cause }
+        return cause
+    }
+
+    /// Whether something inside all these groups may be tried again: none of them is being stopped or drained.
+    func mayRetry(_ id: OperationID) -> Bool {
+        guard !isAborted else { return false }
+        var next = id
+        while let index = bodyGroupAround(&next) {
+            if groups[index].verdict != nil || groups[index].draining != nil { return false }
+        }
+        return true
+    }
+}

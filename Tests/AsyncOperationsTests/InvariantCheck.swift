@@ -1,0 +1,286 @@
+@testable import AsyncOperations
+
+/// Reads the command log of a run like the log of a real one and holds it against the invariants of research/seeds.md
+/// section 2, round by round where groups are tried again.
+struct InvariantCheck {
+    /// What is known of a row in its present round.
+    private struct Row {
+        var attempts = 0
+        var hasStarted = false
+        var isInProgress = false
+        var wasAsked = false
+        var stop: OperationCause?
+        var outcome: OperationOutcome?
+        var startTime = Duration.zero
+    }
+
+    let run: VirtualRun
+    let scenario: Scenario
+    private let table: RowTable
+    private var rows: [Row]
+    /// Of a group's earlier round.
+    private var dropped: Set<Int> = []
+    /// Of expansions to come.
+    private var unborn: Set<Int>
+    private var nextExpansion = 0
+    private var held: [LockID: [OperationID: Int]] = [:]
+    private var running = 0
+    private var isSuspended = false
+    private var isAborted = false
+
+    init(_ run: VirtualRun, _ scenario: Scenario) {
+        self.run = run
+        self.scenario = scenario
+        table = run.scheduler.graph.table
+        rows = Array(repeating: Row(), count: table.rows.count)
+        unborn = Set(scenario.graph.count..<table.rows.count)
+    }
+
+    mutating func firstBroken() -> String? {
+        if let problem = run.problem { return problem }
+        guard run.scheduler.isFinished else { return "it hangs" }
+        for (position, entry) in run.log.enumerated() {
+            for expansion in run.expansions[nextExpansion...].prefix(while: { $0.position <= position }) {
+                unborn.subtract(expansion.rows)
+                nextExpansion += 1
+            }
+            isAborted = run.abortPosition.map { position >= $0 } ?? false
+            if let broken = note(entry.command, at: position, entry.time) {
+                return "\(broken), at \(entry.time) by \(entry.command)"
+            }
+        }
+        let isAlive = rows.indices.filter { !dropped.contains($0) }
+        if let row = isAlive.first(where: { rows[$0].outcome == nil }) { return "I2: #\(row) never finished" }
+        guard case .finished(.root, _, _) = run.log.last?.command else { return "I1: the root is not last" }
+        return leftovers()
+    }
+
+    private func leftovers() -> String? {
+        var scheduler = run.scheduler
+        if scheduler.running != 0 { return "slots are left taken" }
+        if scheduler.locks.free != scheduler.locks.capacities { return "I7: locks are left taken" }
+        if scheduler.deadlines.earliest() != nil || scheduler.groupDeadlines.earliest() != nil {
+            return "K2: a timer is left"
+        }
+        return nil
+    }
+
+    private mutating func note(
+        _ command: OperationScheduler.Command, at position: Int, _ time: Duration
+    ) -> String? {
+        switch command {
+        case .start(let id, let attempt):
+            if attempt != rows[id.row].attempts + 1 { return "I4: \(id) begins attempt \(attempt)" }
+            if attempt > table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no attempt \(attempt)" }
+            if let broken = begin(id, time) { return broken }
+            running += 1
+            return overfull(time)
+        case .groupStarted(let id, let round):
+            if round != rows[id.row].attempts { return "I4: \(id) begins round \(round)" }
+            if round >= table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no round \(round)" }
+            if round > 0 { reset(id, before: position) }
+            return begin(id, time) ?? overfull(time)
+        case .stop(let id, let cause):
+            if rows[id.row].stop != nil { return "\(id) is stopped twice" }
+            if !rows[id.row].isInProgress { return "\(id) is stopped while not running" }
+            rows[id.row].stop = cause
+        case .groupStopping(let id, let cause):
+            if rows[id.row].stop != nil, !isAborted { return "\(id) is stopped twice" }
+            rows[id.row].stop = cause
+        case .retrying(let id, let ended, _):
+            if isGroup(id), let member = unfinished(in: id) { return "I5: \(id) is retried before the end of \(member)" }
+            if ended != rows[id.row].attempts - (isGroup(id) ? 1 : 0) { return "I4: \(id) ends attempt \(ended)" }
+            rows[id.row].stop = nil
+            return end(id, time)
+        case .finished(let id, let outcome, _):
+            return finish(id, outcome, time)
+        case .decide(let id):
+            if isSuspended { return "G4: asked while suspended" }
+            if rows[id.row].wasAsked { return "G3: asked twice" }
+            rows[id.row].wasAsked = true
+            return unmetNeed(of: id).map { "G3: asked before the end of \($0)" }
+        case .expand:
+            if isSuspended { return "J2: expanded while suspended" }
+        case .suspended:
+            if isSuspended { return "J6: suspended twice" }
+            isSuspended = true
+        case .resumed:
+            if !isSuspended { return "J6: resumed twice" }
+            isSuspended = false
+        case .acquired(let lock, let id):
+            held[lock, default: [:]][id] = table.locks[id]?.first { $0.lock == lock }?.units
+            let taken = held[lock, default: [:]].values.reduce(0, +)
+            if taken > run.scheduler.locks.capacities[lock.index] { return "I7: \(lock) is over its capacity" }
+        case .released(let lock, let id):
+            if held[lock]?.removeValue(forKey: id) == nil { return "I7: released without having been taken" }
+        case .wake, .conclude, .waiting, .ready:
+            break
+        }
+        return nil
+    }
+
+    // MARK: Starts
+
+    private mutating func begin(_ id: OperationID, _ time: Duration) -> String? {
+        let row = rows[id.row]
+        if dropped.contains(id.row) { return "\(id) was dropped" }
+        if row.outcome != nil { return "I2: \(id) starts after its end" }
+        if row.isInProgress { return "I2: \(id) starts twice" }
+        if isSuspended, id != .root { return "I8: \(id) starts while suspended" }
+        if isAborted { return "I8: \(id) starts after an abort" }
+        if let need = unmetNeed(of: id) { return "I3: \(id) starts before the end of \(need)" }
+        if let need = wrongNeed(of: id) { return "I3: \(id) starts in spite of \(need)" }
+        if flags(id).contains(.isConditional), !row.wasAsked { return "G1: \(id) starts without having been asked" }
+        if id != .root, !rows[parent(id).row].isInProgress { return "\(id) starts while its group does not run" }
+        if let ancestor = stoppedAncestor(of: id) { return "I8: \(id) starts after the stop of \(ancestor)" }
+        for request in table.locks[id] ?? [] where held[request.lock]?[id] != request.units {
+            return "I7: \(id) starts without \(request.lock)"
+        }
+        rows[id.row].attempts += 1
+        rows[id.row].hasStarted = true
+        rows[id.row].isInProgress = true
+        rows[id.row].startTime = time
+        return nil
+    }
+
+    private func unmetNeed(of id: OperationID) -> OperationID? {
+        scenario.needs(of: id, run).first { rows[$0.prerequisite.row].outcome == nil }?.prerequisite
+    }
+
+    private func wrongNeed(of id: OperationID) -> OperationID? {
+        guard !flags(id).contains(.waitsForAll) else { return nil }
+        return scenario.needs(of: id, run).first { edge in
+            let outcome = rows[edge.prerequisite.row].outcome
+            let isTolerated = flags(edge.prerequisite).contains(.toleratesFailure)
+            return switch edge.kind {
+            case .done: false
+            case .success: outcome != .success
+            case .failure: outcome != .failure && outcome != .timeout
+            case .ok:
+                outcome != .success && outcome != .skipped
+                    && !(isTolerated && (outcome == .failure || outcome == .timeout))
+            }
+        }?.prerequisite
+    }
+
+    /// A stop reaches everything inside but hooks and what is in them.
+    private func stoppedAncestor(of id: OperationID) -> OperationID? {
+        var next = id
+        while next != .root, !flags(next).contains(.isHook) {
+            next = parent(next)
+            if rows[next.row].stop != nil { return next }
+        }
+        return nil
+    }
+
+    private func overfull(_ time: Duration) -> String? {
+        let widths = scenario.events.compactMap { moment, event in
+            if case .width(let width) = event, moment <= time { width } else { nil }
+        }
+        if running > max(scenario.width, widths.max() ?? 0) { return "I6: \(running) run" }
+        for group in table.groups {
+            switch group.limit {
+            case .unlimited: continue
+            case .operations(let limit):
+                let count = rows.indices.count { rows[$0].isInProgress && !isGroup($0) && isInside($0, group.id) }
+                if count > limit { return "I6: \(count) run in \(group.id)" }
+            case .members(let limit):
+                let count = rows.indices.count {
+                    rows[$0].isInProgress && $0 != 0 && table.rows[$0].parent == group.id
+                        && !table.rows[$0].flags.contains(.isHook)
+                }
+                if count > limit { return "I6: \(count) members of \(group.id) are in progress" }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Ends
+
+    private mutating func end(_ id: OperationID, _ time: Duration) -> String? {
+        if rows[id.row].isInProgress, !isGroup(id) {
+            running -= 1
+            let isExact = !scenario.events.contains {
+                switch $0.1 {
+                case .frozen, .lingering: true
+                default: false
+                }
+            }
+            if isExact, let timeout = table.timeouts[id], time - rows[id.row].startTime > timeout + .seconds(3) {
+                return "K1: \(id) ran on after its timeout"
+            }
+        }
+        rows[id.row].isInProgress = false
+        for lock in held.keys where held[lock]?[id] != nil { return "H7: \(id) ended and holds \(lock)" }
+        return nil
+    }
+
+    private mutating func finish(_ id: OperationID, _ outcome: OperationOutcome, _ time: Duration) -> String? {
+        if rows[id.row].outcome != nil { return "I2: \(id) finishes twice" }
+        if outcome == .success || outcome == .timeout, !rows[id.row].hasStarted {
+            return "\(id) ends with \(outcome) without a start"
+        }
+        if isGroup(id) {
+            if let member = unfinished(in: id) { return "I5: \(id) ends before its member \(member)" }
+            if let broken = wrongOutcome(of: id, outcome) { return broken }
+        }
+        let broken = end(id, time)
+        rows[id.row].outcome = outcome
+        return broken
+    }
+
+    /// D17, and what hooks are there for.
+    private func wrongOutcome(of id: OperationID, _ outcome: OperationOutcome) -> String? {
+        // Between two rounds, a cancel decides.
+        guard rows[id.row].isInProgress else { return nil }
+        let members = rows.indices.filter { $0 != 0 && table.rows[$0].parent == id && !dropped.contains($0) }
+        let counted = members.filter { !table.rows[$0].flags.contains(.toleratesFailure) }
+        let hasFailed = counted.contains { rows[$0].outcome == .failure }
+        if hasFailed, outcome != .failure { return "D17: \(id) ends with \(outcome) in spite of a failure" }
+        let isHarmed =
+            counted.contains { rows[$0].outcome == .timeout } || members.contains { rows[$0].outcome == .cancelled }
+        if isHarmed, outcome == .success { return "D17: \(id) succeeds in spite of its members" }
+        guard let hook = table.hooks[id]?.finally, !rows[hook.row].hasStarted else { return nil }
+        let wasCancelled = scenario.events.contains {
+            switch $0.1 {
+            case .abort: true
+            case .cancel(let target): target == hook
+            default: false
+            }
+        }
+        return wasCancelled ? nil : "\(id) ends without its `finally`"
+    }
+
+    private func unfinished(in id: OperationID) -> OperationID? {
+        rows.indices.first {
+            $0 != id.row && rows[$0].outcome == nil && !dropped.contains($0) && !unborn.contains($0) && isInside($0, id)
+        }.map { OperationID($0) }
+    }
+
+    /// Everything inside is as it was before the first round, but for what the expansions of earlier ones brought.
+    private mutating func reset(_ id: OperationID, before position: Int) {
+        for expansion in run.expansions
+        where expansion.position <= position && (expansion.group == id || isInside(expansion.group.row, id)) {
+            dropped.formUnion(expansion.rows)
+        }
+        for row in rows.indices where row != id.row && isInside(row, id) && !dropped.contains(row) {
+            rows[row] = Row()
+        }
+    }
+
+    // MARK: Rows
+
+    private func isGroup(_ id: OperationID) -> Bool { isGroup(id.row) }
+    private func isGroup(_ row: Int) -> Bool { table.rows[row].isGroup }
+    private func flags(_ id: OperationID) -> RowTable.Flags { table.rows[id.row].flags }
+    private func parent(_ id: OperationID) -> OperationID { table.rows[id.row].parent }
+
+    private func isInside(_ row: Int, _ group: OperationID) -> Bool {
+        var next = OperationID(row)
+        while next != .root {
+            next = parent(next)
+            if next == group { return true }
+        }
+        return false
+    }
+}

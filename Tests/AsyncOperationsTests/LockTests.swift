@@ -1,0 +1,169 @@
+import Testing
+
+@testable import AsyncOperations
+
+@Suite struct LockTests {
+    typealias Behaviour = VirtualRun.Behaviour
+
+    private func wanting(_ locks: LockID..., priority: UInt32 = 0) -> OperationGraph.Options {
+        OperationGraph.Options(priority: priority, locks: locks.map { LockRequest(lock: $0) })
+    }
+
+    // H1, H7
+    @Test func `a mutex has one holder at a time, and every kind of end frees it`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let ids = (0..<4).map { index in
+            graph.addOperation(
+                .init(timeout: index == 2 ? .seconds(1) : nil, locks: [LockRequest(lock: mutex)]))
+        }
+        let run = VirtualRun(graph, tellsLocks: true, events: [(.seconds(5), .cancel(ids[1]))]) { id in
+            let index = ids.firstIndex(of: id)!
+            return Behaviour(
+                duration: .seconds([3, 60, 60, 1][index]), outcome: index == 0 ? .failure : .success)
+        }
+        #expect(run.peak == 1)
+        #expect(ids.map { run.outcome($0) } == [.failure, .cancelled, .timeout, .success])
+        #expect(run.end == .seconds(7))
+        #expect(run.position { $0 == .released(mutex, by: ids[0]) }! < run.position { $0 == .acquired(mutex, by: ids[1]) }!)
+    }
+
+    // C5
+    @Test func `a lock stays taken until the work has really stopped`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let deaf = graph.addOperation(wanting(mutex))
+        let next = graph.addOperation(wanting(mutex))
+        let run = VirtualRun(graph, events: [(.seconds(1), .cancel(deaf))]) {
+            $0 == deaf ? Behaviour(duration: .seconds(60), stopDuration: .seconds(10)) : Behaviour()
+        }
+        #expect(run.time(of: run.start(next)) == .seconds(11))
+    }
+
+    // H6, I10
+    @Test func `a waiter takes no slot, and of waiters the first is served first`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let holder = graph.addOperation(wanting(mutex, priority: 9))
+        let first = graph.addOperation(wanting(mutex, priority: 5))
+        let second = graph.addOperation(wanting(mutex, priority: 1))
+        let free = graph.addOperation()
+        let run = VirtualRun(graph, width: 2) { _ in Behaviour(duration: .seconds(5)) }
+        #expect(run.starts == [holder, free, first, second])
+        #expect(run.time(of: run.start(free)) == .zero)
+    }
+
+    // H5
+    @Test func `two locks named in opposite order are taken together`() {
+        var graph = OperationGraph()
+        let (m, n) = (graph.addLock(), graph.addLock())
+        for _ in 0..<10 {
+            graph.addOperation(wanting(m, n))
+            graph.addOperation(wanting(n, m))
+        }
+        let run = VirtualRun(graph, tellsLocks: true)
+        #expect(run.peak == 1)
+        #expect(run.outcome(.root) == .success)
+    }
+
+    // DESIGN section 11: work-conserving
+    @Test func `a free lock may be taken past an older waiter that lacks another`() {
+        var graph = OperationGraph()
+        let (m, n) = (graph.addLock(), graph.addLock())
+        let long = graph.addOperation(wanting(m, priority: 9))
+        let both = graph.addOperation(wanting(m, n, priority: 8))
+        let one = graph.addOperation(wanting(n))
+        let run = VirtualRun(graph) { Behaviour(duration: .seconds($0 == long ? 10 : 2)) }
+        #expect(run.time(of: run.start(one)) == .zero)
+        #expect(run.time(of: run.start(both)) == .seconds(10))
+    }
+
+    @Test func `a pool gives out its units, and a small request passes a large one that does not fit`() {
+        var graph = OperationGraph()
+        let pool = graph.addLock(capacity: 4)
+        let ids = [(3, 9), (2, 8), (1, 7), (4, 0)].map { units, priority in
+            graph.addOperation(.init(priority: UInt32(priority), locks: [LockRequest(lock: pool, units: units)]))
+        }
+        let run = VirtualRun(graph) { Behaviour(duration: .seconds($0 == ids[0] ? 10 : 5)) }
+        #expect(ids.map { run.time(of: run.start($0)) } == [.zero, .seconds(10), .zero, .seconds(15)])
+    }
+
+    // H2, H3
+    @Test func `a lock is asked for only when everything else is there`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let late = graph.addOperation(wanting(mutex, priority: 9))
+        let early = graph.addOperation(wanting(mutex))
+        graph.addDependency(of: late, on: early)
+        #expect(VirtualRun(graph).starts == [early, late])
+    }
+
+    @Test func `a group holds its locks from its start to the end of its hooks, and waits for them unstarted`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let groups = (0..<2).map { _ in
+            let group = graph.beginGroup(wanting(mutex))
+            graph.addOperation()
+            graph.beginHook(.finally)
+            graph.addOperation()
+            graph.endGroup()
+            graph.endGroup()
+            return group
+        }
+        let run = VirtualRun(graph, tellsLocks: true)
+        #expect(run.finish(groups[0])! < run.start(groups[1])!)
+        #expect(run.time(of: run.start(groups[1])) == .seconds(2))
+        #expect(run.position { $0 == .waiting(groups[1], on: mutex) } != nil)
+    }
+
+    // C7
+    @Test func `a cancel while waiting for a lock ends at once and lets the next one have it`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let holder = graph.addOperation(wanting(mutex))
+        let waiter = graph.addOperation(wanting(mutex))
+        let next = graph.addOperation(wanting(mutex))
+        let run = VirtualRun(graph, events: [(.seconds(1), .cancel(waiter))]) { _ in Behaviour(duration: .seconds(5)) }
+        #expect(run.time(of: run.finish(waiter)) == .seconds(1))
+        #expect(run.starts == [holder, next])
+    }
+
+    // DESIGN section 11: an instance slot and the instance's locks are taken together
+    @Test func `an instance that waits for its lock leaves its slot to another`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let holder = graph.beginGroup(wanting(mutex, priority: 9))
+        let long = graph.addOperation()
+        graph.endGroup()
+        graph.beginGroup(limit: .members(1))
+        let locked = graph.beginGroup(wanting(mutex, priority: 5))
+        graph.addOperation()
+        graph.endGroup()
+        let free = graph.beginGroup()
+        graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        let run = VirtualRun(graph) { Behaviour(duration: .seconds($0 == long ? 10 : 1)) }
+        #expect(run.time(of: run.start(free)) == .zero)
+        #expect(run.time(of: run.start(locked)) == .seconds(10))
+        #expect(run.finish(holder)! < run.start(locked)!)
+    }
+
+    @Test func `ten thousand waiters on one lock cost no more than ten times a thousand's`() {
+        func cost(_ count: Int) -> Duration {
+            var graph = OperationGraph(minimumCapacity: count)
+            let (m, n) = (graph.addLock(), graph.addLock())
+            for index in 0..<count { graph.addOperation(index % 2 == 0 ? wanting(m) : wanting(m, n)) }
+            return ContinuousClock().measure {
+                var scheduler = OperationScheduler(graph, width: 4)
+                var next = scheduler.handle(.begin, at: .zero).compactMap(\.started)
+                while let id = next.popLast() {
+                    next += scheduler.handle(.ended(id, .success, mayRetry: true), at: .zero).compactMap(\.started)
+                }
+                #expect(scheduler.isFinished)
+            }
+        }
+        let ratios = (0..<5).map { _ in cost(10_000) / cost(1000) }
+        #expect(ratios.min()! < 20)
+    }
+}
