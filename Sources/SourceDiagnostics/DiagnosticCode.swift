@@ -47,6 +47,12 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
 
     // The graph
     case dependencyCycle = "FR0301"
+    case dependencyAcrossHook = "FR0310"
+    case lockDeadlock = "FR0311"
+    case lockWantedAgain = "FR0312"
+    case poolExceeded = "FR0313"
+    case unknownPool = "FR0314"
+    case unusedPool = "FR0315"
 
     // Expressions and the values they read
     case expressionSyntax = "FR0401"
@@ -56,5 +62,4 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case possiblyAbsent = "FR0405"
     case valueType = "FR0406"
     case notKnownHere = "FR0407"
-    case dependencyAcrossHook = "FR0310"
 }

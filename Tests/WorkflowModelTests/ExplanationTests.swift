@@ -7,9 +7,9 @@ import YAMLSyntax
 struct `The long form of a finding` {
     /// What the planner finds; its examples decode without a finding.
     static let plannersCodes: Set<DiagnosticCode> = [
-        .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
         .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle, .dependencyAcrossHook,
+        .lockDeadlock, .lockWantedAgain, .poolExceeded, .unknownPool, .unusedPool,
     ]
 
     @Test(arguments: DiagnosticCode.allCases)

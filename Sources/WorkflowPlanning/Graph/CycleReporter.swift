@@ -56,12 +56,6 @@ struct CycleReporter {
         return search(&left)
     }
 
-    private struct Hop {
-        let row: Int
-        let message: String
-        let range: SourceRange
-    }
-
     /// The cycle turned so that it starts at the `needs` entry that comes first in the file.
     private func fromFirstNeed(_ cycle: [Int], in component: WaitComponent) -> [Int] {
         let first = cycle.indices.min {
@@ -71,29 +65,13 @@ struct CycleReporter {
         return Array(cycle[first...] + cycle[..<first])
     }
 
-    private func hop(_ edge: WaitComponent.Edge, in component: WaitComponent) -> Hop {
+    private func hop(_ edge: WaitComponent.Edge, in component: WaitComponent) -> WaitHop {
         let row = graph.row(of: Int(component.vertices[edge.source]))
         let target = graph.row(of: Int(component.vertices[edge.target]))
-        let node = workflow.nodes[row]
-        let path = workflow.path(of: NodeIndex(row))
-        switch edge.reason {
-        case .need(let entry):
-            let need = node.needs[Int(needs.entries[entry].position)]
-            return Hop(row: row, message: "`\(path)` needs `\(need.name)`", range: need.range)
-        case .memberEnds:
-            let member = workflow.nodes[target]
-            let message = "`\(path)` ends only when its member `\(member.id)` has ended"
-            return Hop(row: row, message: message, range: member.range)
-        case .sequence:
-            let before = workflow.nodes[target].id
-            let message = "`\(path)` runs after `\(before)` because their group is a sequence"
-            return Hop(row: row, message: message, range: node.range)
-        case .ownStart:
-            return Hop(row: row, message: "`\(path)` ends after its start", range: node.range)
-        }
+        return WaitHop(edge.reason, of: row, on: target, in: workflow, needs)
     }
 
-    private func message(_ hops: [Hop]) -> String {
+    private func message(_ hops: [WaitHop]) -> String {
         var names: [String] = []
         for hop in hops {
             let name = "`\(workflow.path(of: NodeIndex(hop.row)))`"
@@ -109,8 +87,8 @@ struct CycleReporter {
         return "dependency cycle, which could never finish: " + (names + [first]).joined(separator: " -> ")
     }
 
-    private func told(_ hops: [Hop]) -> [Diagnostic.Note] {
-        let notes = { (hops: ArraySlice<Hop>) in hops.map { Diagnostic.Note($0.message, at: $0.range) } }
+    private func told(_ hops: [WaitHop]) -> [Diagnostic.Note] {
+        let notes = { (hops: ArraySlice<WaitHop>) in hops.map { Diagnostic.Note($0.message, at: $0.range) } }
         guard hops.count > Self.longestTold else { return notes(hops[...]) }
         let end = Self.longestTold / 2
         return notes(hops.prefix(end)) + [Diagnostic.Note("… and so on for \(hops.count - 2 * end) more hops …")]

@@ -1,8 +1,12 @@
 extension DependencyGraph {
     /// The strongly connected components that hold a cycle, each in ascending order, in the order of their first vertex.
+    func cyclicComponents() -> [[UInt32]] { Self.cyclicComponents(starts: starts, targets: targets) }
+
+    /// The same of any graph in the form of `starts` and `targets`.
     ///
     /// Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) with its own stack, O(V + E).
-    func cyclicComponents() -> [[UInt32]] {
+    static func cyclicComponents(starts: [UInt32], targets: [UInt32]) -> [[UInt32]] {
+        let vertexCount = starts.count - 1
         // When a vertex was reached, from 1; 0 is not yet, `settled` has its component.
         let settled = UInt32.max
         var reached = [UInt32](repeating: 0, count: vertexCount)

@@ -77,6 +77,23 @@ struct DependencyGraph {
     /// The definition that a vertex is the start or end of.
     func row(of vertex: Int) -> Int { vertex < rows ? vertex : Int(groups[vertex - rows]) }
 
+    /// Whether a vertex is a step or the start of a group.
+    func isStart(_ vertex: Int) -> Bool { vertex < rows }
+
+    /// Where a step or group ends; for a step, that is where it starts. O(log groups).
+    func end(of row: Int) -> Int {
+        var low = 0
+        var high = groups.count
+        while low < high {
+            let middle = (low + high) / 2
+            if groups[middle] < UInt32(row) { low = middle + 1 } else { high = middle }
+        }
+        return low < groups.count && Int(groups[low]) == row ? rows + low : row
+    }
+
+    /// The edges from a group's end to those of its members, without the one to its own start.
+    func memberEdges(of group: Int) -> Range<Int> { edges(of: end(of: group)).dropFirst() }
+
     func edges(of vertex: Int) -> Range<Int> { Int(starts[vertex])..<Int(starts[vertex + 1]) }
 
     func reason(_ edge: Int, of vertex: Int) -> Reason {

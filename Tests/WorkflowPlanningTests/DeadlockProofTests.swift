@@ -1,0 +1,96 @@
+import FlowrunTestSupport
+import SourceDiagnostics
+import Testing
+import WorkflowModel
+import WorkflowPlanning
+
+/// The verdict on locks against every order in which small random workflows can run.
+struct DeadlockProofTests {
+    @Test func `no deadlock is missed, and what is refused can deadlock`() {
+        var random = SeededGenerator(seed: 11)
+        var counts = (refused: 0, stuck: 0, sound: 0, wrong: 0)
+        for round in 0..<20_000 {
+            var sketch = RandomLocks(hasFanOuts: round % 3 == 0, hasHooks: round % 4 == 0)
+            let members = sketch.members(random: &random)
+            let workflow = WorkflowSketch.workflow(members)
+            let unfolded = WorkflowSketch.workflow(members.map(\.unfolded))
+            guard unfolded.nodes.count <= LockExplorer.largestWorkflow else { continue }
+            let canGetStuck = LockExplorer(unfolded).canGetStuck()
+            let findings = Planner.findings(in: workflow)
+            let isRefused = findings.containErrors
+            if canGetStuck, !isRefused {
+                Issue.record("missed in round \(round):\n\(workflow.file.text)")
+                return
+            }
+            if canGetStuck { counts.stuck += 1 }
+            if isRefused { counts.refused += 1 } else { counts.sound += 1 }
+            if isRefused, !canGetStuck {
+                counts.wrong += 1
+                if counts.wrong <= 6 { print("WRONG", round, workflow.file.text, findings.map(\.message), findings.first?.notes.map(\.message) ?? []) }
+            }
+        }
+        print(counts)
+        #expect(counts.stuck > 2_000 && counts.sound > 2_000)
+        #expect(counts.wrong == 0)
+    }
+}
+
+/// Members with needs that lead backwards only, so that nothing but locks can be wrong.
+private struct RandomLocks {
+    let hasFanOuts: Bool
+    let hasHooks: Bool
+    private var steps = 7
+    private var groups = 3
+    private var names = 0
+
+    init(hasFanOuts: Bool, hasHooks: Bool) {
+        self.hasFanOuts = hasFanOuts
+        self.hasHooks = hasHooks
+    }
+
+    mutating func members(random: inout SeededGenerator) -> [NodeSketch] {
+        var members: [NodeSketch] = []
+        var before: [String] = []
+        while steps > 0, members.count < 5 {
+            let member = member(before: before, depth: 0, random: &random)
+            before.append(member.id)
+            members.append(member)
+        }
+        return members
+    }
+
+    private mutating func member(before: [String], depth: Int, random: inout SeededGenerator) -> NodeSketch {
+        names += 1
+        let id = "n\(names)"
+        let needs = before.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }
+        guard groups > 0, steps > 0, Int.random(in: 0..<5, using: &random) < 3 else {
+            steps -= 1
+            return NodeSketch.step(id, needs: needs).with(\.mutexes, mutexes(oneIn: 2, random: &random))
+        }
+        groups -= 1
+        var inside: [NodeSketch] = []
+        var visible = before
+        for _ in 0..<Int.random(in: 1...3, using: &random) where steps > 0 {
+            let member = member(before: visible, depth: depth + 1, random: &random)
+            visible.append(member.id)
+            inside.append(member)
+        }
+        var group = NodeSketch.group(id, needs: needs, inside).with(\.mutexes, mutexes(oneIn: 4, random: &random))
+        group.isSequence = Int.random(in: 0..<6, using: &random) == 0
+        if hasFanOuts, Int.random(in: 0..<2, using: &random) == 0 { group.forEach = ["x", "y"] }
+        if hasHooks, steps > 0, Int.random(in: 0..<2, using: &random) == 0 {
+            steps -= 1
+            names += 1
+            group.finally = [NodeSketch.step("n\(names)").with(\.mutexes, mutexes(oneIn: 4, random: &random))]
+        }
+        return group
+    }
+
+    /// None in one of so many cases.
+    private func mutexes(oneIn: Int, random: inout SeededGenerator) -> [String] {
+        guard Int.random(in: 0..<oneIn, using: &random) > 0 else { return [] }
+        let first = ["m", "n", "o"].randomElement(using: &random) ?? "m"
+        let second = ["m", "n", "o"].randomElement(using: &random) ?? "n"
+        return Int.random(in: 0..<5, using: &random) == 0 && first != second ? [first, second] : [first]
+    }
+}
