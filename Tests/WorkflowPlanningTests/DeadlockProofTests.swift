@@ -9,7 +9,7 @@ struct DeadlockProofTests {
     @Test func `no deadlock is missed, and what is refused can deadlock`() {
         var random = SeededGenerator(seed: 11)
         var counts = (refused: 0, stuck: 0, sound: 0, wrong: 0)
-        for round in 0..<20_000 {
+        for round in 0..<4_000 {
             var sketch = RandomLocks(hasFanOuts: round % 3 == 0, hasHooks: round % 4 == 0)
             let members = sketch.members(random: &random)
             let workflow = WorkflowSketch.workflow(members)
@@ -26,11 +26,13 @@ struct DeadlockProofTests {
             if isRefused { counts.refused += 1 } else { counts.sound += 1 }
             if isRefused, !canGetStuck {
                 counts.wrong += 1
-                if counts.wrong <= 6 { print("WRONG", round, workflow.file.text, findings.map(\.message), findings.first?.notes.map(\.message) ?? []) }
+                if counts.wrong <= 6 {
+                    print(
+                        findings.first?.notes.map(\.message) ?? [])
+                }
             }
         }
-        print(counts)
-        #expect(counts.stuck > 2_000 && counts.sound > 2_000)
+        #expect(counts.stuck > 700 && counts.sound > 2_000)
         #expect(counts.wrong == 0)
     }
 }
@@ -52,45 +54,50 @@ private struct RandomLocks {
         var members: [NodeSketch] = []
         var before: [String] = []
         while steps > 0, members.count < 5 {
-            let member = member(before: before, depth: 0, random: &random)
+            let member = member(before: before, random: &random)
             before.append(member.id)
             members.append(member)
         }
         return members
     }
 
-    private mutating func member(before: [String], depth: Int, random: inout SeededGenerator) -> NodeSketch {
+    private mutating func member(
+        before: [String], held: [String] = [], random: inout SeededGenerator
+    ) -> NodeSketch {
         names += 1
         let id = "n\(names)"
-        let needs = before.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }
+        let needs = before.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
         guard groups > 0, steps > 0, Int.random(in: 0..<5, using: &random) < 3 else {
             steps -= 1
-            return NodeSketch.step(id, needs: needs).with(\.mutexes, mutexes(oneIn: 2, random: &random))
+            return NodeSketch.step(id, needs: needs).with(\.mutexes, mutexes(besides: held, random: &random))
         }
         groups -= 1
+        let own = mutexes(besides: held, random: &random)
         var inside: [NodeSketch] = []
         var visible = before
         for _ in 0..<Int.random(in: 1...3, using: &random) where steps > 0 {
-            let member = member(before: visible, depth: depth + 1, random: &random)
+            let member = member(before: visible, held: held + own, random: &random)
             visible.append(member.id)
             inside.append(member)
         }
-        var group = NodeSketch.group(id, needs: needs, inside).with(\.mutexes, mutexes(oneIn: 4, random: &random))
+        var group = NodeSketch.group(id, needs: needs, inside).with(\.mutexes, own)
         group.isSequence = Int.random(in: 0..<6, using: &random) == 0
         if hasFanOuts, Int.random(in: 0..<2, using: &random) == 0 { group.forEach = ["x", "y"] }
         if hasHooks, steps > 0, Int.random(in: 0..<2, using: &random) == 0 {
             steps -= 1
             names += 1
-            group.finally = [NodeSketch.step("n\(names)").with(\.mutexes, mutexes(oneIn: 4, random: &random))]
+            group.finally = [
+                NodeSketch.step("n\(names)").with(\.mutexes, mutexes(besides: held + own, random: &random))
+            ]
         }
         return group
     }
 
-    /// None in one of so many cases.
-    private func mutexes(oneIn: Int, random: inout SeededGenerator) -> [String] {
-        guard Int.random(in: 0..<oneIn, using: &random) > 0 else { return [] }
-        let first = ["m", "n", "o"].randomElement(using: &random) ?? "m"
-        let second = ["m", "n", "o"].randomElement(using: &random) ?? "n"
-        return Int.random(in: 0..<5, using: &random) == 0 && first != second ? [first, second] : [first]
+    /// Mostly one, and rarely one that is held around.
+    private func mutexes(besides held: [String], random: inout SeededGenerator) -> [String] {
+        let isAgain = Int.random(in: 0..<40, using: &random) == 0
+        let names = ["m", "n", "o"].filter { isAgain || !held.contains($0) }.shuffled(using: &random)
+        let count = [0, 0, 1, 1, 1, 2].randomElement(using: &random) ?? 0
+        return Array(names.prefix(count))
     }
 }
