@@ -101,7 +101,7 @@ package struct Run {
         options.run = RunID.make()
         options.version = flowrunVersion
         options.tellsLocks = request.isVerbose
-        options.temporaryFolder = RunLogs.temporaryFolder
+        options.temporaryFolder = environmentVariable("TMPDIR") ?? "/tmp"
         return options
     }
 
