@@ -103,6 +103,11 @@ struct `A parameter` {
         #expect(check(fixed).summary == [])
     }
 
+    @Test func `with an expression in its default is refused for that alone`() {
+        let checked = check("a: { pattern: x, default: \"1️⃣${{ b }}\" }")
+        #expect(checked.summary == ["1️⃣ FR0402 `${{ }}` is not evaluated here"])
+    }
+
     @Test func `that is wrong keeps its name`() {
         #expect(check("a: 1\nb: { type: x }\nc: []").workflow?.parameters.map(\.name) == ["a", "b", "c"])
         #expect(Checked("version: 1\nparams: 1️⃣[a]\nsteps: { a: { run: x } }\n").diagnostics.map(\.code) == [.wrongType])

@@ -98,7 +98,7 @@ struct `A step is refused` {
         ("run: x\n1️⃣desc: x", "`desc` is `description`"),
         ("run: x\n1️⃣when: x", "`when` is `if`"),
         ("run: x\n1️⃣retries: 3", "`retries` is `retry`, which counts all attempts"),
-        ("run: x\n1️⃣retryStrategy: { limit: 3 }", "`retryStrategy` is `retry`"),
+        ("run: x\n1️⃣retryStrategy: { attempts: 3 }", "`retryStrategy` is `retry`"),
         ("run: x\n1️⃣withItems: [a]", "`withItems` is `for-each`"),
         ("run: x\n1️⃣concurrency: x", "`concurrency` is `mutex`"),
         ("run: x\n1️⃣output: x", "`output` is `outputs`"), ("run: x\n1️⃣queue: x", "`queue` is `pool`"),

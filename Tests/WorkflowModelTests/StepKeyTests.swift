@@ -128,6 +128,12 @@ struct `A step's keys` {
             "FR0205 `outputs` takes a mapping of names to types such as `{ version: string }`, found a list"
         ),
         ("outputs: { 1️⃣a.b: int }", "FR0207 `a.b` cannot name an output"),
+        ("outputs: { a: 1️⃣\"${{ b }}\" }", "FR0205 `a` takes the type of what the step writes, found an expression"),
+        ("pool: \"1️⃣${{ b }}\"", "FR0402 `${{ }}` is not evaluated here"),
+        ("mutex: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
+        ("retry: { attempts: \"1️⃣${{ b }}\" }", "FR0402 `${{ }}` is not evaluated here"),
+        ("platforms: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
+        ("1️⃣retryStrategy: { attempts: 2 }\npool: [a]", "FR0202 flowrun's word for `retryStrategy` is `retry`"),
         ("outputs: { a: 1️⃣float }", "FR0206 `a` takes `string`, `int`, `bool`, `list` or `json`, found `float`"),
         (
             "outputs: { a: 1️⃣number }",

@@ -60,11 +60,12 @@ extension WorkflowDecoder {
                 fix: .init("remove the key"))
         }
         var items: [YAMLNode] = []
+        var places: [String: SourceRange] = [:]
         for element in value.elements where isItem(element, of: entry) {
-            if let twin = items.first(where: { $0.bytes.elementsEqual(element.bytes) }) {
+            if let first = places.updateValue(element.range, forKey: element.text) {
                 report(
                     .duplicateItem, "\(Phrase.quoted(element.text)) stands in the list twice", at: element,
-                    notes: [.init("the first one stands here", at: twin.range)], fix: .init("remove one of the two"))
+                    notes: [.init("the other one stands here", at: first)], fix: .init("remove one of the two"))
             } else {
                 items.append(element)
             }

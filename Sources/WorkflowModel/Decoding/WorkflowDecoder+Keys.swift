@@ -118,11 +118,11 @@ extension WorkflowDecoder {
 
     private func hasForm(_ value: YAMLNode, of key: WorkflowKey) -> Bool {
         switch key {
-        case .steps, .env, .outputs: value.kind == .mapping
+        case .steps, .env, .outputs, .retry, .pools: value.kind == .mapping
         case .params, .finally, .onFailure:
             value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
         case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
-        case .run: value.kind == .scalar && value.type == .string
+        case .run, .mutex: value.kind == .scalar && value.type == .string
         default: false
         }
     }

@@ -35,12 +35,27 @@ extension WorkflowDecoder {
 
     /// A type, or `{ type, from: stdout }`. One that is wrong is there all the same, of any type.
     private mutating func stepOutput(_ entry: MappingReader.Entry) -> OutputDeclaration.Source {
-        guard entry.value.kind == .mapping else { return .file(outputKind(entry) ?? .json) }
+        guard entry.value.kind == .mapping else {
+            if isExpression(entry.value) {
+                reportComputed(entry)
+                return .file(.json)
+            }
+            return .file(outputKind(entry) ?? .json)
+        }
         let fields = fields(entry.value, of: .output)
         let kind = fields.take("type").map { outputKind($0) ?? .json } ?? .string
         guard let from = fields.take("from") else { return .file(kind) }
         _ = word(from, of: ["stdout"])
         return .standardOutput(kind)
+    }
+
+    /// In other tools an expression says what a step hands on.
+    private mutating func reportComputed(_ entry: MappingReader.Entry) {
+        let name = Phrase.quoted(entry.key.text)
+        refuse(entry.value)
+        report(
+            .wrongType, "\(name) takes the type of what the step writes, found an expression", at: entry.value,
+            fix: .init("write a type such as `string`, and let the script append `NAME=value` to \"$FLOWRUN_OUTPUT\""))
     }
 
     private mutating func outputKind(_ entry: MappingReader.Entry) -> OutputDeclaration.Kind? {

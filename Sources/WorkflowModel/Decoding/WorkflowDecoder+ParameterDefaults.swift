@@ -17,11 +17,28 @@ extension WorkflowDecoder {
         case .bool:
             return bool(entry).map(Value.bool)
         case .choice(let choices):
-            return choices.isEmpty ? nil : word(entry, of: choices).map(Value.string)
+            return choice(entry, of: choices).map(Value.string)
         case .list:
             return listDefault(entry, pattern: pattern)
         }
     }
+
+    private mutating func choice(_ entry: MappingReader.Entry, of choices: [String]) -> String? {
+        guard !choices.isEmpty else { return nil }
+        if entry.value.kind == .scalar, !entry.value.isNull, choices.contains(entry.value.text) {
+            return entry.value.text
+        }
+        guard choices.count > Self.shownChoices else { return word(entry, of: choices) }
+        if entry.value.kind == .scalar {
+            reportValue(entry, expected: "one of \(choices.count) values")
+        } else {
+            reportType(entry, expected: "one of \(choices.count) values")
+        }
+        return nil
+    }
+
+    /// More than these are not listed in a message.
+    private static let shownChoices = 20
 
     private mutating func wholeNumber(_ entry: MappingReader.Entry) -> Int? {
         let value = entry.value
@@ -60,7 +77,9 @@ extension WorkflowDecoder {
     }
 
     private mutating func matches(_ text: String, _ pattern: String?, at node: YAMLNode) -> Bool {
-        guard let pattern, let rule = ParameterPattern(pattern), !rule.matches(text) else { return true }
+        guard let pattern, !isExpression(node), let rule = ParameterPattern(pattern), !rule.matches(text) else {
+            return true
+        }
         report(
             .invalidValue, "the default \(Phrase.quoted(text)) does not match the pattern \(Phrase.quoted(pattern))",
             at: node, fix: .init("write a default that the caller could give, or change the pattern"))

@@ -15,7 +15,7 @@ extension WorkflowDecoder {
             secretNames = nil
             return []
         }
-        secretNames = entry.value.entries.map(\.key.text)
+        secretNames = Set(entry.value.entries.map(\.key.text))
         return entry.value.entries.compactMap { secret(MappingReader.Entry(key: $0.key, value: $0.value)) }
     }
 
@@ -58,14 +58,21 @@ extension WorkflowDecoder {
         guard let entry else { return [] }
         return items(entry, expected: "a list of names of secrets", mayBeAlone: false).map { node in
             let use = SecretUse(name: node.text, range: node.range)
-            if let secretNames, !secretNames.contains(use.name) { reportUndeclared(use, at: node, among: secretNames) }
+            if secretNames?.contains(use.name) == false { reportUndeclared(use, at: node) }
             return use
         }
     }
 
-    private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode, among names: [String]) {
+    /// Among more names nobody looks for the nearest one.
+    private static let suggestedSecrets = 100
+
+    private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode) {
         guard !isExpression(node) else { return }
-        let near = Suggestion.nearest(to: use.name, among: names)
+        var near: String?
+        if suggestionsLeft > 0, let secretNames, secretNames.count <= Self.suggestedSecrets {
+            suggestionsLeft -= 1
+            near = Suggestion.nearest(to: use.name, among: secretNames.sorted())
+        }
         report(
             .undeclaredSecret, "the workflow declares no secret \(Phrase.quoted(use.name))", at: node,
             fix: near.map { replacing(node, by: $0, "did you mean `\($0)`?") }

@@ -22,7 +22,7 @@ package struct WorkflowDecoder {
     let hasExpressions: Bool
     var suggestionsLeft = 1000
     /// What the top's `secrets` declare; nil where that cannot be told.
-    var secretNames: [String]? = []
+    var secretNames: Set<String>? = []
 
     /// The workflow is nil only where the document is no mapping.
     package static func decode(_ document: YAMLDocument) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
@@ -90,10 +90,12 @@ package struct WorkflowDecoder {
 
     /// Parameters and secrets are both variables of a step's environment.
     private mutating func reportNamesakes(_ workflow: Workflow) {
-        for secret in workflow.secrets {
-            guard let parameter = workflow.parameters.first(where: { $0.name == secret.name }) else { continue }
+        guard let secretNames, !secretNames.isEmpty, !workflow.parameters.isEmpty else { return }
+        let secrets = Dictionary(workflow.secrets.map { ($0.name, $0.range) }) { first, _ in first }
+        for parameter in workflow.parameters {
+            guard let secret = secrets[parameter.name] else { continue }
             report(
-                .conflictingKeys, "`\(secret.name)` is a secret and a parameter", at: secret.range,
+                .conflictingKeys, "`\(parameter.name)` is a secret and a parameter", at: secret,
                 notes: [.init("the parameter stands here", at: parameter.range)], fix: .init("rename one of the two"))
         }
     }
