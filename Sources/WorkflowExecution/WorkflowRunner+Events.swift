@@ -88,7 +88,7 @@ extension WorkflowRunner {
     }
 
     private func isRetrying(_ row: Int, _ ended: Int, _ delay: Duration) {
-        guard book.plan.nodes[row].role != .step else { return roundIsOver(row, ended, delay) }
+        guard book.plan.nodes[row].role == .step else { return roundIsOver(row, ended, delay) }
         record(.stepRetry(step: book.id(row), attempt: ended, delay: delay), about: row)
     }
 

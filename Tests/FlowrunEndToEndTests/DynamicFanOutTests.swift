@@ -50,7 +50,7 @@ struct DynamicFanOutTests {
         #expect(!test.exists("ran"))
     }
 
-    @Test(arguments: [(#"["a","b","a"]"#, "unique"), (#"["a","b","c"]"#, "max-items"), (#"[["a"]]"#, "list")])
+    @Test(arguments: [(#"["a","a"]"#, "unique"), (#"["a","b","c"]"#, "max-items"), (#"[["a"]]"#, "list")])
     func `items that cannot be instances fail the fan-out`(list: String, word: String) async throws {
         let test = try FlowrunTest(
             #"""
