@@ -100,7 +100,8 @@ public struct OperationGraph: Sendable {
     }
 
     /// Lets `dependent` start only after `prerequisite` has ended in the way that `kind` asks for. Neither may be
-    /// inside the other; an edge given twice counts twice and does no harm.
+    /// inside the other; an edge given twice counts twice and does no harm. What needs a member of a group that is
+    /// tried again goes on when that member ends in any round.
     public mutating func addDependency(
         of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind = .ok
     ) {

@@ -40,6 +40,7 @@ extension OperationScheduler {
     }
 
     private mutating func tellEnd(to dependent: OperationID) {
+        guard states[dependent.row].phase == .blocked else { return }
         states[dependent.row].pendingNeeds -= 1
         consider(dependent)
     }

@@ -76,6 +76,7 @@ extension OperationScheduler {
         enter(id, &walk)
         while let row = walk.next(graph.table.rows) {
             rows.append(row)
+            waitAnew(for: row)
             states[row.row] = State()
             progress[row] = nil
             guard isGroup(row) else { continue }
@@ -85,6 +86,17 @@ extension OperationScheduler {
         for row in rows {
             let pending = needs[row].count { !$0.isCut && states[$0.other.row].phase != .finished }
             states[row.row].pendingNeeds = UInt32(pending)
+        }
+    }
+
+    /// What needs a row that is reset, and has not gone on without it, waits for its next end.
+    private mutating func waitAnew(for id: OperationID) {
+        guard states[id.row].phase == .finished else { return }
+        for edge in dependents[id] where !edge.isCut && states[edge.other.row].phase == .blocked {
+            states[edge.other.row].pendingNeeds += 1
+        }
+        for edge in dependents.lateEntries(of: id) where !edge.isCut && states[edge.other.row].phase == .blocked {
+            states[edge.other.row].pendingNeeds += 1
         }
     }
 

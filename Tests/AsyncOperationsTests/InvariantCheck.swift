@@ -18,6 +18,11 @@ struct InvariantCheck {
     let scenario: Scenario
     private let table: RowTable
     private var rows: [Row]
+    private var members: [[Int]]
+    private var needs: [[RowTable.Edge]]
+    /// What the limit of each group counts.
+    private var active: [Int]
+    private let widest: Int
     /// Of a group's earlier round.
     private var dropped: Set<Int> = []
     /// Of expansions to come.
@@ -33,6 +38,14 @@ struct InvariantCheck {
         self.scenario = scenario
         table = run.scheduler.graph.table
         rows = Array(repeating: Row(), count: table.rows.count)
+        members = Array(repeating: [], count: rows.count)
+        for row in rows.indices.dropFirst() { members[table.rows[row].parent.row].append(row) }
+        needs = Array(repeating: [], count: rows.count)
+        for edge in run.edges { needs[edge.dependent.row].append(edge) }
+        active = Array(repeating: 0, count: table.groups.count)
+        widest = scenario.events.reduce(scenario.width) {
+            if case .width(let width) = $1.1 { max($0, width) } else { $0 }
+        }
         unborn = Set(scenario.graph.count..<table.rows.count)
     }
 
@@ -74,12 +87,12 @@ struct InvariantCheck {
             if attempt > table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no attempt \(attempt)" }
             if let broken = begin(id, time) { return broken }
             running += 1
-            return overfull(time)
+            return running > widest ? "I6: \(running) run" : count(id, 1)
         case .groupStarted(let id, let round):
             if round != rows[id.row].attempts { return "I4: \(id) begins round \(round)" }
             if round >= table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no round \(round)" }
             if round > 0 { reset(id, before: position) }
-            return begin(id, time) ?? overfull(time)
+            return begin(id, time) ?? count(id, 1)
         case .stop(let id, let cause):
             if rows[id.row].stop != nil { return "\(id) is stopped twice" }
             if !rows[id.row].isInProgress { return "\(id) is stopped while not running" }
@@ -144,12 +157,12 @@ struct InvariantCheck {
     }
 
     private func unmetNeed(of id: OperationID) -> OperationID? {
-        scenario.needs(of: id, run).first { rows[$0.prerequisite.row].outcome == nil }?.prerequisite
+        needs[id.row].first { rows[$0.prerequisite.row].outcome == nil }?.prerequisite
     }
 
     private func wrongNeed(of id: OperationID) -> OperationID? {
         guard !flags(id).contains(.waitsForAll) else { return nil }
-        return scenario.needs(of: id, run).first { edge in
+        return needs[id.row].first { edge in
             let outcome = rows[edge.prerequisite.row].outcome
             let isTolerated = flags(edge.prerequisite).contains(.toleratesFailure)
             return switch edge.kind {
@@ -173,23 +186,22 @@ struct InvariantCheck {
         return nil
     }
 
-    private func overfull(_ time: Duration) -> String? {
-        let widths = scenario.events.compactMap { moment, event in
-            if case .width(let width) = event, moment <= time { width } else { nil }
-        }
-        if running > max(scenario.width, widths.max() ?? 0) { return "I6: \(running) run" }
-        for group in table.groups {
-            switch group.limit {
-            case .unlimited: continue
-            case .operations(let limit):
-                let count = rows.indices.count { rows[$0].isInProgress && !isGroup($0) && isInside($0, group.id) }
-                if count > limit { return "I6: \(count) run in \(group.id)" }
-            case .members(let limit):
-                let count = rows.indices.count {
-                    rows[$0].isInProgress && $0 != 0 && table.rows[$0].parent == group.id
-                        && !table.rows[$0].flags.contains(.isHook)
-                }
-                if count > limit { return "I6: \(count) members of \(group.id) are in progress" }
+    /// Counts a start or an end in all limits around it; tells of a limit that is exceeded.
+    private mutating func count(_ id: OperationID, _ change: Int) -> String? {
+        var next = id
+        while next != .root {
+            let isMember = next == id && !flags(id).contains(.isHook)
+            next = parent(next)
+            let index = Int(table.rows[next.row].group)
+            switch table.groups[index].limit {
+            case .operations(let limit) where !isGroup(id):
+                active[index] += change
+                if active[index] > limit { return "I6: \(active[index]) run in \(next)" }
+            case .members(let limit) where isMember:
+                active[index] += change
+                if active[index] > limit { return "I6: \(active[index]) members of \(next) are in progress" }
+            case .unlimited, .operations, .members:
+                break
             }
         }
         return nil
@@ -210,6 +222,7 @@ struct InvariantCheck {
                 return "K1: \(id) ran on after its timeout"
             }
         }
+        if rows[id.row].isInProgress { _ = count(id, -1) }
         rows[id.row].isInProgress = false
         for lock in held.keys where held[lock]?[id] != nil { return "H7: \(id) ended and holds \(lock)" }
         return nil
@@ -233,7 +246,7 @@ struct InvariantCheck {
     private func wrongOutcome(of id: OperationID, _ outcome: OperationOutcome) -> String? {
         // Between two rounds, a cancel decides.
         guard rows[id.row].isInProgress else { return nil }
-        let members = rows.indices.filter { $0 != 0 && table.rows[$0].parent == id && !dropped.contains($0) }
+        let members = members[id.row].filter { !dropped.contains($0) && !unborn.contains($0) }
         let counted = members.filter { !table.rows[$0].flags.contains(.toleratesFailure) }
         let hasFailed = counted.contains { rows[$0].outcome == .failure }
         if hasFailed, outcome != .failure { return "D17: \(id) ends with \(outcome) in spite of a failure" }
@@ -252,9 +265,9 @@ struct InvariantCheck {
     }
 
     private func unfinished(in id: OperationID) -> OperationID? {
-        rows.indices.first {
-            $0 != id.row && rows[$0].outcome == nil && !dropped.contains($0) && !unborn.contains($0) && isInside($0, id)
-        }.map { OperationID($0) }
+        // Of what is further down, the groups in between have told.
+        members[id.row].first { rows[$0].outcome == nil && !dropped.contains($0) && !unborn.contains($0) }
+            .map { OperationID($0) }
     }
 
     /// Everything inside is as it was before the first round, but for what the expansions of earlier ones brought.

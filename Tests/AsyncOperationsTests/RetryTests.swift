@@ -166,6 +166,27 @@ import Testing
         #expect(run.time(of: run.start(patient)) == .seconds(100))
     }
 
+    @Test func `an outsider that needs a member goes on at an end of it, or waits for the next`() {
+        var graph = OperationGraph()
+        let slow = graph.addOperation()
+        graph.beginGroup(options(RetryPolicy(attempts: 2)))
+        let bad = graph.addOperation()
+        graph.endGroup()
+        let early = graph.addOperation()
+        let late = graph.addOperation()
+        graph.addDependency(of: early, on: bad, .done)
+        graph.addDependency(of: late, on: bad)
+        graph.addDependency(of: late, on: slow)
+        let run = VirtualRun(graph) { id, attempt in
+            Behaviour(
+                duration: .milliseconds(id == slow ? 1500 : 1000),
+                outcome: id == bad && attempt == 1 ? .failure : .success)
+        }
+        #expect(run.time(of: run.start(early)) == .seconds(1))
+        #expect(run.time(of: run.start(late)) == .seconds(2))
+        #expect(run.outcome(late) == .success)
+    }
+
     @Test func `a group's deadline covers its rounds, its timeout one of them`() {
         var graph = OperationGraph()
         let policy = RetryPolicy(attempts: 9, deadline: .seconds(25))

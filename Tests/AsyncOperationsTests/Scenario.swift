@@ -63,10 +63,6 @@ struct Scenario {
             })
     }
 
-    func needs(of id: OperationID, _ run: VirtualRun) -> [RowTable.Edge] {
-        run.edges.filter { $0.dependent == id }
-    }
-
     private mutating func addEvents(_ random: inout SplitMix) {
         var isSuspended = false
         for _ in 0..<Int.random(in: 0...4, using: &random) {

@@ -328,22 +328,6 @@ import Testing
         #expect(run.outcome(.root) == .success)
     }
 
-    @Test func `a chain of a hundred thousand declared in reverse neither recurses nor goes quadratic`() {
-        let count = 100_000
-        var graph = OperationGraph(minimumCapacity: count)
-        let ids = (0..<count).map { _ in graph.addOperation() }
-        for index in 0..<count - 1 { graph.addDependency(of: ids[index], on: ids[index + 1]) }
-        var scheduler = OperationScheduler(graph, width: 2)
-        var next = scheduler.handle(.begin, at: .zero).compactMap(\.started)
-        var ended = 0
-        while let id = next.popLast() {
-            ended += 1
-            next += scheduler.handle(.ended(id, .success, mayRetry: true), at: .zero).compactMap(\.started)
-        }
-        #expect(ended == count)
-        #expect(scheduler.isFinished)
-    }
-
     @Test func `deadlines of operations that end in time leave nothing behind`() {
         var deadlines = DeadlineQueue()
         for row in 0..<100_000 {

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import AsyncOperations
+
+@Suite struct ConditionTests {
+    typealias Behaviour = VirtualRun.Behaviour
+
+    private func run(
+        _ graph: OperationGraph, deciding: [OperationID: OperationScheduler.Decision],
+        failing: Set<OperationID> = [], events: [(Duration, OperationScheduler.Event)] = []
+    ) -> VirtualRun {
+        var answers = VirtualRun.Answers()
+        answers.decide = { deciding[$0] ?? .run }
+        return VirtualRun(graph, events: events, answers: answers) {
+            Behaviour(outcome: failing.contains($0) ? .failure : .success)
+        }
+    }
+
+    // G1, G2
+    @Test(arguments: [
+        (OperationScheduler.Decision.run, OperationOutcome.success, OperationOutcome.success),
+        (.skip, .skipped, .success), (.fail, .failure, .notRun),
+    ])
+    func `a condition decides, and a skip by it harms nobody`(
+        decision: OperationScheduler.Decision, expected: OperationOutcome, dependent: OperationOutcome
+    ) {
+        var graph = OperationGraph()
+        let step = graph.addOperation(.init(isConditional: true))
+        let after = graph.addOperation()
+        graph.addDependency(of: after, on: step)
+        let run = run(graph, deciding: [step: decision])
+        #expect(run.outcome(step) == expected)
+        #expect(run.cause(step) == (decision == .run ? .itself : .condition))
+        #expect(run.outcome(after) == dependent)
+    }
+
+    // G3
+    @Test func `it is asked once, after all needs and only if they let it`() {
+        var graph = OperationGraph()
+        let need = graph.addOperation()
+        let step = graph.addOperation(.init(retry: RetryPolicy(attempts: 3), isConditional: true))
+        graph.addDependency(of: step, on: need)
+        let asked = run(graph, deciding: [:], failing: [step])
+        #expect(asked.starts == [need, step, step, step])
+        #expect(asked.count { $0 == .decide(step) } == 1)
+        #expect(asked.finish(need)! < asked.position { $0 == .decide(step) }!)
+        let ruledOut = run(graph, deciding: [:], failing: [need])
+        #expect(ruledOut.count { $0 == .decide(step) } == 0)
+        #expect(ruledOut.outcome(step) == .notRun)
+    }
+
+    @Test func `where the condition asks for it, edges only say when`() {
+        var graph = OperationGraph()
+        let need = graph.addOperation()
+        let step = graph.addOperation(.init(isConditional: true, waitsForAll: true))
+        graph.addDependency(of: step, on: need)
+        #expect(run(graph, deciding: [:], failing: [need]).outcome(step) == .success)
+        #expect(run(graph, deciding: [step: .skip], failing: [need]).outcome(step) == .skipped)
+    }
+
+    // G4, J2
+    @Test func `it is not asked while suspended, nor before its group runs`() {
+        var graph = OperationGraph()
+        let need = graph.addOperation()
+        let group = graph.beginGroup()
+        let step = graph.addOperation(.init(isConditional: true))
+        graph.endGroup()
+        graph.addDependency(of: group, on: need)
+        let run = run(graph, deciding: [:], events: [(.milliseconds(500), .suspend), (.seconds(60), .resume)])
+        #expect(run.time(of: run.position { $0 == .decide(step) }) == .seconds(60))
+        #expect(run.start(group)! < run.position { $0 == .decide(step) }!)
+    }
+
+    @Test func `members of a group share its skip, and are not run where it cannot be decided`() {
+        for (decision, member) in [(OperationScheduler.Decision.skip, OperationOutcome.skipped), (.fail, .notRun)] {
+            var graph = OperationGraph()
+            let group = graph.beginGroup(.init(isConditional: true))
+            let step = graph.addOperation()
+            graph.endGroup()
+            let run = run(graph, deciding: [group: decision])
+            #expect(run.outcome(group) == (decision == .skip ? .skipped : .failure))
+            #expect(run.outcome(step) == member)
+            #expect(run.cause(step) == .condition)
+            #expect(run.start(group) == nil)
+        }
+    }
+
+    // C7
+    @Test func `a cancel while it is being decided ends it, and the answer comes too late`() {
+        var graph = OperationGraph()
+        let step = graph.addOperation(.init(isConditional: true))
+        var scheduler = OperationScheduler(graph, width: 1)
+        #expect(scheduler.handle(.begin, at: .zero).contains(.decide(step)))
+        #expect(scheduler.handle(.cancel(step), at: .zero).contains(.finished(step, .cancelled, .request)))
+        #expect(scheduler.handle(.decided(step, .run), at: .zero).isEmpty)
+        #expect(scheduler.isFinished)
+    }
+
+    // H3
+    @Test func `a condition holds no lock while it is decided, and a false one takes none`() {
+        var graph = OperationGraph()
+        let mutex = graph.addLock()
+        let step = graph.addOperation(.init(locks: [LockRequest(lock: mutex)], isConditional: true))
+        let other = graph.addOperation(.init(locks: [LockRequest(lock: mutex)]))
+        var scheduler = OperationScheduler(graph, width: 4)
+        #expect(scheduler.handle(.begin, at: .zero).contains(.start(other, attempt: 1)))
+        #expect(scheduler.handle(.decided(step, .skip), at: .zero) == [.finished(step, .skipped, .condition)])
+    }
+}

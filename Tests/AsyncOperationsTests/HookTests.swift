@@ -1,0 +1,214 @@
+import Testing
+
+@testable import AsyncOperations
+
+@Suite struct HookTests {
+    typealias Behaviour = VirtualRun.Behaviour
+
+    /// A group with a body, both hooks, and something that needs it.
+    private struct Fixture {
+        var graph: OperationGraph
+        let group: OperationID
+        let first: OperationID
+        let second: OperationID
+        let onFailure: OperationID
+        let notify: OperationID
+        let finally: OperationID
+        let clean: OperationID
+        let after: OperationID
+
+        init(_ options: OperationGraph.Options = .init(), failFast: FailFast = .off) {
+            graph = OperationGraph(failFast: failFast)
+            group = graph.beginGroup(options)
+            first = graph.addOperation()
+            second = graph.addOperation()
+            graph.addDependency(of: second, on: first, .done)
+            onFailure = graph.beginHook(.onFailure)
+            notify = graph.addOperation()
+            graph.endGroup()
+            finally = graph.beginHook(.finally)
+            clean = graph.addOperation()
+            graph.endGroup()
+            graph.endGroup()
+            after = graph.addOperation()
+            graph.addDependency(of: after, on: group, .done)
+        }
+
+        func run(
+            failing: [OperationID] = [], slow: [OperationID] = [],
+            events: [(Duration, OperationScheduler.Event)] = []
+        ) -> VirtualRun {
+            VirtualRun(graph, events: events) {
+                Behaviour(
+                    duration: .seconds(slow.contains($0) ? 60 : 1), outcome: failing.contains($0) ? .failure : .success)
+            }
+        }
+    }
+
+    @Test func `after a success only the one that always runs does, before what needs the group`() {
+        let it = Fixture()
+        let run = it.run()
+        #expect(run.starts == [it.first, it.second, it.clean, it.after])
+        #expect(run.outcome(it.notify) == .skipped)
+        #expect(run.cause(it.notify) == .condition)
+        #expect(run.outcome(it.onFailure) == .skipped)
+        #expect(run.outcome(it.group) == .success)
+    }
+
+    @Test func `after a failure both run, the one for failures first`() {
+        let it = Fixture()
+        let run = it.run(failing: [it.first])
+        #expect(run.starts == [it.first, it.second, it.notify, it.clean, it.after])
+        #expect(run.outcome(it.group) == .failure)
+        #expect(run.cause(it.group) == .member(it.first))
+    }
+
+    @Test func `a timeout ends the body only, and counts as a failure for the hooks`() {
+        let it = Fixture(.init(timeout: .seconds(10)))
+        let run = it.run(slow: [it.first, it.notify, it.clean])
+        #expect(run.outcome(it.first) == .cancelled)
+        #expect(run.outcome(it.notify) == .success)
+        #expect(run.outcome(it.clean) == .success)
+        #expect(run.outcome(it.group) == .timeout)
+        #expect(run.time(of: run.finish(it.group)) == .seconds(130))
+    }
+
+    // O3
+    @Test func `a failing hook fails its group but hides nothing`() {
+        let it = Fixture()
+        let alone = it.run(failing: [it.clean])
+        #expect(alone.outcome(it.group) == .failure)
+        #expect(alone.cause(it.group) == .member(it.finally))
+        let both = it.run(failing: [it.first, it.notify, it.clean])
+        #expect(both.cause(it.group) == .member(it.first))
+    }
+
+    @Test func `a cancel reaches the body, not the hooks, begun or to come`() {
+        for time in [0, 2, 61] {
+            let it = Fixture()
+            let run = it.run(
+                slow: [it.first, it.clean],
+                events: [(.seconds(time), .cancel(it.group)), (.seconds(time + 1), .cancel(.root))])
+            #expect(run.outcome(it.clean) == .success)
+            #expect(run.outcome(it.notify) == .skipped)
+            #expect(run.outcome(it.group) == .cancelled)
+            #expect(run.outcome(it.after) == .cancelled)
+        }
+    }
+
+    @Test func `a cancel while hooks run changes nothing any more`() {
+        let it = Fixture()
+        let run = it.run(slow: [it.clean], events: [(.seconds(5), .cancel(it.group))])
+        #expect(run.outcome(it.group) == .success)
+        #expect(run.outcome(it.after) == .success)
+    }
+
+    @Test func `a step of a hook can be cancelled by itself`() {
+        let it = Fixture()
+        let run = it.run(slow: [it.clean], events: [(.seconds(5), .cancel(it.clean))])
+        #expect(run.outcome(it.clean) == .cancelled)
+        #expect(run.outcome(it.group) == .cancelled)
+        #expect(run.end == .seconds(6))
+    }
+
+    @Test func `an abort stops hooks that run and cancels those to come`() {
+        let running = Fixture()
+        let run = running.run(slow: [running.clean], events: [(.seconds(5), .abort)])
+        #expect(run.outcome(running.clean) == .cancelled)
+        #expect(run.end == .seconds(5))
+        let before = Fixture()
+        let early = before.run(slow: [before.first], events: [(.seconds(5), .abort)])
+        #expect(early.starts == [before.first])
+        #expect(early.outcome(before.notify) == .cancelled)
+        #expect(early.outcome(before.clean) == .cancelled)
+        #expect(early.outcome(.root) == .cancelled)
+    }
+
+    // O1
+    @Test func `an abort after a cancel stops the hooks that the cancel left alone`() {
+        let it = Fixture()
+        let run = it.run(
+            slow: [it.first, it.clean], events: [(.seconds(5), .cancel(.root)), (.seconds(9), .abort)])
+        #expect(run.time(of: run.start(it.clean)) == .seconds(5))
+        #expect(run.outcome(it.clean) == .cancelled)
+        #expect(run.end == .seconds(9))
+    }
+
+    @Test func `fail-fast and drain around a group leave its hooks alone`() {
+        for policy in [FailFast.cancel, .drain] {
+            var it = Fixture(failFast: policy)
+            let bad = it.graph.addOperation()
+            let run = it.run(failing: [bad], slow: [it.first])
+            #expect(run.outcome(it.first) == (policy == .cancel ? .cancelled : .success))
+            #expect(run.outcome(it.second) == (policy == .cancel ? .cancelled : .notRun))
+            #expect(run.outcome(it.clean) == .success)
+        }
+    }
+
+    @Test func `a group that never starts takes its hooks along with its verdict`() {
+        var it = Fixture()
+        let bad = it.graph.addOperation()
+        it.graph.addDependency(of: it.group, on: bad)
+        let run = it.run(failing: [bad])
+        for id in [it.first, it.onFailure, it.notify, it.finally, it.clean, it.group] {
+            #expect(run.outcome(id) == .notRun)
+            #expect(run.cause(id) == .dependency(bad))
+        }
+    }
+
+    @Test func `the outermost group has hooks too, which run last and also after a cancel`() {
+        var graph = OperationGraph(timeout: .seconds(30))
+        let long = graph.addOperation()
+        graph.beginHook(.finally)
+        let report = graph.addOperation()
+        graph.endGroup()
+        for events in [[], [(Duration.seconds(5), OperationScheduler.Event.cancel(.root))]] {
+            let run = VirtualRun(graph, events: events) { Behaviour(duration: .seconds($0 == long ? 60 : 50)) }
+            #expect(run.outcome(report) == .success)
+            #expect(run.outcome(.root) == (events.isEmpty ? .timeout : .cancelled))
+            #expect(run.end == .seconds(events.isEmpty ? 80 : 55))
+        }
+    }
+
+    @Test func `hooks run in every round`() {
+        let it = Fixture(.init(retry: RetryPolicy(attempts: 2)))
+        let run = it.run(failing: [it.first])
+        #expect(run.count { $0 == .start(it.clean, attempt: 1) } == 2)
+        #expect(run.count { $0 == .start(it.notify, attempt: 1) } == 2)
+        #expect(run.count { if case .finished(it.group, _, _) = $0 { true } else { false } } == 1)
+    }
+
+    @Test func `a group that concludes is asked after its hooks, and may turn a success into a failure only`() {
+        for (member, answer, expected) in [
+            (OperationOutcome.success, OperationOutcome.failure, OperationOutcome.failure),
+            (.failure, .success, .failure), (.success, .success, .success),
+        ] {
+            var graph = OperationGraph()
+            let group = graph.beginGroup(concludes: true)
+            let step = graph.addOperation()
+            graph.beginHook(.finally)
+            let clean = graph.addOperation()
+            graph.endGroup()
+            graph.endGroup()
+            var answers = VirtualRun.Answers()
+            answers.conclude = { _, _ in (answer, false) }
+            let run = VirtualRun(graph, answers: answers) { Behaviour(outcome: $0 == step ? member : .success) }
+            #expect(run.outcome(group) == expected)
+            #expect(run.cause(group) == (member == .failure ? .member(step) : .itself))
+            #expect(run.finish(clean)! < run.position { $0 == .conclude(group, member) }!)
+        }
+    }
+
+    @Test func `the conclusion says whether a failed round is worth another`() {
+        for mayRetry in [true, false] {
+            var graph = OperationGraph()
+            graph.beginGroup(.init(retry: RetryPolicy(attempts: 2)), concludes: true)
+            let step = graph.addOperation()
+            graph.endGroup()
+            var answers = VirtualRun.Answers()
+            answers.conclude = { ($1, mayRetry) }
+            let run = VirtualRun(graph, answers: answers) { _ in Behaviour(outcome: .failure) }
+            #expect(run.starts == (mayRetry ? [step, step] : [step]))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Testing
+
+@testable import AsyncOperations
+
+/// Hundreds of thousands of rows: linear, without recursion (research/seeds.md, sections 0 and 7; F9, Q10).
+@Suite(.serialized) struct ScaleTests {
+    /// Runs everything that starts at once, `width` at a time; returns how many operations ended.
+    @discardableResult
+    private func exhaust(
+        _ graph: OperationGraph, width: Int = 4, expand: (Int) -> OperationGraph.Expansion? = { _ in nil }
+    ) -> Int {
+        var scheduler = OperationScheduler(graph, width: width)
+        var events: [OperationScheduler.Event] = [.begin]
+        var ended = 0
+        while let event = events.popLast() {
+            for command in scheduler.handle(event, at: .zero) {
+                switch command {
+                case .start(let id, _):
+                    events.append(.ended(id, .success, mayRetry: true))
+                    ended += 1
+                case .expand(let id):
+                    if let expansion = expand(scheduler.count) { events.append(.expanded(id, expansion)) }
+                default: break
+                }
+            }
+        }
+        #expect(scheduler.isFinished)
+        #expect(scheduler.outcome(of: .root) == .success)
+        return ended
+    }
+
+    private func flat(_ count: Int) -> OperationGraph {
+        var graph = OperationGraph(minimumCapacity: count)
+        for _ in 0..<count { graph.addOperation() }
+        return graph
+    }
+
+    private func reversedChain(_ count: Int) -> OperationGraph {
+        var graph = flat(count)
+        for row in 1..<count {
+            graph.addDependency(of: OperationID(row: row), on: OperationID(row: row + 1))
+        }
+        return graph
+    }
+
+    private func instances(_ count: Int, at firstRow: Int) -> OperationGraph.Expansion {
+        var expansion = OperationGraph.Expansion(firstRow: firstRow)
+        for _ in 0..<count {
+            expansion.beginGroup()
+            let first = expansion.addOperation()
+            let second = expansion.addOperation()
+            expansion.addDependency(of: second, on: first)
+            expansion.endGroup()
+        }
+        return expansion
+    }
+
+    /// The best of several, because others use the machine too.
+    private func ratio(_ work: (Int) -> Void) -> Double {
+        let clock = ContinuousClock()
+        return (0..<4).map { _ in clock.measure { work(100_000) } / clock.measure { work(10_000) } }.min() ?? 0
+    }
+
+    // F9, Q10
+    @Test func `a hundred thousand operations in one compound cost ten times ten thousand's`() {
+        let cost = ratio { count in #expect(exhaust(flat(count)) == count) }
+        #expect(cost <= 12)
+    }
+
+    // F2, F9
+    @Test func `a chain declared in reverse costs as much for each link, however long`() {
+        let cost = ratio { count in #expect(exhaust(reversedChain(count)) == count) }
+        #expect(cost <= 12)
+    }
+
+    // D9, F9
+    @Test func `an expansion costs as much for each instance, however many`() {
+        var graph = OperationGraph()
+        graph.beginGroup(limit: .members(3), isExpandable: true)
+        graph.endGroup()
+        let cost = ratio { count in
+            #expect(exhaust(graph) { self.instances(count / 4, at: $0) } == count / 2)
+        }
+        #expect(cost <= 12)
+    }
+
+    // D6, F9
+    @Test func `a hundred thousand that wait are cancelled in one go`() {
+        var scheduler = OperationScheduler(reversedChain(100_000), width: 2)
+        _ = scheduler.handle(.begin, at: .zero)
+        let commands = scheduler.handle(.cancel(.root), at: .zero)
+        #expect(commands.count { if case .finished = $0 { true } else { false } } == 99_999)
+    }
+
+    // F13, F9
+    @Test func `a failure rules out a hundred thousand in a chain without recursion`() {
+        let count = 100_000
+        var scheduler = OperationScheduler(reversedChain(count), width: 2)
+        let first = OperationID(row: count)
+        _ = scheduler.handle(.begin, at: .zero)
+        _ = scheduler.handle(.ended(first, .failure, mayRetry: false), at: .zero)
+        #expect(scheduler.isFinished)
+        #expect(scheduler.outcome(of: OperationID(row: 1)) == .notRun)
+    }
+
+    @Test func `groups nested a thousand deep do not recurse`() {
+        var graph = OperationGraph()
+        for _ in 0..<1000 { graph.beginGroup() }
+        graph.addOperation()
+        for _ in 0..<1000 { graph.endGroup() }
+        #expect(exhaust(graph) == 1)
+    }
+
+    // section 7: a waiting step costs memory and nothing else, and little of that
+    @Test func `a plain row stays small`() {
+        #expect(MemoryLayout<RowTable.Row>.stride <= 20)
+        #expect(MemoryLayout<OperationScheduler.State>.stride <= 16)
+        #expect(MemoryLayout<Adjacency.Entry>.stride <= 8)
+    }
+}
