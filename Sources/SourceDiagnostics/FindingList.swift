@@ -21,6 +21,13 @@ package struct FindingList: Sendable {
         if number < Self.limit { kept.append(finding()) }
     }
 
+    /// Adds the findings of another list, which left out no more than this one would.
+    package mutating func append(_ other: FindingList) {
+        for finding in other.kept { add(finding.severity) { finding } }
+        errors += other.errors - other.kept.count { $0.severity == .error }
+        warnings += other.warnings - other.kept.count { $0.severity == .warning }
+    }
+
     /// Whether a finding kept since there were `count` of them fulfils a condition.
     package func contains(since count: Int, where condition: (Diagnostic) -> Bool) -> Bool {
         kept[count...].contains(where: condition)

@@ -15,6 +15,11 @@ package struct SourceRange: Hashable, Sendable {
     /// The place before the first byte.
     package static let beginning = SourceRange(start: 0, end: 0)
 
+    /// From the start of this range to the end of a later one.
+    package func joined(with other: SourceRange) -> SourceRange {
+        SourceRange(start: start, end: Swift.max(end, other.end))
+    }
+
     package var lowerOffset: Int { Int(start) }
     package var upperOffset: Int { Int(end) }
 }

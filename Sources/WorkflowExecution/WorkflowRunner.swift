@@ -48,7 +48,7 @@ package final class WorkflowRunner {
         ledger = RunLedger(book)
         files = OutputFiles(in: options.temporaryFolder)
         hasRounds = plan.nodes.contains { $0.role != .step && plan.workflow.settings(of: $0.definition)?.retry != nil }
-        keepsStandardOutput = Set(plan.nodes.map(\.definition))
+        keepsStandardOutput = plan.standardOutputReads
         facts.readEnvironment = { [unowned builder] in builder.variables() }
     }
 

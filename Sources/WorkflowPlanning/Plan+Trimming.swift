@@ -26,7 +26,8 @@ extension Plan {
     func keeping(_ isKept: [Bool]) -> Plan {
         let outline = self.outline
         let rows = outline.rows(keeping: isKept)
-        let chosen = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
+        var chosen = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
+        chosen.standardOutputReads = standardOutputReads
         guard let blueprint else { return chosen }
         let isFixed = outline.isFixed()
         let numbers = RowNumbers(keeping: zip(isKept, isFixed).lazy.filter(\.1).map(\.0))
@@ -36,7 +37,9 @@ extension Plan {
 
     private func fixed(_ blueprint: InstanceBlueprint) -> Plan {
         let rows = rows(keeping: isFixed())
-        return Plan(workflow: workflow, nodes: rows.nodes, edges: rows.edges, blueprint: blueprint)
+        var plan = Plan(workflow: workflow, nodes: rows.nodes, edges: rows.edges, blueprint: blueprint)
+        plan.standardOutputReads = standardOutputReads
+        return plan
     }
 
     /// Per row of an outline: whether the file says that it exists.

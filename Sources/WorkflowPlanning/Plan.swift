@@ -12,6 +12,8 @@ package struct Plan: Sendable {
     package internal(set) var nodes: [PlanNode]
     /// The edges of all nodes one after another; `PlanNode.edges` is a range of it.
     package internal(set) var edges: [PlanEdge]
+    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an output.
+    package internal(set) var standardOutputReads: Set<NodeIndex> = []
     /// nil where the file says all instances.
     let blueprint: InstanceBlueprint?
     /// The rows that a run has added, by their fan-out's.

@@ -18,12 +18,16 @@ package enum Planner {
         expansion.expandWorkflow()
         let rows = expansion.takeRows()
         let outline = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
-        return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
+        var plan = outline.withoutDynamicInstances(needs: proof.needs)
+        plan.standardOutputReads = proof.standardOutputReads
+        return (plan, proof.diagnostics)
     }
 
     private static func prove(
         _ workflow: Workflow
-    ) -> (needs: ResolvedNeeds, layout: PlanLayout, diagnostics: [Diagnostic]) {
+    ) -> (
+        needs: ResolvedNeeds, layout: PlanLayout, standardOutputReads: Set<NodeIndex>, diagnostics: [Diagnostic]
+    ) {
         var resolver = NeedResolver(workflow)
         let needs = resolver.resolve()
         var findings = resolver.findings
@@ -38,9 +42,17 @@ package enum Planner {
         // Who waits for whom is a question only where an order exists.
         if cycles.isEmpty, !locks.holders.isEmpty { addDeadlocks(workflow, needs, graph, locks, to: &findings) }
 
+        var standardOutputReads: Set<NodeIndex> = []
+        if DataFlowCheck.concerns(workflow) {
+            var dataFlow = DataFlowCheck(workflow, needs, resolver.names)
+            dataFlow.check()
+            standardOutputReads = dataFlow.standardOutputReads
+            findings.append(dataFlow.findings)
+        }
+
         let layout = PlanLayout(workflow, isOutline: true)
         if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
-        return (needs, layout, findings.sorted)
+        return (needs, layout, standardOutputReads, findings.sorted)
     }
 
     private static func addDeadlocks(

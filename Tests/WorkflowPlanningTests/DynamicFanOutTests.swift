@@ -32,7 +32,7 @@ struct DynamicFanOutTests {
     }
 
     private func dynamicPlan() throws -> Plan {
-        let workflow = WorkflowSketch.workflow(members { fanOut, _ in fanOut.with(\.items, "params.list") })
+        let workflow = WorkflowSketch.workflow(members { fanOut, _ in fanOut.with(\.items, "fromJSON('[]')") })
         return try #require(Planner.plan(workflow).plan)
     }
 
@@ -105,7 +105,8 @@ struct DynamicFanOutTests {
                 "g",
                 [
                     .step("skipped"), .step("before"),
-                    .group("d", [.step("a", needs: ["before", "deep"]), .step("b", needs: ["a"])]).with(\.items, "x"),
+                    .group("d", [.step("a", needs: ["before", "deep"]), .step("b", needs: ["a"])]).with(
+                        \.items, "fromJSON('[]')"),
                     .step("alone"),
                 ]),
             .step("idle"), .step("deep"),
@@ -131,7 +132,7 @@ struct DynamicFanOutTests {
     }
 
     @Test func `a hundred thousand instances are written in one piece`() throws {
-        let workflow = WorkflowSketch.workflow([.step("d", needs: ["a"]).with(\.items, "x"), .step("a")])
+        let workflow = WorkflowSketch.workflow([.step("d", needs: ["a"]).with(\.items, "fromJSON('[]')"), .step("a")])
         var plan = try #require(Planner.plan(workflow).plan)
         let row = try #require(plan.row("d"))
         let rows = plan.expand(row, into: instances((0..<100_000).map(String.init)))

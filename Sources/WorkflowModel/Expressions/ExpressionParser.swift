@@ -245,8 +245,3 @@ package struct ExpressionParser {
             fix: .init("let a step compute it, and read its output"))
     }
 }
-
-extension SourceRange {
-    /// From the start of this range to the end of a later one.
-    func joined(with other: SourceRange) -> SourceRange { SourceRange(start: start, end: max(end, other.end)) }
-}

@@ -1,0 +1,125 @@
+import SourceDiagnostics
+import WorkflowModel
+
+// Names that nothing has.
+extension DataFlowCheck {
+    private static let roots = ["params", "steps", "env", "run", "previous"]
+
+    /// Roots of other tools, each with what flowrun says.
+    private static let foreignRoots = [
+        "matrix": "axes are read by their own name", "inputs": "`inputs` is `params`", "vars": "`vars` is `params`",
+        "variables": "`variables` is `params`", "parameters": "`parameters` is `params`",
+        "arguments": "`arguments` is `params`",
+        "needs": "`needs` is `steps`", "tasks": "`tasks` is `steps`", "jobs": "`jobs` is `steps`",
+        "outputs": "an output is read with `steps.ID.outputs.NAME`",
+        "github": "variables of the environment are read with `env`, as in `env.GITHUB_SHA`",
+        "runner": "variables of the environment are read with `env`, as in `env.RUNNER_OS`",
+        "job": "the outcome of a step is read with `steps.ID.outcome`",
+        "workflow": "`workflow` is `run`", "each": "a loop variable is read by the name that `as` gives it",
+        "strategy": "axes are read by their own name",
+    ]
+    private static let replacements = [
+        "inputs": "params", "vars": "params", "variables": "params", "parameters": "params", "arguments": "params",
+        "needs": "steps", "tasks": "steps", "jobs": "steps", "workflow": "run",
+    ]
+
+    mutating func unknownRoot(_ name: ExpressionNode.Name, visible: [(name: String, row: Int)]) {
+        let text = name.text
+        if visible.contains(where: { $0.name == text }) {
+            report(
+                .notKnownHere,
+                "`\(text)` has no value here: `if` and `for-each` belong to the whole fan-out, not to a copy",
+                at: name.range, fix: .init("put the condition on a step inside the fan-out"))
+        } else if text == "secrets" || workflow.secrets.contains(where: { $0.name == text }) {
+            report(
+                .unknownName, "secrets are no values of expressions", at: name.range,
+                fix: .init("list it under the step's `secrets`, and read it as an environment variable"))
+        } else if let hint = Self.foreignRoots[text] {
+            let replacement = Self.replacements[text]
+            report(
+                .unknownName, "`\(text)` is no name of expressions", at: name.range,
+                fix: .init(hint, edits: replacement.map { [.init(range: name.range, replacement: $0)] } ?? []))
+        } else if let fix = meant(by: text) {
+            report(
+                .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
+                fix: .init("write `\(fix)`", edits: [.init(range: name.range, replacement: fix)]))
+        } else {
+            let known = Self.roots.map { "`\($0).…`" } + visible.map { "`\($0.name)`" }
+            report(
+                .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
+                notes: [.init("names here are \(known.prefix(12).joined(separator: ", "))")],
+                fix: .init("a text stands in single quotes: `'\(text)'`"))
+        }
+    }
+
+    /// A declared name that was written without its root, or a near one.
+    private func meant(by text: String) -> String? {
+        if workflow.parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
+        if let near = Suggestion.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
+            return near
+        }
+        if names.visible(text, from: workflow.nodes[place.row].parent.row) != nil { return "steps.\(text)" }
+        let isCapital = text.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0 &- 0x30 < 10 || $0 &- 0x41 < 26 }
+        return isCapital ? "env.\(text)" : nil
+    }
+
+    mutating func unknownField(
+        _ name: ExpressionNode.Name, _ problem: String, among known: [String], otherwise: String? = nil,
+        note: Diagnostic.Note? = nil
+    ) {
+        let near = Suggestion.nearest(to: name.text, among: known)
+        var notes = note.map { [$0] } ?? []
+        if near == nil, !known.isEmpty {
+            notes.insert(.init("it has \(Phrase.alternatives(Array(known.prefix(12))))"), at: 0)
+        }
+        let fix: Diagnostic.Fix? =
+            if let near {
+                .init("write `\(near)`", edits: [.init(range: name.range, replacement: near)])
+            } else {
+                otherwise.map { .init($0) }
+            }
+        report(.unknownName, "\(problem) \(Phrase.quoted(name.text))", at: name.range, notes: notes, fix: fix)
+    }
+
+    mutating func unknownResult(_ name: ExpressionNode.Name, _ result: ValueType.Result) {
+        let node = workflow.nodes[result.row]
+        let isFanOut = node.settings?.fanOut != nil && !result.isInstance
+        if ["result", "status", "conclusion", "state"].contains(name.text) {
+            report(
+                .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text))", at: name.range,
+                fix: .init("write `outcome`", edits: [.init(range: name.range, replacement: "outcome")]))
+        } else if node.settings?.outputs.contains(where: { $0.name == name.text }) == true {
+            report(
+                .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text)), but an output", at: name.range,
+                fix: .init(
+                    "write `outputs.\(name.text)`",
+                    edits: [.init(range: name.range, replacement: "outputs.\(name.text)")]))
+        } else if !result.isInstance, node.isGroup, names.member(name.text, of: result.row) != nil {
+            report(
+                .unknownName, "`\(name.text)` is inside `\(node.id)` and cannot be read from here", at: name.range,
+                fix: .init(
+                    isFanOut
+                        ? "write `items.*.\(name.text)` for that of every copy"
+                        : "give `\(node.id)` an output: `outputs: { NAME: \"${{ steps.\(name.text).outputs.NAME }}\" }`"
+                ))
+        } else {
+            unknownField(name, "`\(node.id)` has no field", among: fieldNames(of: result))
+        }
+    }
+
+    mutating func unknownStep(_ id: ExpressionNode.Name) {
+        var scope = place.readsMembers ? place.row : workflow.nodes[place.row].parent.row
+        var candidates: [String] = []
+        while candidates.count < 1000 {
+            for member in workflow.members(of: NodeIndex(scope)) where workflow[member].hook == nil {
+                candidates.append(workflow[member].id)
+                if candidates.count >= 1000 { break }
+            }
+            if scope == 0 { break }
+            scope = workflow.nodes[scope].parent.row
+        }
+        unknownField(
+            id, "there is no step or group", among: candidates,
+            otherwise: "`steps` reads what stands beside the step or beside a group around it")
+    }
+}

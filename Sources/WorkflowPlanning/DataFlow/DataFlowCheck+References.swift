@@ -1,0 +1,212 @@
+import SourceDiagnostics
+import WorkflowModel
+
+// What a name is, and what lies behind it.
+extension DataFlowCheck {
+    mutating func reference(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        switch name.text {
+        case "steps": return steps(name, path)
+        case "params": return parameters(name, path)
+        case "env": return environment(name, path)
+        case "run": return run(name, path)
+        case "previous":
+            guard let previous = previous(name) else { return .any }
+            return walk(ValueType(.result(previous)), path[...], from: name.range)
+        default:
+            guard let variable = variable(name) else { return .any }
+            return walk(variable, path[...], from: name.range)
+        }
+    }
+
+    // MARK: the way into a value
+
+    mutating func walk(
+        _ type: ValueType, _ path: ArraySlice<ExpressionNode.Accessor>, from range: SourceRange
+    ) -> ValueType {
+        var (type, end) = (type, range)
+        for position in path.indices {
+            let absence = type.absence
+            switch path[position] {
+            case .field(let name):
+                guard let field = field(name, of: type) else { return .any }
+                type = field
+                end = end.joined(with: name.range)
+            case .index(let index):
+                type = element(of: type, at: index)
+                end = end.joined(with: index.range)
+            case .every(let star):
+                let element: ValueType
+                if case .list(let known) = type.kind {
+                    element = known
+                } else if type.isAny {
+                    element = .any
+                } else {
+                    report(.valueType, "`.*` takes a list, found \(type.described)", at: star)
+                    return .any
+                }
+                let rest = walk(element, path[(position + 1)...], from: star)
+                return ValueType(
+                    .list(ValueType(rest.kind, absence: element.absence ?? rest.absence)), absence: absence)
+            }
+            if type.absence == nil { type.absence = absence }
+        }
+        return type
+    }
+
+    private mutating func field(_ name: ExpressionNode.Name, of type: ValueType) -> ValueType? {
+        switch type.kind {
+        case .any: return .any
+        case .object(let fields):
+            if let field = fields.first(where: { $0.name == name.text }) { return field.type }
+            unknownField(name, "this has no field", among: fields.map(\.name))
+        case .result(let result):
+            if let field = field(name.text, of: result) { return field }
+            unknownResult(name, result)
+        case .outputs(let result):
+            if let output = output(name.text, of: result) { return output }
+            let id = workflow.nodes[result.row].id
+            let declared = workflow.nodes[result.row].settings?.outputs.map(\.name) ?? []
+            unknownField(
+                name, "`\(id)` declares no output", among: declared,
+                otherwise: "declare it: `outputs: { \(name.text): string }` of `\(id)`",
+                note: .init("`\(id)` is declared here", at: workflow.nodes[result.row].range))
+        case .list:
+            report(
+                .valueType, "a list has no field \(Phrase.quoted(name.text))", at: name.range,
+                fix: .init("write `.*.\(name.text)` for that of every element, or `[0].\(name.text)` for the first's"))
+        default:
+            report(.valueType, "\(type.described) has no field \(Phrase.quoted(name.text))", at: name.range)
+        }
+        return nil
+    }
+
+    private mutating func element(of type: ValueType, at index: ExpressionNode) -> ValueType {
+        let key = present(index)
+        switch type.kind {
+        case .any: return .any
+        case .list(let element):
+            guard key.isAny || key.isNumber else {
+                report(.valueType, "the index of a list is a whole number, found \(key.described)", at: index.range)
+                return .any
+            }
+            return ValueType(element.kind, absence: element.absence ?? "the list may be shorter")
+        case .object, .result, .outputs:
+            guard key.isAny || key.isText else {
+                report(.valueType, "a field of an object is a text, found \(key.described)", at: index.range)
+                return .any
+            }
+            return .any
+        default:
+            report(.valueType, "\(type.described) has no index", at: index.range)
+            return .any
+        }
+    }
+
+    // MARK: roots
+
+    private mutating func parameters(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard let name = member(root, path) else { return .any }
+        guard let parameter = workflow.parameters.first(where: { $0.name == name.text }) else {
+            unknownField(
+                name, "there is no parameter", among: workflow.parameters.map(\.name),
+                otherwise: "declare it under `params` at the top of the file")
+            return .any
+        }
+        let kind: ValueType.Kind =
+            switch parameter.kind {
+            case .string, .path: .string
+            case .int: .int
+            case .bool: .bool
+            case .list: .list(ValueType(.string))
+            case .choice(let words): .word(words)
+            }
+        return walk(ValueType(kind), path.dropFirst(), from: name.range)
+    }
+
+    private mutating func environment(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard let name = member(root, path) else { return .any }
+        // What the top of the file sets is there, except while it is being set.
+        let isSet =
+            place.row != 0
+            && workflow.nodes[0].settings?.env.last { $0.name == name.text }.map { $0.value != nil } == true
+        let type = ValueType(.string, absence: isSet ? nil : "the variable may not be set")
+        return walk(type, path.dropFirst(), from: name.range)
+    }
+
+    private mutating func run(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard let name = member(root, path) else { return .any }
+        switch name.text {
+        case "id", "name": return walk(ValueType(.string), path.dropFirst(), from: name.range)
+        case "outcome":
+            if !isInHookOfWorkflow {
+                report(
+                    .notKnownHere, "the outcome of the run is known only in `finally` and `on-failure` of the workflow",
+                    at: name.range, fix: .init("read the outcome of a step with `steps.ID.outcome`"))
+            }
+            return walk(ValueType(.word(Array(Self.outcomes.prefix(4)))), path.dropFirst(), from: name.range)
+        default:
+            unknownField(name, "`run` has no field", among: ["id", "name", "outcome"])
+            return .any
+        }
+    }
+
+    private var isInHookOfWorkflow: Bool {
+        var row = place.row
+        while row != 0 {
+            let node = workflow.nodes[row]
+            if node.hook != nil, node.parent == .root { return true }
+            row = node.parent.row
+        }
+        return false
+    }
+
+    /// The name behind a root, which does not stand alone.
+    private mutating func member(
+        _ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
+    ) -> ExpressionNode.Name? {
+        if case .field(let name)? = path.first { return name }
+        let isVariable = self.variables(around: place.row).contains { $0.name == root.text }
+        report(
+            .unknownName, "a name is missing after `\(root.text)`", at: root.range,
+            notes: isVariable
+                ? [.init("the variable `\(root.text)` of a fan-out cannot be read here, its name has this meaning")]
+                : [],
+            fix: .init(isVariable ? "give the variable another name" : "write `\(root.text).NAME`"))
+        return nil
+    }
+
+    // MARK: variables
+
+    /// The variables of the fan-outs around a place, innermost first, with the rows that have them.
+    func variables(around row: Int) -> [(name: String, row: Int)] {
+        var variables: [(name: String, row: Int)] = []
+        var row = row
+        while row != 0 {
+            if let fanOut = workflow.nodes[row].settings?.fanOut {
+                var names = fanOut.axes
+                for instance in fanOut.instances {
+                    for variable in instance.variables.dropFirst(fanOut.axes.count) where !names.contains(variable.name)
+                    {
+                        names.append(variable.name)
+                    }
+                }
+                variables += names.map { ($0, row) }
+            }
+            row = workflow.nodes[row].parent.row
+        }
+        return variables
+    }
+
+    private mutating func variable(_ name: ExpressionNode.Name) -> ValueType? {
+        let visible = variables(around: place.row)
+        for (variable, row) in visible where variable == name.text {
+            if row == place.row, !place.seesOwnVariables { continue }
+            guard let fanOut = workflow.nodes[row].settings?.fanOut else { return nil }
+            if fanOut.items != nil { return item(of: row) }
+            let isEverywhere = fanOut.instances.allSatisfy { $0.variables.contains { $0.name == name.text } }
+            return ValueType(.string, absence: isEverywhere ? nil : "not every combination of the matrix has it")
+        }
+        unknownRoot(name, visible: visible)
+        return nil
+    }
+}

@@ -1,0 +1,94 @@
+import SourceDiagnostics
+import WorkflowModel
+
+// Which step a name means, and whether it has ended by then.
+extension DataFlowCheck {
+    mutating func steps(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard case .field(let id)? = path.first else {
+            report(
+                .unknownName, "`steps` is followed by an id", at: root.range,
+                fix: .init("write `steps.ID.outputs.NAME`"))
+            return .any
+        }
+        guard let found = find(id.text) else {
+            unknownStep(id)
+            return .any
+        }
+        guard let result = result(of: found, id, path) else { return .any }
+        return walk(ValueType(.result(result)), path.dropFirst(), from: id.range)
+    }
+
+    /// A step or group by its id: as `needs` sees it, and from a hook also the members of the group around.
+    private func find(_ id: String) -> Int? {
+        var scope = place.readsMembers ? place.row : workflow.nodes[place.row].parent.row
+        while true {
+            if let row = names.member(id, of: scope), workflow.nodes[row].hook == nil { return row }
+            if scope == 0 { return nil }
+            scope = workflow.nodes[scope].parent.row
+        }
+    }
+
+    private mutating func result(
+        of row: Int, _ id: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
+    ) -> ValueType.Result? {
+        let scope = workflow.nodes[row].parent.row
+        if place.readsMembers, scope == place.row {
+            return .init(row: row, facts: knowledge.concluded([.ended, .endedWell], about: row))
+        }
+        // The one who reads, or the group around it that stands beside what is read.
+        var sibling = place.row
+        while sibling != 0, workflow.nodes[sibling].parent.row != scope { sibling = workflow.nodes[sibling].parent.row }
+        if sibling == row {
+            let message =
+                row == place.row
+                ? "`\(id.text)` cannot read its own result" : "`\(id.text)` has not ended while its members run"
+            report(
+                .unorderedRead, message, at: id.range,
+                fix: .init("read the result of a step that ends before, or use a parameter"))
+            return nil
+        }
+        if sibling != 0, workflow.nodes[sibling].hook != nil { return .init(row: row, facts: .ended) }
+        if place.row == 0 {
+            report(
+                .unorderedRead, "this is evaluated before any step has run", at: id.range,
+                fix: .init("set it on the steps that need `\(id.text)`"))
+            return nil
+        }
+        let facts = knowledge.facts(about: row, for: place.row)
+        guard facts.isEmpty else { return .init(row: row, facts: facts) }
+        reportUnordered(id, row, path)
+        return nil
+    }
+
+    private mutating func reportUnordered(
+        _ id: ExpressionNode.Name, _ row: Int, _ path: [ExpressionNode.Accessor]
+    ) {
+        let reader = workflow.nodes[place.row].id
+        var entry = "needs: [\(id.text)]"
+        if path.count > 1, case .field(let field) = path[1], ["outcome", "exit_code"].contains(field.text) {
+            entry = "needs: { \(id.text): done }"
+        }
+        report(
+            .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
+            notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
+            fix: .init("add `\(entry)` to `\(reader)`"))
+    }
+
+    /// The member before, where the place is a member of a sequence itself.
+    mutating func previous(_ name: ExpressionNode.Name) -> ValueType.Result? {
+        let (row, parent) = (place.row, workflow.nodes[place.row].parent.row)
+        guard row != 0, workflow.nodes[parent].settings?.isSequence == true, workflow.nodes[row].hook == nil else {
+            report(
+                .notKnownHere, "`previous` stands only in the members of a group with `order: sequence`",
+                at: name.range, fix: .init("name the step: `steps.ID`"))
+            return nil
+        }
+        guard let predecessor = knowledge.predecessor(of: row) else {
+            report(
+                .notKnownHere, "`\(workflow.nodes[row].id)` is the first of its sequence, there is no `previous`",
+                at: name.range, fix: .init("read a parameter, or a step before the group with `steps.ID`"))
+            return nil
+        }
+        return .init(row: predecessor, facts: knowledge.facts(about: predecessor, for: row))
+    }
+}

@@ -1,0 +1,164 @@
+import SourceDiagnostics
+import WorkflowModel
+
+/// Holds every expression against what is known before the run: that its names exist, that what it reads has ended by
+/// then, that nothing is missing without a default, and that the types fit.
+struct DataFlowCheck {
+    /// Where an expression stands.
+    struct Place {
+        let row: Int
+        /// Whether the variables of the row's own fan-out have values: not where a key belongs to the whole.
+        var seesOwnVariables = true
+        /// Of `outputs`: the members of the row have ended, with success on the whole.
+        var readsMembers = false
+        /// Of `if`, where status functions may stand.
+        var isCondition = false
+    }
+
+    let workflow: Workflow
+    let names: ScopedNames
+    var knowledge: ResultKnowledge
+    var findings = FindingList()
+    /// Steps whose standard output some expression reads.
+    var standardOutputReads: Set<NodeIndex> = []
+    var place = Place(row: 0)
+    /// Above 0 while an expression is looked at only for its type.
+    var silence = 0
+    /// Types of declared group outputs and of items, by where they stand; nil while they are being found.
+    var types: [SourceRange: ValueType?] = [:]
+    private var told: Set<Told> = []
+
+    private struct Told: Hashable {
+        let range: SourceRange
+        let message: String
+    }
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ names: ScopedNames) {
+        self.workflow = workflow
+        self.names = names
+        knowledge = ResultKnowledge(workflow, needs)
+    }
+
+    /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
+    static func concerns(_ workflow: Workflow) -> Bool {
+        workflow.nodes.contains { node in
+            if node.settings != nil { return true }
+            guard case .arguments(let words) = node.body else { return false }
+            return words.contains { $0.literal == nil }
+        }
+    }
+
+    mutating func check() {
+        for row in workflow.nodes.indices { check(row) }
+    }
+
+    private mutating func check(_ row: Int) {
+        let node = workflow.nodes[row]
+        place = Place(row: row)
+        if case .arguments(let words) = node.body {
+            for word in words { check(word) }
+        }
+        guard let settings = node.settings else { return }
+        for entry in settings.env {
+            if let value = entry.value { check(value) }
+        }
+        if let folder = settings.workingDirectory { check(folder, what: "`working-directory`") }
+        if let input = settings.standardInput { check(input, what: "`stdin`") }
+        checkOutputs(settings.outputs, of: row)
+        if let condition = settings.condition { check(condition, of: row) }
+        if let items = settings.fanOut?.items { checkItems(items, of: row) }
+    }
+
+    // MARK: places
+
+    /// A text: what has no value has no place in it. With `what`, it also has to be a text by itself.
+    private mutating func check(_ template: Template, what: String? = nil) {
+        guard case .parsed(let parsed) = template else { return }
+        for case .expression(let expression) in parsed.parts {
+            let type = present(expression.root)
+            if let what, !type.isScalar {
+                report(
+                    .valueType, "\(what) takes a text, found \(type.described)", at: expression.root.range,
+                    fix: .init("write `join(\(expression.text), ' ')`, or `toJSON(\(expression.text))`"))
+            }
+        }
+    }
+
+    private mutating func checkOutputs(_ outputs: [OutputDeclaration], of row: Int) {
+        place = Place(row: row, readsMembers: true)
+        for output in outputs {
+            if case .expression(let template) = output.source { check(template) }
+        }
+    }
+
+    private mutating func check(_ condition: Expression, of row: Int) {
+        place = Place(row: row, seesOwnVariables: false, isCondition: true)
+        let isPresent = type(of: condition.root).absence == nil
+        let type = present(condition.root)
+        if case .bool = type.kind { return }
+        guard !type.isAny, isPresent else { return }
+        report(
+            .valueType, "`if` takes true or false, found \(type.described)", at: condition.root.range,
+            fix: .init(type.isNumber ? "compare it, as in `… > 0`" : "compare it, as in `… == 'value'`"))
+    }
+
+    private mutating func checkItems(_ items: Expression, of row: Int) {
+        place = Place(row: row, seesOwnVariables: false)
+        let type = present(items.root)
+        guard case .list(let element) = type.kind else {
+            if !type.isAny {
+                report(
+                    .valueType, "`for-each` goes over a list, found \(type.described)", at: items.root.range,
+                    fix: type.isText ? .init("write `fromJSON(\(items.text))` if it is the JSON text of one") : nil)
+            }
+            return
+        }
+        if let absence = element.absence {
+            report(
+                .possiblyAbsent, "an item of the list may be missing, because \(absence)", at: items.root.range,
+                fix: .init("give a default for each: `\(items.text) ?? …`"))
+        }
+        switch element.kind {
+        case .bool, .null, .list:
+            report(
+                .valueType, "items of `for-each` are texts, numbers or objects, found \(element.described)",
+                at: items.root.range)
+        default: break
+        }
+    }
+
+    // MARK: findings
+
+    mutating func report(
+        _ code: DiagnosticCode, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
+        fix: Diagnostic.Fix? = nil
+    ) {
+        // An alias makes the same text be looked at several times.
+        guard silence == 0, told.insert(Told(range: range, message: message)).inserted else { return }
+        let file = workflow.file
+        findings.add(.error) { Diagnostic(code, message, in: file, at: range, notes: notes, fix: fix) }
+    }
+
+    /// The type of a part that has to have a value.
+    mutating func present(_ node: ExpressionNode) -> ValueType {
+        let type = type(of: node)
+        guard let absence = type.absence else { return type }
+        let text = Phrase.quoted(workflow.file.text(in: node.range))
+        report(
+            .possiblyAbsent, "\(text) may have no value, because \(absence)", at: node.range,
+            fix: .init("give a default: `\(workflow.file.text(in: node.range)) ?? …`"))
+        return ValueType(type.kind)
+    }
+
+    /// The type of an expression that has its findings at another time.
+    mutating func quietly(at place: Place, _ body: (inout Self) -> ValueType) -> ValueType {
+        let outer = self.place
+        self.place = place
+        silence += 1
+        defer {
+            silence -= 1
+            self.place = outer
+        }
+        return body(&self)
+    }
+}

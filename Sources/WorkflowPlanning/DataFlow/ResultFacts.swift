@@ -1,0 +1,137 @@
+import WorkflowModel
+
+/// What is certain about the end of a step or group when another one starts.
+struct ResultFacts: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let ended = ResultFacts(rawValue: 1)
+    /// With success, a tolerated failure or a skip.
+    static let endedWell = ResultFacts(rawValue: 2)
+    /// It was not skipped or ruled out, so that its own needs were met.
+    static let started = ResultFacts(rawValue: 4)
+    static let succeeded = ResultFacts(rawValue: 8)
+
+    /// What a met entry of `needs` says.
+    init(_ kind: Need.Kind) {
+        switch kind {
+        case .ok: self = [.ended, .endedWell]
+        case .success: self = [.ended, .endedWell, .started, .succeeded]
+        case .failure: self = [.ended, .started]
+        case .done: self = .ended
+        }
+    }
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// Finds out what is certain about ancestors, by walking their `needs` backwards.
+struct ResultKnowledge {
+    private let workflow: Workflow
+    private let needs: ResolvedNeeds
+    /// The member before each one in its group; 0 for the first.
+    private let before: [UInt32]
+    /// Needs that may still be walked: a file where everybody reads the end of a long chain is to be refused in linear
+    /// time. Where it is used up, only what a step itself needs counts.
+    private var budget = 2_000_000
+    /// What is known to the one who asked last, by row, and which rows that are, in the order of a walk backwards.
+    private var known: [ResultFacts]
+    private var walked: [Int] = []
+    private var upcoming = 0
+    private var asked = -1
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
+        self.workflow = workflow
+        self.needs = needs
+        var before = [UInt32](repeating: 0, count: workflow.nodes.count)
+        var last = [UInt32](repeating: 0, count: workflow.nodes.count)
+        for row in workflow.nodes.indices.dropFirst() where workflow.nodes[row].hook == nil {
+            let parent = workflow.nodes[row].parent.row
+            before[row] = last[parent]
+            last[parent] = UInt32(row)
+        }
+        self.before = before
+        known = [ResultFacts](repeating: [], count: workflow.nodes.count)
+    }
+
+    /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
+    func predecessor(of row: Int) -> Int? {
+        let parent = workflow.nodes[row].parent.row
+        guard row != 0, before[row] != 0, workflow.nodes[parent].settings?.isSequence == true else { return nil }
+        return Int(before[row])
+    }
+
+    /// What is certain about `target` when `row` starts; empty where it need not have ended. Mostly O(needs of the row);
+    /// at most those of all ancestors, once per `row`.
+    mutating func facts(about target: Int, for row: Int) -> ResultFacts {
+        if asked != row { ask(for: row) }
+        while !known[target].contains(.succeeded), upcoming < walked.count, budget > 0 {
+            let next = walked[upcoming]
+            upcoming += 1
+            let isSkippedWithNeeds = known[next].contains(.endedWell) && !hasEdgeKinds(next)
+            add(needsOf: next, areMet: !waitsForAll(next) && (known[next].contains(.started) || isSkippedWithNeeds))
+        }
+        return known[target]
+    }
+
+    private mutating func ask(for row: Int) {
+        for old in walked { known[old] = [] }
+        walked.removeAll(keepingCapacity: true)
+        upcoming = 0
+        asked = row
+        // The needs of the groups around are met, too: they have started.
+        var start = row
+        while start != 0 {
+            add(needsOf: start, areMet: !waitsForAll(start))
+            start = workflow.nodes[start].parent.row
+        }
+    }
+
+    private mutating func add(needsOf row: Int, areMet: Bool) {
+        for entry in needs.range(of: row) {
+            let need = needs.entries[entry]
+            let kind = workflow.nodes[row].needs[Int(need.position)].kind
+            learn(areMet ? ResultFacts(kind) : .ended, about: Int(need.target))
+        }
+        if let predecessor = predecessor(of: row) { learn(areMet ? ResultFacts(.ok) : .ended, about: predecessor) }
+    }
+
+    private mutating func learn(_ facts: ResultFacts, about row: Int) {
+        budget -= 1
+        let new = known[row].union(concluded(facts, about: row))
+        guard new != known[row] else { return }
+        known[row] = new
+        walked.append(row)
+    }
+
+    /// What a good end says about a row that cannot be skipped and whose failure is not tolerated.
+    func concluded(_ facts: ResultFacts, about row: Int) -> ResultFacts {
+        guard facts.contains(.endedWell), !mayBeSkipped(row) else { return facts }
+        let isTolerant = workflow.nodes[row].settings?.continueOnError == true
+        return facts.union(isTolerant ? .started : [.started, .succeeded])
+    }
+
+    private func mayBeSkipped(_ row: Int) -> Bool {
+        if isConditional(row) || hasKind(row, .failure) { return true }
+        // A skip of what has to succeed skips this one, too.
+        return needs.range(of: row).contains { entry in
+            let need = needs.entries[entry]
+            let target = Int(need.target)
+            return workflow.nodes[row].needs[Int(need.position)].kind == .success
+                && (isConditional(target) || hasEdgeKinds(target))
+        }
+    }
+
+    private func isConditional(_ row: Int) -> Bool {
+        guard let settings = workflow.nodes[row].settings else { return false }
+        return settings.condition != nil || !settings.platforms.isEmpty
+    }
+
+    private func hasEdgeKinds(_ row: Int) -> Bool { hasKind(row, .failure) || hasKind(row, .success) }
+
+    private func hasKind(_ row: Int, _ kind: Need.Kind) -> Bool {
+        workflow.nodes[row].needs.contains { $0.kind == kind }
+    }
+
+    /// A condition with a status function decides whatever the needs came to.
+    private func waitsForAll(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
+}
