@@ -203,7 +203,8 @@ final class StepRun {
         var written: [UInt8] = []
         if let file { written = try files.take(file, limit: OutputDeclaration.Kind.sizeLimit) }
         do {
-            return try frame.declarations.values(inFile: written, standardOutput: standardOutput ?? [])
+            return try frame.declarations.values(
+                inFile: written, standardOutput: standardOutput ?? [], hiding: secrets)
         } catch {
             throw Refusal(error.message, kind: .output)
         }

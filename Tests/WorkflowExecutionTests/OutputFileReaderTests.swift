@@ -53,14 +53,23 @@ import WorkflowModel
         ("count=many", "output `count` has to be a whole number, found `many` (line 1 of $FLOWRUN_OUTPUT)"),
         ("\ncount=1.0", "output `count` has to be a whole number, found `1.0` (line 2 of $FLOWRUN_OUTPUT)"),
         ("count=", "output `count` has to be a whole number, found `` (line 1 of $FLOWRUN_OUTPUT)"),
-        ("counts=1", "wrote the output `counts`, which it does not declare; did you mean `count`? (line 1 of $FLOWRUN_OUTPUT)"),
-        ("count =1", "wrote the output `count `, which it does not declare; did you mean `count`? (line 1 of $FLOWRUN_OUTPUT)"),
+        (
+            "counts=1",
+            "wrote the output `counts`, which it does not declare; did you mean `count`? (line 1 of $FLOWRUN_OUTPUT)"
+        ),
+        (
+            "count =1",
+            "wrote the output `count `, which it does not declare; did you mean `count`? (line 1 of $FLOWRUN_OUTPUT)"
+        ),
         ("count=1\nnonsense", "expected `name=value` or `name<<END`, found `nonsense` (line 2 of $FLOWRUN_OUTPUT)"),
         ("count<<E\n1\n", "output `count` is not ended by a line `E` (line 1 of $FLOWRUN_OUTPUT)"),
         ("count<<\n1\n", "output `count` has no word behind `<<` that would end it (line 1 of $FLOWRUN_OUTPUT)"),
         (#"{"count": "1"}"#, #"output `count` has to be a whole number, found `"1"`"#),
         (#"{"count": 1.5}"#, "output `count` has to be a whole number, found `1.5`"),
-        ("{\n\"count\" 1}", "wrote what begins as a JSON object but is none: `:` is wanted (line 2 of $FLOWRUN_OUTPUT)"),
+        (
+            "{\n\"count\" 1}",
+            "wrote what begins as a JSON object but is none: `:` is wanted (line 2 of $FLOWRUN_OUTPUT)"
+        ),
         ("", "did not write the declared output `count` to $FLOWRUN_OUTPUT"),
         ("{}", "did not write the declared output `count` to $FLOWRUN_OUTPUT"),
     ])
@@ -70,7 +79,10 @@ import WorkflowModel
 
     @Test(arguments: [
         ("isGood=yes", "output `isGood` has to be `true` or `false`, found `yes` (line 1 of $FLOWRUN_OUTPUT)"),
-        ("isGood=true\ntargets={}", "output `targets` has to be a JSON array, found `{}`"),
+        (
+            "isGood=true\ntargets={}",
+            "output `targets` has to be a JSON array, found `{}` (line 2 of $FLOWRUN_OUTPUT)"
+        ),
         (
             "isGood=true\ntargets=a,b",
             "output `targets` has to be a JSON array, found `a,b`: this begins no value (line 2 of $FLOWRUN_OUTPUT)"
@@ -112,7 +124,9 @@ import WorkflowModel
     }
 
     @Test func `standard output that is no value is refused`() throws {
-        #expect(throws: OutputMistake.self) { try OutputDeclaration.Kind.int.value(ofStandardOutput: [0x61], name: "v") }
+        #expect(throws: OutputMistake.self) {
+            try OutputDeclaration.Kind.int.value(ofStandardOutput: [0x61], name: "v")
+        }
         #expect(throws: OutputMistake.self) {
             try OutputDeclaration.Kind.string.value(ofStandardOutput: [0xFF], name: "v")
         }
@@ -129,7 +143,10 @@ import WorkflowModel
             let text = random.hostileText(upTo: index % 400 == 0 ? 100 << 10 : 60)
             var end = "END"
             while text.contains(end) { end += "X" }
-            var files = ["text<<\(end)\n\(text)\n\(end)\n", String(decoding: try JSONEncoder().encode(["text": text]), as: UTF8.self)]
+            var files = [
+                "text<<\(end)\n\(text)\n\(end)\n",
+                String(decoding: try JSONEncoder().encode(["text": text]), as: UTF8.self),
+            ]
             if !text.utf8.contains(0x0A) { files.append("text=\(text)\n") }
             for file in files {
                 let value = try reader.read(Array(file.utf8)).first?.value
@@ -143,11 +160,14 @@ import WorkflowModel
 
     @Test func `random bytes never stop the reader`() throws {
         var random = SeededGenerator(seed: 5)
-        let pieces = ["text", "count", "=", "<<", "E", "\n", "{", "}", "\"", ":", "[", ",", "1", "\u{1}", "é"].map { Array($0.utf8) }
+        let pieces = ["text", "count", "=", "<<", "E", "\n", "{", "}", "\"", ":", "[", ",", "1", "\u{1}", "é"].map {
+            Array($0.utf8)
+        }
         for _ in 0..<5000 {
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 0...12, using: &random) {
-                bytes += Int.random(in: 0..<9, using: &random) == 0
+                bytes +=
+                    Int.random(in: 0..<9, using: &random) == 0
                     ? [UInt8.random(in: 0...255, using: &random)] : pieces.randomElement(using: &random)!
             }
             // Whatever it says, it comes back.
@@ -160,8 +180,10 @@ extension SeededGenerator {
     /// Quotes, substitutions, line ends, blanks at the ends, NUL, and what looks like the formats around.
     mutating func hostileText(upTo count: Int) -> String {
         let pieces = [
-            "'", "\"", "`id`", "$(id)", "${{ params.x }}", "\\", "\n", "\r\n", "\t", " ", "\0", "--", "-rf", "*", "~", "=",
-            "<<END", "END", "{\"text\":", "}", "é", "e\u{301}", "🎉", "\u{2028}", "\u{FEFF}", "%s%n", "!!", "a", ";", "&&",
+            "'", "\"", "`id`", "$(id)", "${{ params.x }}", "\\", "\n", "\r\n", "\t", " ", "\0", "--", "-rf", "*", "~",
+            "=",
+            "<<END", "END", "{\"text\":", "}", "é", "e\u{301}", "🎉", "\u{2028}", "\u{FEFF}", "%s%n", "!!", "a", ";",
+            "&&",
         ]
         var text = ""
         let length = Int.random(in: 0...count, using: &self)

@@ -24,11 +24,16 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
             [secret("TOKEN", .environment("CI_TOKEN")), secret("KEY", .file("key"))], folder: test.folder,
             variable: Self.variable)
         let uses = ["KEY", "TOKEN"].map { SecretUse(name: $0, range: .beginning) }
-        #expect(secrets.environment(for: uses).map { "\($0)=\($1)" } == ["KEY=line one\nline two", "TOKEN=token-of-ci"])
+        #expect(
+            secrets.environment(for: uses).map { "\($0)=\($1)" } == ["KEY=line one\nline two", "TOKEN=token-of-ci"])
         #expect(secrets.environment(for: []).isEmpty)
         #expect(secrets.sources == ["CI_TOKEN"])
         #expect(secrets.masked("token-of-ci, line two") == "***, ***")
         #expect(secrets.masked(Value.string("a line one")) == .string("a ***"))
+        // A secret that is cut is none that the mask could find.
+        #expect(
+            secrets.quoted(String(repeating: "x", count: 55) + "token-of-ci")
+                == "`\(String(repeating: "x", count: 55))***`")
     }
 
     @Test func `a workflow without secrets hides nothing`() throws {
@@ -49,7 +54,8 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
         let reasons = ["not set", "3 bytes", "is empty", "NUL", "no such file", "is empty", "is a directory"]
         #expect(error.messages.count == reasons.count)
         for (message, reason) in zip(error.messages, reasons) { #expect(message.contains(reason), "\(message)") }
-        #expect(error.messages.first == "secret `A`: the variable `UNSET` is not set; set it in the environment of flowrun")
+        #expect(
+            error.messages.first == "secret `A`: the variable `UNSET` is not set; set it in the environment of flowrun")
     }
 
     @Test func `what is no text or too large is refused`() throws {

@@ -9,7 +9,8 @@ import WorkflowModel
 @Suite struct SecretMaskTests {
     @Test(arguments: [
         ("the word is hunter2, they say", "the word is ***, they say"), ("hunter2", "***"), ("hunter", "hunter"),
-        ("hunter2hunter2 and hunter2", "*** and ***"), ("hhunter22", "h***2"), ("hunter hunte hunter2", "hunter hunte ***"),
+        ("hunter2hunter2 and hunter2", "*** and ***"), ("hhunter22", "h***2"),
+        ("hunter hunte hunter2", "hunter hunte ***"),
         ("", ""), ("HUNTER2", "HUNTER2"),
     ])
     func `a secret becomes three stars wherever it stands`(text: String, masked: String) throws {
@@ -78,7 +79,8 @@ import WorkflowModel
     }
 
     @Test func `printing a mask or the secrets prints no secret`() throws {
-        let secrets = try RunSecrets([secret("TOKEN", .environment("TOKEN"))], folder: nil, variable: { _ in Array("hunter2".utf8) })
+        let secrets = try RunSecrets(
+            [secret("TOKEN", .environment("TOKEN"))], folder: nil, variable: { _ in Array("hunter2".utf8) })
         var dumped = "\(secrets) \(String(reflecting: secrets)) \(String(reflecting: secrets.mask))"
         dump(secrets, to: &dumped)
         dump(secrets.mask, to: &dumped)
@@ -101,7 +103,9 @@ import WorkflowModel
                 let text = random.text(with: forms)
                 let masked = random.cut(text, by: mask)
                 guard masked == reference(text, hiding: all) else {
-                    Issue.record("\(secrets) in \(String(decoding: text, as: UTF8.self)): \(String(decoding: masked, as: UTF8.self))")
+                    Issue.record(
+                        "\(secrets) in \(String(decoding: text, as: UTF8.self)): \(String(decoding: masked, as: UTF8.self))"
+                    )
                     return
                 }
                 // Secrets here hold no stars, so that a replacement cannot complete one.
@@ -139,7 +143,9 @@ import WorkflowModel
         let mask = try #require(SecretMask(["hunter2", "correct horse battery"]))
         var random = SeededGenerator(seed: 3)
         for _ in 0..<300 {
-            let text = (0..<Int.random(in: 0...400, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let text = (0..<Int.random(in: 0...400, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
             #expect(random.cut(text, by: mask) == text)
         }
     }
@@ -183,7 +189,11 @@ private func reference(_ text: [UInt8], hiding forms: Set<[UInt8]>) -> [UInt8] {
     }
     var result: [UInt8] = []
     for (index, byte) in text.enumerated() {
-        if !isHidden[index] { result.append(byte) } else if index == 0 || !isHidden[index - 1] { result += Array("***".utf8) }
+        if !isHidden[index] {
+            result.append(byte)
+        } else if index == 0 || !isHidden[index - 1] {
+            result += Array("***".utf8)
+        }
     }
     return result
 }
@@ -215,7 +225,8 @@ private func encodings(of secret: String) throws -> [String] {
     let lower = percent.replacing(#/%[0-9A-F]{2}/#) { $0.output.lowercased() }
     let hex = secret.utf8.map { String(format: "%02x", $0) }.joined()
     return [
-        secret, String(json.dropFirst().dropLast()), String(plainJSON.dropFirst().dropLast()), percent, component, lower,
+        secret, String(json.dropFirst().dropLast()), String(plainJSON.dropFirst().dropLast()), percent, component,
+        lower,
         percent.replacing("%20", with: "+"), lower.replacing("%20", with: "+"), hex, hex.uppercased(),
         secret.replacing("'", with: #"'\''"#),
     ]

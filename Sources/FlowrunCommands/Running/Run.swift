@@ -71,7 +71,9 @@ package struct Run {
             standardError.say(error.message)
             return (.unable, nil)
         }
-        let runner = WorkflowRunner(plan, options: options(with: values), reporters: logs.reporters) { !logs.areCongested }
+        let runner = WorkflowRunner(plan, options: options(with: values), reporters: logs.reporters) {
+            !logs.areCongested
+        }
         Signals.take { runner.interrupt(by: $0) }
         let result = await runner.run()
         let failure = await logs.close { runner.signal != nil }

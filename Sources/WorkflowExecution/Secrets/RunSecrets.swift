@@ -56,6 +56,9 @@ package struct RunSecrets: Sendable {
     /// The value as it may be logged.
     package func masked(_ value: Value) -> Value { mask?.mask(value) ?? value }
 
+    /// The text in a message. Masked before it is cut, since nobody could find what is left of a secret then.
+    func quoted(_ text: String) -> String { Phrase.quoted(masked(text)) }
+
     /// A variable of flowrun's own environment, byte for byte.
     package static func variable(_ name: String) -> [UInt8]? {
         getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }

@@ -13,9 +13,14 @@ package import WorkflowModel
 /// Nothing in a value is ever looked at again. Pure: whoever ran the step has read the bytes.
 package struct OutputFileReader {
     private let declarations: [OutputDeclaration]
+    private let secrets: RunSecrets
 
     /// All outputs that the step declares; those that do not come from the file are not to be found in it.
-    package init(_ declarations: [OutputDeclaration]) { self.declarations = declarations }
+    /// `secrets` stand in no message.
+    package init(_ declarations: [OutputDeclaration], hiding secrets: RunSecrets = .none) {
+        self.declarations = declarations
+        self.secrets = secrets
+    }
 
     /// The values of all outputs that come from the file, in the order of their declarations. Throws the first mistake.
     package func read(_ bytes: [UInt8]) throws(OutputMistake) -> [Value.Field] {
@@ -57,7 +62,8 @@ package struct OutputFileReader {
         guard case .object(let fields) = object else { return [:] }
         var values: [String: Value] = [:]
         for field in fields {
-            values[field.name] = try kind(of: field.name, line: nil).checked(field.value, name: field.name)
+            values[field.name] = try kind(of: field.name, line: nil).checked(
+                field.value, name: field.name, line: nil, hiding: secrets)
         }
         return values
     }
@@ -71,7 +77,8 @@ package struct OutputFileReader {
             let number = lines.number
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             let (name, value) = try entry(line, in: &lines)
-            values[name] = try kind(of: name, line: number).value(of: value, name: name, line: number)
+            values[name] = try kind(of: name, line: number).value(
+                of: value, name: name, line: number, hiding: secrets)
         }
         return values
     }
@@ -88,16 +95,18 @@ package struct OutputFileReader {
                 let name = try text(line[..<index], number)
                 let end = line[(index + 2)...]
                 guard !end.isEmpty else {
-                    throw OutputMistake("output `\(name)` has no word behind `<<` that would end it", line: number)
+                    throw OutputMistake(
+                        "output \(secrets.quoted(name)) has no word behind `<<` that would end it", line: number)
                 }
                 guard let value = lines.upTo(end) else {
                     throw OutputMistake(
-                        "output `\(name)` is not ended by a line \(Phrase.quoted(try text(end, number)))", line: number)
+                        "output \(secrets.quoted(name)) is not ended by a line \(secrets.quoted(try text(end, number)))",
+                        line: number)
                 }
                 return (name, try text(value, number + 1))
             }
         }
-        let found = Phrase.quoted(try text(line, number))
+        let found = secrets.quoted(try text(line, number))
         throw OutputMistake("expected `name=value` or `name<<END`, found \(found)", line: number)
     }
 
@@ -109,7 +118,7 @@ package struct OutputFileReader {
         case .expression, nil:
             let near = Suggestion.nearest(to: name, among: declarations.map(\.name))
             throw OutputMistake(
-                "wrote the output \(Phrase.quoted(name)), which it does not declare"
+                "wrote the output \(secrets.quoted(name)), which it does not declare"
                     + (near.map { "; did you mean `\($0)`?" } ?? ""), line: line)
         }
     }

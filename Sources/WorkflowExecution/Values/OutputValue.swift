@@ -6,7 +6,9 @@ extension OutputDeclaration.Kind {
     package static let sizeLimit = 1 << 20
 
     /// The value of an output with `from: stdout`: the whole text without the line end at its end.
-    package func value(ofStandardOutput bytes: [UInt8], name: String) throws(OutputMistake) -> Value {
+    package func value(
+        ofStandardOutput bytes: [UInt8], name: String, hiding secrets: RunSecrets = .none
+    ) throws(OutputMistake) -> Value {
         guard bytes.count <= Self.sizeLimit else {
             throw OutputMistake("output `\(name)` has more than \(Self.sizeLimit >> 20) MiB on standard output")
         }
@@ -15,47 +17,53 @@ extension OutputDeclaration.Kind {
         guard let text = String(validating: text, as: UTF8.self) else {
             throw OutputMistake("output `\(name)` is not UTF-8 on standard output")
         }
-        return try value(of: text, name: name, line: nil)
+        return try value(of: text, name: name, line: nil, hiding: secrets)
     }
 
     /// The value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every byte.
-    func value(of text: String, name: String, line: Int?) throws(OutputMistake) -> Value {
+    func value(
+        of text: String, name: String, line: Int?, hiding secrets: RunSecrets
+    ) throws(OutputMistake) -> Value {
         let bare = text.utf8.trimmed
         switch self {
         case .string:
             return .string(text)
         case .int:
             if let number = TypedText.int(bare) { return .int(number) }
-            throw mistake(name, expected: "a whole number", found: text, line)
+            throw mistake(name, expected: "a whole number", found: secrets.quoted(text), line)
         case .bool:
             if let value = TypedText.bool(bare) { return .bool(value) }
-            throw mistake(name, expected: "`true` or `false`", found: text, line)
+            throw mistake(name, expected: "`true` or `false`", found: secrets.quoted(text), line)
         case .list, .json:
             let value: Value
             do {
                 value = try Value(json: text)
             } catch {
                 let expected = self == .list ? "a JSON array" : "JSON"
-                throw OutputMistake(
-                    "output `\(name)` has to be \(expected), found \(Phrase.quoted(text)): \(error.message)", line: line)
+                throw mistake(
+                    name, expected: expected, found: "\(secrets.quoted(text)): \(error.message)", line)
             }
-            return try checked(value, name: name)
+            return try checked(value, name: name, line: line, hiding: secrets)
         }
     }
 
     /// A value out of a JSON object; no type turns into another.
-    func checked(_ value: Value, name: String) throws(OutputMistake) -> Value {
+    func checked(
+        _ value: Value, name: String, line: Int?, hiding secrets: RunSecrets
+    ) throws(OutputMistake) -> Value {
+        let expected: String
         switch (self, value) {
         case (.string, .string), (.int, .int), (.bool, .bool), (.list, .list), (.json, _): return value
-        case (.string, _): throw mistake(name, expected: "a JSON string", found: value.json, nil)
-        case (.int, _): throw mistake(name, expected: "a whole number", found: value.json, nil)
-        case (.bool, _): throw mistake(name, expected: "`true` or `false`", found: value.json, nil)
-        case (.list, _): throw mistake(name, expected: "a JSON array", found: value.json, nil)
+        case (.string, _): expected = "a JSON string"
+        case (.int, _): expected = "a whole number"
+        case (.bool, _): expected = "`true` or `false`"
+        case (.list, _): expected = "a JSON array"
         }
+        throw mistake(name, expected: expected, found: Phrase.quoted(secrets.masked(value).json), line)
     }
 
     private func mistake(_ name: String, expected: String, found: String, _ line: Int?) -> OutputMistake {
-        OutputMistake("output `\(name)` has to be \(expected), found \(Phrase.quoted(found))", line: line)
+        OutputMistake("output `\(name)` has to be \(expected), found \(found)", line: line)
     }
 }
 
@@ -71,13 +79,17 @@ extension String.UTF8View {
 }
 
 extension [OutputDeclaration] {
-    /// All values of a step that has succeeded, in the order of their declarations. Throws the first mistake.
-    func values(inFile file: [UInt8], standardOutput: [UInt8]) throws(OutputMistake) -> [Value.Field] {
-        let written = try OutputFileReader(self).read(file)
+    /// All values of a step that has succeeded, in the order of their declarations. Throws the first mistake, in whose
+    /// message no secret stands.
+    func values(
+        inFile file: [UInt8], standardOutput: [UInt8], hiding secrets: RunSecrets
+    ) throws(OutputMistake) -> [Value.Field] {
+        let written = try OutputFileReader(self, hiding: secrets).read(file)
         var fields: [Value.Field] = []
         for declaration in self {
             if case .standardOutput(let kind) = declaration.source {
-                let value = try kind.value(ofStandardOutput: standardOutput, name: declaration.name)
+                let value = try kind.value(
+                    ofStandardOutput: standardOutput, name: declaration.name, hiding: secrets)
                 fields.append(Value.Field(name: declaration.name, value: value))
             } else if let field = written.first(where: { $0.name == declaration.name }) {
                 fields.append(field)

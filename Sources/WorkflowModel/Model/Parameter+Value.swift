@@ -52,7 +52,9 @@ extension Parameter {
             return .string(text)
         case .list:
             let items = try text.utf8.first == UInt8(ascii: "[") ? jsonItems(text) : commaItems(text)
-            for (index, item) in items.enumerated() { try match(item, of: "item \(index + 1), \(Phrase.quoted(item)),") }
+            for (index, item) in items.enumerated() {
+                try match(item, of: "item \(index + 1), \(Phrase.quoted(item)),")
+            }
             return .list(items.map(Value.string))
         }
     }
