@@ -51,10 +51,10 @@ final class RunBook {
         return row != 0 && plan.nodes[parent].role == .fanOut ? parent : row
     }
 
-    /// Makes the instances of a dynamic fan-out; returns their rows.
-    func expand(_ row: Int, over items: Value) throws(FanOut.ItemProblem) -> Range<Int> {
+    /// Makes the instances of a dynamic fan-out; returns their rows. `isHidden` as in `FanOut.instances`.
+    func expand(_ row: Int, over items: Value, isHidden: (String) -> Bool) throws(FanOut.ItemProblem) -> Range<Int> {
         guard let fanOut = settings(of: row)?.fanOut else { return 0..<0 }
-        let instances = try fanOut.instances(over: items)
+        let instances = try fanOut.instances(over: items, isHidden: isHidden)
         return plan.expand(row, into: instances)
     }
 

@@ -33,7 +33,7 @@ extension WorkflowRunner {
         guard let fanOut = book.settings(of: row)?.fanOut, let items = fanOut.items else { return nil }
         do {
             let value = try items.evaluate(in: RowScope(facts: facts, row: row))
-            let rows = try book.expand(row, over: value)
+            let rows = try book.expand(row, over: value) { options.secrets.masked($0) != $0 }
             for added in rows where book.plan.nodes[added].role == .step {
                 recorder.record(.stepAdded(step: book.id(added), by: book.id(row)), round: round(of: added))
             }

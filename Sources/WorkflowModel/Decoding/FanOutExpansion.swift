@@ -43,13 +43,16 @@ struct FanOutExpansion {
         return Self.instances(combinations, axisCount: axes.count)
     }
 
-    /// Gives each combination its key.
-    static func instances(_ combinations: [[Variable]], axisCount: Int) -> [FanOut.Instance] {
-        var keys = combinations.enumerated().map { index, combination in
-            key(of: combination, axisCount: axisCount) ?? String(index)
+    /// Gives each combination its key, which is a number where a value is no plain word or `isHidden`.
+    static func instances(
+        _ combinations: [[Variable]], axisCount: Int, isHidden: (String) -> Bool = { _ in false }
+    ) -> [FanOut.Instance] {
+        let words = combinations.map { combination in
+            key(of: combination, axisCount: axisCount).flatMap { isHidden($0) ? nil : $0 }
         }
+        var keys = words.enumerated().map { index, word in word ?? String(index) }
         // An index may look like another instance's value: then all are counted.
-        let hasIndex = zip(combinations, keys).contains { key(of: $0, axisCount: axisCount) != $1 }
+        let hasIndex = words.contains(nil)
         if hasIndex, Set(keys).count < keys.count { keys = combinations.indices.map(String.init) }
         return zip(keys, combinations).map { FanOut.Instance(key: $0, variables: $1) }
     }

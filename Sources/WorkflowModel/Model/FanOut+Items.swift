@@ -5,7 +5,12 @@ extension FanOut {
     }
 
     /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
-    package func instances(over value: Value) throws(ItemProblem) -> [Instance] {
+    ///
+    /// An instance whose item `isHidden` is named by its number, because its name stands in every log; for the same
+    /// reason no message shows an item.
+    package func instances(
+        over value: Value, isHidden: (String) -> Bool = { _ in false }
+    ) throws(ItemProblem) -> [Instance] {
         guard case .list(let items) = value else {
             throw ItemProblem(message: "is no list but \(value.described)")
         }
@@ -14,21 +19,22 @@ extension FanOut {
                 message: "has \(items.count) items, more than the limit of \(limit); "
                     + "write `max-items: \(items.count)` if that many are meant")
         }
-        var seen: Set<String> = []
+        var seen: [String: Int] = [:]
         var combinations: [[Variable]] = []
-        for item in items {
+        for (index, item) in items.enumerated() {
             switch item {
             case .string, .int, .bool, .decimal, .object: break
             case .null, .list:
                 throw ItemProblem(message: "has \(item.described) as an item; an item is a text, a number or an object")
             }
             let text = item.text
-            guard seen.insert(text).inserted else {
+            if let first = seen.updateValue(index, forKey: text) {
                 throw ItemProblem(
-                    message: "has the item `\(text.prefix(64))` twice; write `unique(…)` around the list to keep one")
+                    message: "has one item twice, as number \(first + 1) and number \(index + 1); "
+                        + "write `unique(…)` around the list to keep one")
             }
             combinations.append([Variable(name: axes.first ?? "item", value: text, typedValue: item)])
         }
-        return FanOutExpansion.instances(combinations, axisCount: 1)
+        return FanOutExpansion.instances(combinations, axisCount: 1, isHidden: isHidden)
     }
 }
