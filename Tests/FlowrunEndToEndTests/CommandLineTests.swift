@@ -94,7 +94,8 @@ struct CommandLineTests {
         [], ["--nonsense"], ["run"], ["run", "workflow.yml", "-j", "0"], ["run", "workflow.yml", "-j", "many"],
         ["workflow.yml", "--log", "xml"], ["workflow.yml", "--timeout", "30"], ["workflow.yml", "--env", "NOVALUE"],
         ["workflow.yml", "--param", "novalue"], ["workflow.yml", "--param", "=x"],
-        ["workflow.yml", "--param", "unknown=x"], ["workflow.yml", "no-such-step"], ["check"], ["explain", "FR9999"], ["ctl", "status"], ["runs"],
+        ["workflow.yml", "--param", "unknown=x"], ["workflow.yml", "no-such-step"], ["check"], ["explain", "FR9999"],
+        ["ctl", "status"], ["runs"],
     ])
     func `exit 64 for wrong usage, told on standard error`(arguments: [String]) async throws {
         let result = try await FlowrunTest(Self.good).start(arguments).finish()

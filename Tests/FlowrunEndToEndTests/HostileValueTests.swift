@@ -4,7 +4,6 @@ import Testing
 
 /// Values are never code: whatever a value holds, it arrives byte for byte on every way through a workflow, and nothing in
 /// it is ever run. Each way carries all 2,000 texts, in few processes.
-@Suite(.disabled("until params, outputs, items and expressions reach the processes of steps"))
 struct HostileValueTests {
     private static let count = 2000
     /// Distinct, since a fan-out refuses equal items; none with a NUL, which no process can be given.
@@ -13,7 +12,8 @@ struct HostileValueTests {
         var texts: [String] = []
         var seen: Set<[UInt8]> = []
         while texts.count < count {
-            let text = random.hostileText(of: texts.count % 700 == 3 ? 100 << 10 : Int.random(in: 0...60, using: &random))
+            let text = random.hostileText(
+                of: texts.count % 700 == 3 ? 100 << 10 : Int.random(in: 0...60, using: &random))
             if seen.insert(Array(text.utf8)).inserted { texts.append(text) }
         }
         return texts
@@ -63,7 +63,9 @@ struct HostileValueTests {
         #expect(!test.exists("CANARY"), "a value was run")
     }
 
-    @Test func `outputs come back on standard input, in an argv and in the environment`() async throws {
+    @Test func `outputs come back on standard input, in an argv and in the environment`()
+        async throws
+    {
         let words = Self.texts.indices.map { #""${{ steps.make.outputs.texts[\#($0)] }}""# }
         let variables = Self.texts.indices.map { #"V\#($0): "${{ steps.make.outputs.texts[\#($0)] }}""# }
         let test = try test(
@@ -123,7 +125,9 @@ struct HostileValueTests {
         try await expectSame(test, ["params"], options: options)
     }
 
-    @Test func `items of a fan-out arrive as variables, in an argv and on standard input`() async throws {
+    @Test func `items of a fan-out arrive as variables, in an argv and on standard input`()
+        async throws
+    {
         let script = #"printf %s "$item" > out/$$.env; printf %s "$1" > out/$$.argv; cat > out/$$.stdin"#
         let test = try test(
             """
@@ -182,8 +186,10 @@ extension SeededGenerator {
     fileprivate mutating func hostileText(of length: Int) -> String {
         let pieces = [
             "$(touch CANARY)", "`touch CANARY`", "; touch CANARY #", "'; touch CANARY; '", "\"; touch CANARY; \"",
-            "&& touch CANARY", "\ntouch CANARY\n", "| touch CANARY", "${IFS}", "${{ params.P0 }}", "${{ 1 == 1 }}", "$HOME",
-            "'", "\"", "\\", "\\n", "\n", "\r", "\t", " ", "--help", "-rf", "-", "*", "?", "[a]", "~", "!!", "%s%n", "%00",
+            "&& touch CANARY", "\ntouch CANARY\n", "| touch CANARY", "${IFS}", "${{ params.P0 }}", "${{ 1 == 1 }}",
+            "$HOME",
+            "'", "\"", "\\", "\\n", "\n", "\r", "\t", " ", "--help", "-rf", "-", "*", "?", "[a]", "~", "!!", "%s%n",
+            "%00",
             "{a,b}", "<<EOF", "=", "::set-output name=a::b", "\u{1B}[2J", "\u{7F}", "é", "e\u{301}", "🎉", "\u{2028}",
             "\u{FEFF}", "\u{202E}", "../../etc/passwd", "null", "true", "0", "a", "b",
         ]

@@ -2,7 +2,6 @@ import FlowrunTestSupport
 import Testing
 
 /// `--param`: what the caller gives, and where it arrives.
-@Suite(.disabled("until `params` is decoded"))
 struct ParameterTests {
     private static let workflow = """
         version: 1
