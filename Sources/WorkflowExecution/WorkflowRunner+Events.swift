@@ -103,7 +103,7 @@ extension WorkflowRunner {
             facts.forget(member)
         }
         builder.forget(row)
-        recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay), round: ended)
+        recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay))
     }
 
     private func stepHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {
