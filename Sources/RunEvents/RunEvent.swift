@@ -117,15 +117,31 @@ package struct StepStarted: Sendable {
     /// The values of the innermost fan-out around the step, in axis order, with commas between them; the id has only
     /// their number where one of them is no plain word. Nil outside of a fan-out.
     package let item: String?
+    /// How people are to be shown what it writes; nil where the file does not say.
+    package let view: OutputView?
 
-    package init(step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil) {
+    package init(
+        step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil,
+        view: OutputView? = nil
+    ) {
         self.item = item
+        self.view = view
         self.step = step
         self.attempt = attempt
         self.pid = pid
         self.command = command
         self.line = line
     }
+}
+
+/// What the file says of how a step's output is shown; nothing is left out of what is recorded.
+package enum OutputView: Sendable, Hashable {
+    /// Each line as it comes.
+    case live
+    /// As one block when the step ends.
+    case grouped
+    /// Only of a step that does not succeed.
+    case quiet
 }
 
 /// Bytes a step has written: whole lines with their ends, unless `isPartial`.
@@ -199,7 +215,8 @@ package struct StepFinished: Sendable {
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil,
+        cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
+        outputTruncated: String? = nil,
         containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
         item: String? = nil
     ) {

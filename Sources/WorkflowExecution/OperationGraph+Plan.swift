@@ -67,9 +67,9 @@ extension OperationRows {
             return
         }
         let isWhole = node.role == .fanOut || settings.fanOut == nil
-        if isWhole, let condition = settings.condition {
-            options.isConditional = true
-            options.waitsForAll = condition.usesStatus
+        if isWhole {
+            options.isConditional = settings.condition != nil || !settings.platforms.allow()
+            options.waitsForAll = settings.condition?.usesStatus ?? false
         }
         if node.role != .fanOut {
             options.timeout = settings.timeout?.duration ?? options.timeout

@@ -17,6 +17,7 @@ final class StepRun {
         /// Where the step stands in the file.
         let line: Int
         let item: String?
+        let view: OutputView?
         let declarations: [OutputDeclaration]
         /// Whether somebody may ask for what it writes to standard output.
         let keepsStandardOutput: Bool
@@ -108,7 +109,7 @@ final class StepRun {
             .stepStarted(
                 StepStarted(
                     step: step, attempt: attempt, pid: process.pid, command: masked(words), line: frame.line,
-                    item: frame.item.map(secrets.masked))))
+                    item: frame.item.map(secrets.masked), view: frame.view)))
         process.mayRead = recorder.mayTakeOutput
         process.onExit = { status in
             self.record(.stepAttempt(step: step, attempt: attempt, status: ExitStatus(status)))

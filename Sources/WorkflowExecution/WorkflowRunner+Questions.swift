@@ -12,8 +12,9 @@ extension WorkflowRunner {
             conclude: { self.conclude($0.row, $1) })
     }
 
-    /// `if`, once all needs have ended.
+    /// `platforms` and `if`, once all needs have ended.
     private func decide(_ row: Int) -> OperationScheduler.Decision {
+        if let settings = book.settings(of: row), !settings.platforms.allow() { return .skip }
         guard let condition = book.settings(of: row)?.condition else { return .run }
         do {
             let value = try condition.evaluate(in: RowScope(facts: facts, row: row))

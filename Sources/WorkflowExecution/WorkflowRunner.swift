@@ -30,6 +30,8 @@ package final class WorkflowRunner {
     package internal(set) var signal: Int32?
 
     private let hasRounds: Bool
+    /// What the top of the file says of steps that say nothing.
+    private let logView: LogView?
     /// The definitions whose standard output somebody may ask for.
     private let keepsStandardOutput: Set<NodeIndex>
 
@@ -48,6 +50,7 @@ package final class WorkflowRunner {
         ledger = RunLedger(book)
         files = OutputFiles(in: options.temporaryFolder)
         hasRounds = plan.nodes.contains { $0.role != .step && plan.workflow.settings(of: $0.definition)?.retry != nil }
+        logView = plan.workflow.settings(of: .root)?.log
         keepsStandardOutput = plan.standardOutputReads
         facts.readEnvironment = { [unowned builder] in builder.variables() }
     }
@@ -101,7 +104,8 @@ package final class WorkflowRunner {
         let run = StepRun(
             StepRun.Frame(
                 row: row, step: book.id(row), attempt: context.attempt, round: round(of: row), line: book.line(of: row),
-                item: book.plan.item(of: row), declarations: settings?.outputs ?? [],
+                item: book.plan.item(of: row), view: (settings?.log ?? logView).map(OutputView.init),
+                declarations: settings?.outputs ?? [],
                 keepsStandardOutput: keepsStandardOutput.contains(book.plan.nodes[row].definition)),
             recorder: recorder, files: files, secrets: options.secrets)
         runs[row] = run
@@ -147,5 +151,16 @@ package final class WorkflowRunner {
     /// A value as the log may show it.
     func logged(_ field: Value.Field) -> LoggedValue {
         LoggedValue(name: field.name, json: options.secrets.masked(field.value).json)
+    }
+}
+
+extension OutputView {
+    fileprivate init(_ view: LogView) {
+        self =
+            switch view {
+            case .live: .live
+            case .grouped: .grouped
+            case .quiet: .quiet
+            }
     }
 }

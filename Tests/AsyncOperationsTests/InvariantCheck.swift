@@ -101,7 +101,9 @@ struct InvariantCheck {
             if rows[id.row].stop != nil, !isAborted { return "\(id) is stopped twice" }
             rows[id.row].stop = cause
         case .retrying(let id, let ended, _):
-            if isGroup(id), let member = unfinished(in: id) { return "I5: \(id) is retried before the end of \(member)" }
+            if isGroup(id), let member = unfinished(in: id) {
+                return "I5: \(id) is retried before the end of \(member)"
+            }
             if ended != rows[id.row].attempts - (isGroup(id) ? 1 : 0) { return "I4: \(id) ends attempt \(ended)" }
             rows[id.row].stop = nil
             return end(id, time)

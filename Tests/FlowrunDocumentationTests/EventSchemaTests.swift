@@ -35,7 +35,8 @@ import Testing
         var logs: [EventLog] = []
         for run in Self.runs {
             try test.write("version: 1\n" + run.workflow, to: "\(run.name).yml")
-            let result = try await test.run("\(run.name).yml", "-j", "4", "--verbose", "--log-file", "\(run.name).jsonl")
+            let result = try await test.run(
+                "\(run.name).yml", "-j", "4", "--verbose", "--log-file", "\(run.name).jsonl")
             result.expect(exit: run.status)
             logs.append(try EventLog(jsonLines: test.contents(of: "\(run.name).jsonl")))
         }

@@ -10,9 +10,6 @@ import Testing
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
     ]
 
-    /// Whether the executor evaluates expressions, runs hooks and takes locks.
-    static let runsValues = false
-
     /// Runs an example and holds its log against the rules of every log.
     private func log(of file: String, in test: FlowrunTest) async throws -> EventLog {
         let result = try await test.run("examples/\(file)", "--log", "json")
@@ -87,8 +84,7 @@ import Testing
         return most
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
-    func `the waterfall runs in the order of the file and hands its results on`() async throws {
+    @Test func `the waterfall runs in the order of the file and hands its results on`() async throws {
         let log = try await log(of: "waterfall.yml", in: ExampleFolder.copy())
         let release = ["collect", "pack", "sign", "verify"].map { "release.\($0)" }
         #expect(log.startOrder == release + ["publish", "finally.tidy"])
@@ -96,8 +92,7 @@ import Testing
         #expect(published.wholeMatch(of: /checksum [0-9a-f]{64}\n/) != nil, "\(published)")
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
-    func `parameters reach steps as variables and as values`() async throws {
+    @Test func `parameters reach steps as variables and as values`() async throws {
         let test = try ExampleFolder.copy()
         let plain = try await log(of: "params.yml", in: test)
         #expect(plain.output(of: "greet[moon]") == "hello, moon\n")
@@ -112,15 +107,13 @@ import Testing
         try await test.run("examples/params.yml", "--param", "greeting=x1").expect(exit: 64)
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
-    func `outputs reach the report`() async throws {
+    @Test func `outputs reach the report`() async throws {
         let log = try await log(of: "outputs.yml", in: ExampleFolder.copy())
         let report = log.output(of: "report")
         #expect(report.wholeMatch(of: /1\.4\.2: [0-9]+ lines, most of them in \.\/matrix\.yml\n/) != nil, "\(report)")
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
-    func `conditions skip what they are about and nothing behind it`() async throws {
+    @Test func `conditions skip what they are about and nothing behind it`() async throws {
         let log = try await log(of: "conditions.yml", in: ExampleFolder.copy())
         #expect(
             log.outcomes == [
@@ -130,8 +123,7 @@ import Testing
         #expect(log.output(of: "diagnose") == "exit status 3\n")
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not retry"))
-    func `attempts are as many as it takes`() async throws {
+    @Test func `attempts are as many as it takes`() async throws {
         let log = try await log(of: "retry.yml", in: ExampleFolder.copy())
         #expect(log.all("step.started", step: "flaky").count == 3)
         #expect(log.all("step.started", step: "picky").count == 1)
@@ -139,24 +131,21 @@ import Testing
         #expect(log.outcomes["flaky"] == "success" && log.outcomes["picky"] == "failure")
     }
 
-    @Test(.enabled(if: runsValues, "the executor takes no locks"))
-    func `locks keep apart what they are asked for`() async throws {
+    @Test func `locks keep apart what they are asked for`() async throws {
         let log = try await log(of: "locks.yml", in: ExampleFolder.copy())
         #expect(log.maximumRunning { $0.hasPrefix("print[") } <= 2)
         #expect(log.maximumRunning { $0.hasPrefix("deposit[") || $0.hasPrefix("transfer.") } == 1)
         #expect(log.output(of: "balance") == "55\n")
     }
 
-    @Test(.enabled(if: runsValues, "the executor does not evaluate expressions"))
-    func `a fan-out goes over what a step has found`() async throws {
+    @Test func `a fan-out goes over what a step has found`() async throws {
         let log = try await log(of: "dynamic-fan-out.yml", in: ExampleFolder.copy())
         let files = ExampleFolder.workflows.filter { $0.wholeMatch(of: /[c-m][^\/]*\.yml/) != nil }
         #expect(log.output(of: "report").hasPrefix("\(files.count) files, "))
         #expect(Set(log.outcomes.keys).isSuperset(of: files.map { "inspect[\($0)].count" }))
     }
 
-    @Test(.enabled(if: runsValues, "the executor runs no hooks"))
-    func `hooks run after a failure, and in any case`() async throws {
+    @Test func `hooks run after a failure, and in any case`() async throws {
         let log = try await log(of: "hooks.yml", in: ExampleFolder.copy())
         #expect(log.output(of: "deploy.finally.unlock") == "unlocked version 1\n")
         #expect(log.output(of: "show") == "version 1\n")
@@ -166,8 +155,7 @@ import Testing
                 && log.startOrder.suffix(2) == ["finally.tidy", "finally.report"])
     }
 
-    @Test(.enabled(if: runsValues, "the executor masks no secrets"))
-    func `secrets stay where they are listed`() async throws {
+    @Test func `secrets stay where they are listed`() async throws {
         let test = try ExampleFolder.copy()
         let result = try await test.run("examples/secrets.yml", "--log", "json")
         result.expect(exit: 0)

@@ -191,7 +191,8 @@ private func start(
 /// Runs a script, or `true`; stops it as soon as a word has come out of it.
 @EventLoopActor
 private func run(
-    _ script: String?, environment: EnvironmentBlock? = nil, input: [UInt8]? = nil, stopWhen word: String? = nil, grace: Duration = .zero
+    _ script: String?, environment: EnvironmentBlock? = nil, input: [UInt8]? = nil, stopWhen word: String? = nil,
+    grace: Duration = .zero
 ) async throws -> Result {
     let collected = Collected()
     var process: ChildProcess?

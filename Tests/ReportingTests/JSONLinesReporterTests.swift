@@ -59,7 +59,8 @@ import WorkflowModel
                     RunStarted(run: "r", file: "a.yml", name: nil, steps: 1, jobs: 1, version: "1", params: values))))
         #expect(
             sink.text.hasSuffix(
-                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]}}"# + "\n"), "\(sink.text)")
+                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]}}"# + "\n"),
+            "\(sink.text)")
     }
 
     @Test func `a run's last record has the root causes and every count`() throws {

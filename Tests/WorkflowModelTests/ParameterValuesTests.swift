@@ -109,7 +109,9 @@ import WorkflowModel
 
     @Test func `hostile texts arrive as they are`() throws {
         let parameters = [parameter("p", .string), parameter("l", .list)]
-        for text in ["`id`", "$(id)", "'; id #", "\"\\\n\t", "--help", "*", "${{ params.p }}", "é\u{301}", "\r\n", "=,="] {
+        for text in [
+            "`id`", "$(id)", "'; id #", "\"\\\n\t", "--help", "*", "${{ params.p }}", "é\u{301}", "\r\n", "=,=",
+        ] {
             let json = Value.list([.string(text)]).json
             let values = try ParameterValues([("p", text), ("l", json)], for: parameters)
             #expect(values["p"] == .string(text))

@@ -35,8 +35,8 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Write the JSON Lines log to a file as well.", valueName: "path"), completion: .file())
     var logFile: String?
 
-    @Option(help: "What the text log shows of steps' output: grouped, stream, failed or none.")
-    var output: OutputMode = .grouped
+    @Option(help: "What the text log shows of steps' output, over the file's log: grouped, stream, failed or none.")
+    var output: OutputMode?
 
     @Option(help: "Progress on standard error: auto, plain or none.")
     var progress: ProgressMode = .auto

@@ -24,7 +24,7 @@ package struct RunRequest: Sendable, Equatable {
     package var timeout: Duration?
     package var log = Log.text
     package var logFile: String?
-    package var output = OutputMode.grouped
+    package var output: OutputMode?
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
     /// Changed to before anything else, as in make.

@@ -7,7 +7,8 @@ package import RunEvents
 /// so that no output can pass for a line of flowrun's.
 package final class TextReporter: Reporter {
     package struct Options: Sendable {
-        package var output: OutputMode
+        /// nil: as the file says for each step, else grouped.
+        package var output: OutputMode?
         package var isColored: Bool
         /// Also says when steps and groups start, which signals were sent, and which steps did not run.
         package var isVerbose: Bool
@@ -15,7 +16,7 @@ package final class TextReporter: Reporter {
         package var spoolDirectory: String
 
         package init(
-            output: OutputMode = .grouped, isColored: Bool = false, isVerbose: Bool = false,
+            output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false,
             spoolDirectory: String = "/tmp"
         ) {
             self.output = output
@@ -30,6 +31,8 @@ package final class TextReporter: Reporter {
     private var text: LogText
     private var summary = RunSummary()
     private var blocks: [String: OutputBlock] = [:]
+    /// Of running steps that the file says something else about than usual.
+    private var modes: [String: OutputMode] = [:]
     /// Whether a step's output could not be kept until it was to be shown.
     package private(set) var lostOutput = false
 
@@ -46,7 +49,8 @@ package final class TextReporter: Reporter {
             summary.note(step)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
-            if let block, options.output == .grouped || step.outcome != .success { write(block, of: step.step) }
+            if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
+            if !modes.isEmpty { modes[step.step] = nil }
         case .groupFinished(let group):
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
@@ -57,10 +61,13 @@ package final class TextReporter: Reporter {
         case .runFinished(let run): summary.write(run, to: &text, flush: flush)
         case .stepRetry(let step, let attempt, let delay):
             text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
-            if options.output == .grouped, let block = blocks.removeValue(forKey: step) { write(block, of: step) }
+            if let block = blocks.removeValue(forKey: step) { write(block, of: step) }
         case .groupRetry(let group, let round, let delay):
             text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
-        case .stepAdded, .stepStarted, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
+        case .stepStarted(let step):
+            if let view = step.view, options.output == nil { modes[step.step] = OutputMode(view) }
+            if options.isVerbose { text.verboseLine(event) }
+        case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }
         }
@@ -68,7 +75,7 @@ package final class TextReporter: Reporter {
     }
 
     private func report(_ output: StepOutput) {
-        switch options.output {
+        switch mode(of: output.step) {
         case .none: return
         case .grouped, .failed:
             let block = blocks[output.step] ?? OutputBlock(directory: options.spoolDirectory)
@@ -83,6 +90,8 @@ package final class TextReporter: Reporter {
             sanitizer.finish(to: &text.bytes)
         }
     }
+
+    private func mode(of step: String) -> OutputMode { options.output ?? modes[step] ?? .grouped }
 
     /// Writes a step's output behind its line; in one record with it unless it is long.
     private func write(_ block: OutputBlock, of step: String) {

@@ -1,3 +1,5 @@
+internal import RunEvents
+
 /// What becomes of the steps' own output in the text log, `--output`.
 package enum OutputMode: String, Sendable, CaseIterable {
     /// A step's output as one block when it has ended.
@@ -7,4 +9,15 @@ package enum OutputMode: String, Sendable, CaseIterable {
     /// Blocks only of steps that did not succeed.
     case failed
     case none
+}
+
+extension OutputMode {
+    init(_ view: OutputView) {
+        self =
+            switch view {
+            case .live: .stream
+            case .grouped: .grouped
+            case .quiet: .failed
+            }
+    }
 }

@@ -83,7 +83,13 @@ final class CauseTracer {
         var next = row
         while next != 0 {
             if let known = known[next], next != row { return known }
-            if let condition = book.settings(of: next)?.condition, book.whole(of: next) == next {
+            let settings = book.whole(of: next) == next ? book.settings(of: next) : nil
+            if let platforms = settings?.platforms, !platforms.allow() {
+                let wanted = platforms.map(\.rawValue).joined(separator: ", ")
+                let found = Platform.current.map(\.rawValue).joined(separator: " on ")
+                return cause(.condition, "is for \(wanted), this is \(found)", next)
+            }
+            if let condition = settings?.condition {
                 return Cause(
                     kind: .condition, message: "`if: \(condition.text)` is false", subject: book.subject(of: next),
                     file: book.workflow.file.name,

@@ -16,7 +16,8 @@ struct FilePattern {
         return found.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
-    private func search(_ root: String, below path: String, _ parts: ArraySlice<String>, into found: inout Set<String>) {
+    private func search(_ root: String, below path: String, _ parts: ArraySlice<String>, into found: inout Set<String>)
+    {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
         if part == "**" { search(root, below: path, rest.isEmpty ? ["*"] : rest, into: &found) }

@@ -22,7 +22,9 @@ struct SHA256 {
             block.append(0)
             if block.count == 64 { compress() }
         }
-        for shift in stride(from: 56, through: 0, by: -8) { block.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift))) }
+        for shift in stride(from: 56, through: 0, by: -8) {
+            block.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        }
         compress()
         let digits = Array("0123456789abcdef")
         return String(
