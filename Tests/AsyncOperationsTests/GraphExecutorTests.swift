@@ -76,4 +76,93 @@ import Testing
         let outcome = await executor.run { if case .start = $0 { executor.cancel() } }
         #expect(outcome == .cancelled)
     }
+
+    // L1, L5
+    @Test func `an attempt knows its number, and says whether another is worth it`() async {
+        var graph = OperationGraph()
+        let flaky = graph.addOperation(.init(retry: RetryPolicy(attempts: 5, backoff: .constant(.milliseconds(1)))))
+        let hopeless = graph.addOperation(.init(retry: RetryPolicy(attempts: 5)))
+        let attempts = Mutex<[OperationID: [Int]]>([:])
+        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { context in
+            attempts.withLock { $0[context.id, default: []].append(context.attempt) }
+            return (context.id == flaky && context.attempt == 3 ? .success : .failure, context.id == flaky)
+        }.run()
+        #expect(outcome == .failure)
+        #expect(attempts.withLock { $0 } == [flaky: [1, 2, 3], hopeless: [1]])
+    }
+
+    @Test func `questions are answered on the spot, in their order`() async {
+        var graph = OperationGraph(concludes: true)
+        let unwanted = graph.addOperation(.init(isConditional: true))
+        let fanOuts = (0..<2).map { _ in
+            let id = graph.beginGroup(isExpandable: true)
+            graph.endGroup()
+            return id
+        }
+        var rows = graph.count
+        var asked: [OperationID] = []
+        let questions = GraphExecutor<ContinuousClock>.Questions(
+            decide: { _ in .skip },
+            expand: { id in
+                asked.append(id)
+                var expansion = OperationGraph.Expansion(firstRow: rows)
+                expansion.addOperation()
+                rows = expansion.rows.upperBound
+                return expansion
+            },
+            conclude: { _, outcome in (outcome == .success ? .failure : .success, false) })
+        let ran = Mutex<[OperationID]>([])
+        var finished: [OperationID: OperationOutcome] = [:]
+        let outcome = await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
+            ran.withLock { $0.append(context.id) }
+            return (.success, false)
+        }.run(questions: questions) { if case .finished(let id, let outcome, _) = $0 { finished[id] = outcome } }
+        #expect(outcome == .failure)
+        #expect(finished[unwanted] == .skipped)
+        #expect(asked == fanOuts)
+        #expect(ran.withLock { $0 } == [OperationID(row: 4), OperationID(row: 5)])
+    }
+
+    // J1
+    @Test func `one that was suspended before it ran starts nothing until it is resumed`() async {
+        var graph = OperationGraph()
+        graph.addOperation()
+        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { _ in (.success, false) }
+        executor.suspend()
+        var heard: [OperationScheduler.Command] = []
+        await executor.run { command in
+            heard.append(command)
+            if command == .groupStarted(.root, round: 0) { executor.resume() }
+        }
+        let step = OperationID(row: 1)
+        #expect(
+            heard == [
+                .suspended, .groupStarted(.root, round: 0), .resumed, .start(step, attempt: 1),
+                .finished(step, .success, .itself), .finished(.root, .success, .itself),
+            ])
+    }
+
+    // O1
+    @Test func `an abort reaches hooks that a cancel spares`() async {
+        var graph = OperationGraph()
+        let body = graph.addOperation()
+        graph.beginHook(.finally)
+        let hook = graph.addOperation()
+        graph.endGroup()
+        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
+            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
+            return (.success, false)
+        }
+        var outcomes: [OperationID: OperationOutcome] = [:]
+        await executor.run { command in
+            switch command {
+            case .start(body, _): executor.cancel()
+            case .start(hook, _): executor.abort()
+            case .finished(let id, let outcome, _): outcomes[id] = outcome
+            default: break
+            }
+        }
+        #expect(outcomes[body] == .cancelled)
+        #expect(outcomes[hook] == .cancelled)
+    }
 }

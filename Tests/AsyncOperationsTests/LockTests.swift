@@ -25,8 +25,9 @@ import Testing
         #expect(run.peak == 1)
         #expect(ids.map { run.outcome($0) } == [.failure, .cancelled, .timeout, .success])
         #expect(run.end == .seconds(7))
-        #expect(
-            run.position { $0 == .released(mutex, by: ids[0]) }! < run.position { $0 == .acquired(mutex, by: ids[1]) }!)
+        let released = run.position { $0 == .released(mutex, by: ids[0]) }
+        let acquired = run.position { $0 == .acquired(mutex, by: ids[1]) }
+        #expect(released! < acquired!)
     }
 
     // C5

