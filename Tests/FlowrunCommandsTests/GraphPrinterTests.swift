@@ -179,4 +179,24 @@ struct GraphPrinterTests {
         }
         #expect(depth == 0)
     }
+
+    @Test func `hooks are frames, and what only the run knows is one box`() throws {
+        let workflow = WorkflowSketch.workflow(
+            [.step("a"), .step("b", needs: ["a"]).with(\.items, "params.list").with(\.condition, "always()")],
+            finally: [.step("report")])
+        let printer = GraphPrinter(try #require(Planner.plan(workflow).plan))
+        #expect(
+            printer.mermaid() == """
+                flowchart LR
+                  n0["a"]
+                  n1["b[*] if always()"]
+                  subgraph n2["finally"]
+                    n3["report"]
+                  end
+                  n0 --> n1
+
+                """)
+        #expect(printer.dot().contains("n1 [label=\"b[*] if always()\"];"))
+        #expect(printer.json().contains("\"kind\":\"hook\""))
+    }
 }

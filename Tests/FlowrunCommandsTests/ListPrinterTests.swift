@@ -1,6 +1,7 @@
 import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
+import SourceDiagnostics
 import Testing
 import WorkflowModel
 import WorkflowPlanning
@@ -31,6 +32,39 @@ struct ListPrinterTests {
                 checks.lint
 
                 """)
+    }
+
+    @Test func `parameters, hooks and fan-outs of unknown size are listed`() throws {
+        var workflow = WorkflowSketch.workflow(
+            [.step("a").with(\.items, "params.files").with(\.maxItems, 7)], finally: [.step("report")])
+        workflow.parameters = [
+            Parameter(
+                name: "channel", kind: .choice(["nightly", "stable"]), defaultValue: .string("nightly"),
+                description: "Where it goes", range: .beginning),
+            Parameter(name: "files", kind: .list, isRequired: true, range: .beginning),
+        ]
+        let printer = ListPrinter(try #require(Planner.plan(workflow).plan))
+        #expect(
+            printer.text() == """
+                sketch
+
+                --param channel=nightly|stable  Where it goes  (default: nightly)
+                --param files=LIST              (required)
+
+                a               [*]
+                finally              (hook)
+                finally.report
+
+                """)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(printer.json().utf8)) as? [String: Any])
+        let parameters = try #require(object["params"] as? [[String: Any]])
+        #expect(parameters.map { $0["type"] as? String } == ["enum", "list"])
+        #expect(parameters[0]["values"] as? [String] == ["nightly", "stable"])
+        #expect(parameters[0]["default"] as? String == "nightly")
+        #expect(parameters[1]["default"] is NSNull && parameters[1]["required"] as? Bool == true)
+        let steps = try #require(object["steps"] as? [[String: Any]])
+        #expect(steps.map { $0["max_items"] as? Int } == [7, nil, nil])
+        #expect(steps.map { $0["kind"] as? String } == ["step", "hook", "step"])
     }
 
     @Test func `json has the whole texts`() throws {

@@ -43,6 +43,56 @@ struct PlanPrinterTests {
                 """)
     }
 
+    @Test func `hooks, conditions and what only the run knows are told`() throws {
+        let workflow = WorkflowSketch.workflow(
+            [
+                .step("list").with(\.timeout, .seconds(1)),
+                .group("build", needs: ["list"], [.step("compile").with(\.timeout, .seconds(1))])
+                    .with(\.items, "params.targets").with(\.condition, "always()").with(\.maxItems, 5)
+                    .with(\.finally, [.step("clean")]),
+                .step("publish", needs: ["build"]).with(\.condition, "run.name == 'x'").with(\.timeout, .seconds(1)),
+            ], onFailure: [.step("notify")], finally: [.step("report")])
+        let plan = try #require(Planner.plan(workflow).plan)
+        #expect(
+            PlanPrinter(plan, jobs: 100).text() == """
+                flow.yml: 6 steps in 6 levels
+
+                level 0
+                  list
+
+                level 1
+                  build[*].compile        after list  if always()
+
+                level 2
+                  build[*].finally.clean  after everything else in build[*], list  if always()
+
+                level 3
+                  publish                 after build  if run.name == 'x'
+
+                level 4
+                  on-failure.notify       after a failure
+
+                level 5
+                  finally.report          after everything else
+
+                build[*]: one for each of params.targets, at most 5
+
+                critical path: 6 steps
+                  list -> build[*].compile -> build[*].finally.clean -> publish -> on-failure.notify ->
+                  finally.report
+                bound: at most 7m8s640ms with 100 jobs
+
+                """)
+        let json = try object(of: workflow)
+        let groups = try #require(json["groups"] as? [[String: Any]])
+        #expect(
+            groups.map { $0["id"] as? String } == [
+                "build", "build[*]", "build[*].finally", "on-failure", "finally",
+            ])
+        #expect(groups.map { $0["if"] as? String } == ["always()", nil, nil, nil, nil])
+        #expect(groups.map { $0["max_items"] as? Int } == [5, nil, nil, nil, nil])
+    }
+
     @Test func `json has every instance with its level, needs and place`() throws {
         let object = try self.object(of: release)
         let steps = try #require(object["steps"] as? [[String: Any]])

@@ -45,7 +45,7 @@ import WorkflowModel
 
     @Test func `flowrun(1) has every field of the answers in JSON`() async throws {
         let test = try FlowrunTest(
-            "version: 1\nsteps: { a: { run: x }, b: { needs: [a], steps: { c: { run: x } } } }\n",
+            "version: 1\nparams: { p: { type: int } }\nsteps: { a: { run: x }, b: { needs: [a], steps: { c: { run: x } } } }\n",
             files: ["faulty.yml": "version: 1\nsteps: { abc: { run: x }, b: { needs: [abd], run: x } }\n"])
         var answers = [try await test.run("check", "--format", "json", "faulty.yml")]
         for command in ["plan", "list", "graph"] {

@@ -8,32 +8,20 @@ import WorkflowPlanning
 struct DeadlockProofTests {
     @Test func `no deadlock is missed, and what is refused can deadlock`() {
         var random = SeededGenerator(seed: 11)
-        var counts = (refused: 0, stuck: 0, sound: 0, wrong: 0)
+        var stuck = 0
+        var sound = 0
         for round in 0..<4_000 {
             var sketch = RandomLocks(hasFanOuts: round % 3 == 0, hasHooks: round % 4 == 0)
             let members = sketch.members(random: &random)
-            let workflow = WorkflowSketch.workflow(members)
             let unfolded = WorkflowSketch.workflow(members.map(\.unfolded))
             guard unfolded.nodes.count <= LockExplorer.largestWorkflow else { continue }
             let canGetStuck = LockExplorer(unfolded).canGetStuck()
-            let findings = Planner.findings(in: workflow)
-            let isRefused = findings.containErrors
-            if canGetStuck, !isRefused {
-                Issue.record("missed in round \(round):\n\(workflow.file.text)")
-                return
-            }
-            if canGetStuck { counts.stuck += 1 }
-            if isRefused { counts.refused += 1 } else { counts.sound += 1 }
-            if isRefused, !canGetStuck {
-                counts.wrong += 1
-                if counts.wrong <= 6 {
-                    print(
-                        findings.first?.notes.map(\.message) ?? [])
-                }
-            }
+            let workflow = WorkflowSketch.workflow(members)
+            let isRefused = Planner.findings(in: workflow).containErrors
+            #expect(isRefused == canGetStuck, "\(workflow.file.text)")
+            if canGetStuck { stuck += 1 } else { sound += 1 }
         }
-        #expect(counts.stuck > 700 && counts.sound > 2_000)
-        #expect(counts.wrong == 0)
+        #expect(stuck > 700 && sound > 2_000)
     }
 }
 

@@ -11,9 +11,12 @@ struct GraphDrawing {
         let path: String
         /// The id, with the number of instances behind it.
         let label: String
-        let isGroup: Bool
-        /// nil where there is no fan-out.
+        /// `step`, `group`, or `hook` for the block of one.
+        let kind: String
+        /// nil where there is no fan-out, or where only the run knows.
         let instances: Int?
+        /// The text of its `if`.
+        let condition: String?
         let line: Int
         /// The box around it; nil at the top.
         let parent: Int?
@@ -51,6 +54,7 @@ struct GraphDrawing {
     private(set) var arrows: [Arrow] = []
 
     init(_ plan: Plan) {
+        let plan = plan.outline
         let workflow = plan.workflow
         file = workflow.file.name
         title = workflow.name ?? workflow.file.name
@@ -62,13 +66,17 @@ struct GraphDrawing {
             let definition = workflow[node.definition]
             let parent = boxOfRow[Int(node.parent)]
             boxOfRow[row] = number
-            let instances = definition.settings?.fanOut?.instances.count
+            let fanOut = definition.settings?.fanOut
+            let instances = fanOut?.isDynamic == true ? nil : fanOut?.instances.count
+            let count = fanOut.map { $0.isDynamic ? "[*]" : " × \($0.instances.count)" } ?? ""
             if node.role == .fanOut, Int(node.subtreeEnd) > row + 1 { boxOfRow[row + 1] = number }
             boxes.append(
                 Box(
                     number: number, path: workflow.path(of: node.definition),
-                    label: definition.id + (instances.map { " × \($0)" } ?? ""), isGroup: definition.isGroup,
-                    instances: instances, line: plan.line(of: row), parent: parent < 0 ? nil : parent, end: number + 1,
+                    label: definition.id + count,
+                    kind: definition.hook != nil ? "hook" : definition.isGroup ? "group" : "step",
+                    instances: instances, condition: definition.settings?.condition?.text, line: plan.line(of: row),
+                    parent: parent < 0 ? nil : parent, end: number + 1,
                     firstLeaf: number, lastLeaf: number, level: Int(node.level)))
         }
         for (number, row) in boxRows.enumerated() {

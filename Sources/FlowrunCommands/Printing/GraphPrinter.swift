@@ -16,10 +16,10 @@ package struct GraphPrinter {
         drawing.walk { event, depth in
             let indent = String(repeating: "  ", count: depth + 1)
             switch event {
-            case .box(let box): text += "\(indent)n\(box.number) [label=\(quotedForDot(box.label))];\n"
+            case .box(let box): text += "\(indent)n\(box.number) [label=\(quotedForDot(label(of: box)))];\n"
             case .frameStart(let box):
                 text += "\(indent)subgraph cluster_n\(box.number) {\n"
-                text += "\(indent)  label=\(quotedForDot(box.label));\n"
+                text += "\(indent)  label=\(quotedForDot(label(of: box)));\n"
             case .frameEnd: text += "\(indent)}\n"
             }
         }
@@ -42,8 +42,9 @@ package struct GraphPrinter {
         drawing.walk { event, depth in
             let indent = String(repeating: "  ", count: depth + 1)
             switch event {
-            case .box(let box): text += "\(indent)n\(box.number)[\(quotedForMermaid(box.label))]\n"
-            case .frameStart(let box): text += "\(indent)subgraph n\(box.number)[\(quotedForMermaid(box.label))]\n"
+            case .box(let box): text += "\(indent)n\(box.number)[\(quotedForMermaid(label(of: box)))]\n"
+            case .frameStart(let box):
+                text += "\(indent)subgraph n\(box.number)[\(quotedForMermaid(label(of: box)))]\n"
             case .frameEnd: text += "\(indent)end\n"
             }
         }
@@ -62,9 +63,10 @@ package struct GraphPrinter {
                 for box in drawing.boxes {
                     json.object { json in
                         json.field("id", box.path)
-                        json.field("kind", box.isGroup ? "group" : "step")
+                        json.field("kind", box.kind)
                         json.field("group", box.parent.map { drawing.boxes[$0].path })
                         json.field("instances", box.instances)
+                        json.field("if", box.condition)
                         json.field("file", drawing.file)
                         json.field("line", box.line)
                     }
@@ -82,6 +84,13 @@ package struct GraphPrinter {
         }
         json.newline()
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// In one line, with the condition in short.
+    private func label(of box: GraphDrawing.Box) -> String {
+        guard let condition = box.condition?.asOneLine else { return box.label }
+        let short = condition.count > 40 ? condition.prefix(39) + "…" : condition[...]
+        return "\(box.label) if \(short)"
     }
 
     private func quotedForDot(_ text: String) -> String {

@@ -14,11 +14,14 @@ package struct ListPrinter {
         rows = workflow.nodes.indices.dropFirst().map { (workflow.path(of: NodeIndex($0)), workflow.nodes[$0]) }
     }
 
-    /// One line each: path, number of instances, description.
+    /// The parameters, then one line each: path, number of instances, description.
     package func text() -> String {
         var text = ""
         if let heading = workflow.description ?? workflow.name { text += heading.asOneLine + "\n\n" }
-        let sizes = rows.map { $0.node.settings?.fanOut.map { "× \($0.instances.count)" } ?? "" }
+        text += parametersText()
+        let sizes = rows.map { row in
+            row.node.settings?.fanOut.map { $0.isDynamic ? "[*]" : "× \($0.instances.count)" } ?? ""
+        }
         let pathWidth = min(48, rows.map(\.path.utf8.count).max() ?? 0)
         let sizeWidth = sizes.map(\.count).max() ?? 0
         for (row, size) in zip(rows, sizes) {
@@ -32,7 +35,25 @@ package struct ListPrinter {
     }
 
     private func description(of node: WorkflowNode) -> String {
-        (node.settings?.description ?? node.settings?.name)?.asOneLine ?? (node.isGroup ? "(group)" : "")
+        (node.settings?.description ?? node.settings?.name)?.asOneLine
+            ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : "")
+    }
+
+    /// One line for each parameter: name, what it takes, default, description.
+    private func parametersText() -> String {
+        guard !workflow.parameters.isEmpty else { return "" }
+        let names = workflow.parameters.map { "--param \($0.name)=\($0.kind.words.asOneLine)" }
+        let width = min(48, names.map(\.count).max() ?? 0)
+        var text = ""
+        for (name, parameter) in zip(names, workflow.parameters) {
+            var line = name.padded(to: width)
+            if let description = parameter.description { line += "  " + description.asOneLine }
+            if let value = parameter.defaultValue { line += "  (default: \(value.text.asOneLine))" }
+            if parameter.isRequired { line += "  (required)" }
+            while line.last == " " { line.removeLast() }
+            text += line + "\n"
+        }
+        return text + "\n"
     }
 
     /// One object: the workflow's `name` and `description`, and `steps`, which holds groups too.
@@ -41,14 +62,20 @@ package struct ListPrinter {
         json.object { json in
             json.field("name", workflow.name)
             json.field("description", workflow.description)
+            json.array("params") { json in
+                for parameter in workflow.parameters { write(parameter, to: &json) }
+            }
             json.array("steps") { json in
                 for (path, node) in rows {
                     json.object { json in
                         json.field("id", path)
-                        json.field("kind", node.isGroup ? "group" : "step")
+                        json.field("kind", node.hook != nil ? "hook" : node.isGroup ? "group" : "step")
                         json.field("name", node.settings?.name)
                         json.field("description", node.settings?.description)
-                        json.field("instances", node.settings?.fanOut?.instances.count)
+                        let fanOut = node.settings?.fanOut
+                        json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
+                        json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
+                        json.field("if", node.settings?.condition?.text)
                         json.field("needs", node.needs.map(\.name))
                         json.field("file", workflow.file.name)
                         json.field("line", workflow.file.line(at: node.range.lowerOffset))
@@ -58,5 +85,41 @@ package struct ListPrinter {
         }
         json.newline()
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private func write(_ parameter: Parameter, to json: inout JSONWriter) {
+        json.object { json in
+            json.field("name", parameter.name)
+            json.field("type", parameter.kind.name)
+            if case .choice(let values) = parameter.kind { json.field("values", values) } else { json.null("values") }
+            if let value = parameter.defaultValue {
+                json.key("default")
+                json.value(json: value.json)
+            } else {
+                json.null("default")
+            }
+            json.field("required", parameter.isRequired)
+            json.field("pattern", parameter.pattern)
+            json.field("description", parameter.description)
+        }
+    }
+}
+
+extension Parameter.Kind {
+    /// The word of the file for it.
+    fileprivate var name: String {
+        switch self {
+        case .string: "string"
+        case .int: "int"
+        case .bool: "bool"
+        case .list: "list"
+        case .path: "path"
+        case .choice: "enum"
+        }
+    }
+
+    /// What may be given, for people.
+    fileprivate var words: String {
+        if case .choice(let values) = self { values.joined(separator: "|") } else { name.uppercased() }
     }
 }

@@ -5,6 +5,7 @@ package import WorkflowPlanning
 
 /// What `flowrun plan` answers.
 package struct PlanPrinter {
+    /// With one instance `[*]` of each fan-out whose items only the run knows.
     private let plan: Plan
     private let bound: RunBound
     private let jobs: Int
@@ -13,10 +14,10 @@ package struct PlanPrinter {
 
     /// `jobs` is how many steps may run at once, for the bound.
     package init(_ plan: Plan, jobs: Int) {
-        self.plan = plan
+        self.plan = plan.outline
         self.jobs = jobs
         bound = plan.bound(jobs: jobs)
-        steps = Self.byLevel(plan)
+        steps = Self.byLevel(plan.outline)
     }
 
     /// Counting sort: a level is below the number of steps.
@@ -58,9 +59,23 @@ package struct PlanPrinter {
             json.array("needs") { json in
                 for edge in plan.edges(of: row) { json.value(plan.nodes[Int(edge.target)].id) }
             }
+            json.field("if", condition(of: row))
+            json.field("max_items", maxItems(of: row))
             json.field("file", plan.workflow.file.name)
             json.field("line", plan.line(of: row))
         }
+    }
+
+    /// The text of the row's own `if`, which a fan-out has once for all its instances.
+    private func condition(of row: Int) -> String? {
+        if row != 0, plan.nodes[Int(plan.nodes[row].parent)].role == .fanOut { return nil }
+        return plan.workflow.settings(of: plan.nodes[row].definition)?.condition?.text
+    }
+
+    /// How many instances a fan-out may have whose items only the run knows; nil for everything else.
+    private func maxItems(of row: Int) -> Int? {
+        guard plan.isDynamicFanOut(row) else { return nil }
+        return plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.limit
     }
 
     // MARK: Text
@@ -78,12 +93,11 @@ package struct PlanPrinter {
                 level = plan.nodes[row].level
                 text += "\nlevel \(plan.nodes[row].level)\n"
             }
-            let waits = waits(of: row)
-            text +=
-                "  " + (waits.isEmpty ? plan.nodes[row].id : "\(plan.nodes[row].id.padded(to: width))  after \(waits)")
+            let waits = waits(of: row) + conditions(of: row)
+            text += "  " + (waits.isEmpty ? plan.nodes[row].id : "\(plan.nodes[row].id.padded(to: width))  \(waits)")
             text += "\n"
         }
-        text += "\n" + criticalPathText()
+        text += "\n" + dynamicFanOutsText() + criticalPathText()
         switch bound {
         case .atMost(let duration): text += "bound: at most \(duration.asWritten) with \(jobs.counted("job"))\n"
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
@@ -95,16 +109,47 @@ package struct PlanPrinter {
     private func waits(of row: Int) -> String {
         var ids: [String] = []
         var total = 0
-        var waiting = row
-        while true {
+        for waiting in rowAndAround(row) {
+            if let hook = plan.nodes[waiting].hook {
+                total += 1
+                if ids.count < 6 { ids.append(what(hook, of: Int(plan.nodes[waiting].parent))) }
+            }
             for edge in plan.edges(of: waiting) {
                 total += 1
                 if ids.count < 6 { ids.append(plan.nodes[Int(edge.target)].id) }
             }
-            if waiting == 0 { break }
-            waiting = Int(plan.nodes[waiting].parent)
         }
-        return ids.joined(separator: ", ") + (total > ids.count ? " and \(total - ids.count) more" : "")
+        guard total > 0 else { return "" }
+        return "after " + ids.joined(separator: ", ") + (total > ids.count ? " and \(total - ids.count) more" : "")
+    }
+
+    /// What a hook comes after.
+    private func what(_ hook: WorkflowNode.Hook, of group: Int) -> String {
+        let place = group == 0 ? "" : " in \(plan.nodes[group].id)"
+        return hook == .finally ? "everything else" + place : "a failure" + place
+    }
+
+    /// Under which conditions a step runs, its own first.
+    private func conditions(of row: Int) -> String {
+        let conditions = rowAndAround(row).compactMap(condition)
+        return conditions.map { "  if \($0.asOneLine)" }.joined()
+    }
+
+    /// A row and the groups around it, innermost first.
+    private func rowAndAround(_ row: Int) -> [Int] {
+        var rows = [row]
+        while let last = rows.last, last != 0 { rows.append(Int(plan.nodes[last].parent)) }
+        return rows
+    }
+
+    private func dynamicFanOutsText() -> String {
+        var text = ""
+        for row in plan.nodes.indices {
+            guard let limit = maxItems(of: row) else { continue }
+            let items = plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.items?.text ?? ""
+            text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
+        }
+        return text.isEmpty ? "" : text + "\n"
     }
 
     private func criticalPathText() -> String {
