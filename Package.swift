@@ -47,6 +47,7 @@ let package = Package(
         target("AsyncOperations", [heap]),
         target("ProcessExecution", ["CLinux", heap, deque]),
         target("RunEvents", ["WorkflowModel"]),
+        target("RunControl", ["CLinux", "ProcessExecution"]),
         target(
             "WorkflowExecution",
             [
@@ -58,7 +59,7 @@ let package = Package(
             "FlowrunCommands",
             [
                 "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "AsyncOperations",
-                "ProcessExecution", "RunEvents", "WorkflowExecution", "Reporting", argumentParser,
+                "ProcessExecution", "RunEvents", "RunControl", "WorkflowExecution", "Reporting", argumentParser,
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         target("FlowrunTestSupport", ["SourceDiagnostics", "WorkflowModel"]),
@@ -74,6 +75,7 @@ let package = Package(
         tests(
             "WorkflowExecutionTests",
             ["WorkflowExecution", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
         tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",

@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +127,57 @@ int clinux_usable_cores(void) {
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
     int count = CPU_COUNT(&set);
     return count > 0 ? count : 1;
+}
+
+// An address holds 107 characters and a folder's path more: the folder is named by its descriptor.
+static int address_in(int folder, const char *name, struct sockaddr_un *address) {
+    address->sun_family = AF_UNIX;
+    int length = snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", folder, name);
+    if (length >= 0 && (size_t)length < sizeof address->sun_path) return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+static int close_failed(int descriptor) {
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}
+
+int clinux_listen(int folder, const char *name) {
+    struct sockaddr_un address;
+    if (address_in(folder, name, &address) != 0) return -1;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) return -1;
+    // Before the name exists: the file gets the socket's own mode, whatever the umask lets through.
+    if (fchmod(descriptor, 0600) != 0 || bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(descriptor, 16) != 0)
+        return close_failed(descriptor);
+    return descriptor;
+}
+
+int clinux_accept(int listener, uid_t *peer) {
+    int descriptor = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor < 0) return -1;
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return close_failed(descriptor);
+    *peer = credentials.uid;
+    return descriptor;
+}
+
+int clinux_connect(int folder, const char *name, int limit) {
+    struct sockaddr_un address;
+    if (address_in(folder, name, &address) != 0) return -1;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    struct timeval wait = {.tv_sec = limit};
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) != 0 ||
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) != 0 ||
+        connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0)
+        return close_failed(descriptor);
+    return descriptor;
 }
 
 void clinux_ignored_signals(sigset_t *set) {

@@ -54,6 +54,18 @@ int clinux_memory_file(const void *bytes, size_t count);
 /// How many processors this process may use, at least 1.
 int clinux_usable_cores(void);
 
+/// A socket in a folder that listens for connections of the same machine, close-on-exec, not blocking, for its owner only.
+/// `name` is short; the folder's path may be as long as it likes. Returns the descriptor, or -1 with errno.
+int clinux_listen(int folder, const char *name);
+
+/// Takes a connection; `*peer` is the user at its other end. Close-on-exec, not blocking. -1 with errno, EAGAIN when
+/// there is none.
+int clinux_accept(int listener, uid_t *peer);
+
+/// Connects to a socket in a folder, to read and write with a limit in seconds on each wait. Close-on-exec. Returns the
+/// descriptor, or -1 with errno.
+int clinux_connect(int folder, const char *name, int limit);
+
 /// The signals that are ignored now, because the parent ignored them.
 void clinux_ignored_signals(sigset_t *set);
 

@@ -1,0 +1,101 @@
+internal import CLinux
+internal import Glibc
+
+/// The asking end of the control sockets in a state directory.
+package enum ControlClient {
+    package enum Failure: Error, Sendable, Hashable {
+        /// No such run, or one that is over.
+        case notRunning
+        /// The run is there and does not answer, because it is stopped or very busy.
+        case silent
+        case refused(errno: Int32)
+    }
+
+    /// How long a run may take for each piece of its reply, in seconds.
+    private static let patience: Int32 = 10
+
+    /// Sends one line to a run and returns its reply, both without the end of the line. Waits for it.
+    package static func ask(_ request: [UInt8], of run: String, in directory: StateDirectory) throws(Failure) -> [UInt8]
+    {
+        let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), patience)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        var rest = (request + [UInt8(ascii: "\n")])[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure(errno) }
+            rest.removeFirst(count)
+        }
+        var reply: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while reply.last != UInt8(ascii: "\n") {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count != 0 else { throw .notRunning }
+            guard count > 0 else { throw failure(errno) }
+            reply += buffer[..<count]
+        }
+        return reply.dropLast()
+    }
+
+    /// The ids of the runs that answer, in the order of their starts. Changes nothing: what dead runs left stays.
+    package static func liveRuns(in directory: StateDirectory) -> [String] {
+        directory.runsWithSockets().filter { run in
+            let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), patience)
+            if descriptor >= 0 { close(descriptor) }
+            return descriptor >= 0
+        }
+    }
+
+    private static func failure(_ error: Int32) -> Failure {
+        switch error {
+        case ENOENT, ECONNREFUSED, EPIPE, ECONNRESET: .notRunning
+        case EAGAIN: .silent
+        default: .refused(errno: error)
+        }
+    }
+}
+
+extension StateDirectory {
+    func socketName(of run: String) -> String { "\(run)\(Self.socketEnding)" }
+
+    private static var socketEnding: String { ".sock" }
+
+    /// Ids of runs that have, or have left, a socket here; sorted, which is by time.
+    func runsWithSockets() -> [String] {
+        names().filter { $0.hasSuffix(Self.socketEnding) }.map { String($0.dropLast(Self.socketEnding.count)) }.sorted()
+    }
+
+    /// The names of everything in the folder, in no order.
+    package func names() -> [String] {
+        let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0, let folder = fdopendir(copy) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+
+    /// Takes the socket away that a run may have left of which it is known that it is over.
+    package func removeSocket(of run: String) {
+        unlinkat(descriptor, socketName(of: run), 0)
+    }
+
+    /// Takes the sockets away that dead runs left.
+    package func removeStaleSockets() {
+        for run in runsWithSockets() {
+            let descriptor = clinux_connect(self.descriptor, socketName(of: run), 1)
+            if descriptor >= 0 {
+                close(descriptor)
+            } else if errno == ECONNREFUSED {
+                unlinkat(self.descriptor, socketName(of: run), 0)
+            }
+        }
+    }
+}

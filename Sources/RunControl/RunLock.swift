@@ -1,0 +1,95 @@
+internal import Glibc
+
+/// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
+/// that there is never a stale one to remove.
+package final class RunLock: Sendable {
+    /// Who has it.
+    package struct Holder: Sendable, Hashable {
+        package let pid: Int32
+        package let run: String
+    }
+
+    package enum Refusal: Error, Sendable, Hashable {
+        /// Nil where the holder has not come to say who it is.
+        case held(by: Holder?)
+        case unusable(errno: Int32)
+    }
+
+    /// The run that had it last; nil where there was none.
+    package let previous: Holder?
+    private let descriptor: Int32
+
+    /// The first line of the file, filled up with blanks, so that what follows stays where it is.
+    private static let headSize = 64
+
+    /// Takes the lock of the workflow with this name, at once or not at all.
+    package init(of name: String, in directory: StateDirectory, run: String) throws(Refusal) {
+        let file = openat(
+            directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .unusable(errno: errno) }
+        descriptor = file
+        let error = flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+        previous = Self.holder(in: file)
+        guard error == 0 else {
+            // The holder lives, if it is the one that is written there.
+            throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
+        }
+        var line = "\(getpid()) \(run)"
+        line += String(repeating: " ", count: max(0, Self.headSize - 1 - line.utf8.count)) + "\n"
+        _ = line.withCString { pwrite(file, $0, strlen($0), 0) }
+    }
+
+    /// Keeps a line, without its end, with the lock until the next one: the cheapest place on a disk, because no file is
+    /// made or replaced, which some file systems take for a wish to write everything out at once.
+    package func keep(_ line: [UInt8]) -> Int32? {
+        let bytes = line + [UInt8(ascii: "\n")]
+        let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(Self.headSize)) }
+        return count == bytes.count ? nil : count < 0 ? errno : ENOSPC
+    }
+
+    deinit { close(descriptor) }
+
+    /// Who has, or had last, the lock of a workflow; does not take it.
+    package static func holder(of name: String, in directory: StateDirectory) -> Holder? {
+        let file = openat(directory.descriptor, fileName(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return holder(in: file)
+    }
+
+    /// The line that was kept last; nil where none was. Whether it is of the last holder, it has to say itself.
+    package static func kept(of name: String, in directory: StateDirectory) -> [UInt8]? {
+        guard let bytes = directory.contents(of: fileName(name)), bytes.count > headSize else { return nil }
+        return Array(bytes[headSize...].prefix { $0 != UInt8(ascii: "\n") })
+    }
+
+    /// The names of all locks in a state directory, free or not, the one that changed last at the end.
+    package static func names(in directory: StateDirectory) -> [String] {
+        directory.names().filter { $0.hasSuffix(ending) }
+            .map { (name: String($0.dropLast(ending.count)), time: directory.lastChange(of: $0)) }
+            .sorted { $0.time < $1.time }.map(\.name)
+    }
+
+    /// When a lock was taken last, or something kept with it.
+    package static func lastChange(of name: String, in directory: StateDirectory) -> Duration {
+        directory.lastChange(of: fileName(name))
+    }
+
+    private static var ending: String { ".lock" }
+
+    private static func fileName(_ name: String) -> String { name + ending }
+
+    private static func holder(in file: Int32) -> Holder? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
+            let count = pread(file, buffer.baseAddress, buffer.count, 0)
+            guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            let words = buffer[..<end].split(separator: UInt8(ascii: " "))
+            guard words.count == 2, let pid = Int32(String(decoding: words[0], as: UTF8.self)) else { return nil }
+            return Holder(pid: pid, run: String(decoding: words[1], as: UTF8.self))
+        }
+    }
+}
+
+extension RunLock.Holder {
+    fileprivate var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
+}

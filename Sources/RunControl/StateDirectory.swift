@@ -1,0 +1,131 @@
+internal import Glibc
+
+/// The folder in which runs meet: locks, the sockets of live runs, and what is known of the last ones.
+///
+/// Only its owner may write into it, and the folder itself is no link: otherwise somebody else could steer a run
+/// (research/reliability.md, section 4, D). Everything in it is reached through its descriptor, so that neither its
+/// path's length matters nor what becomes of the path.
+package final class StateDirectory: Sendable {
+    /// As it was named.
+    package let path: String
+    package let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens a folder that is there, without changing anything.
+    package static func existing(_ path: String) throws(StateError) -> StateDirectory {
+        // A slash at its end would make `O_NOFOLLOW` look behind a link.
+        let path = trimmed(path)
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StateError(path, errno: errno) }
+        let directory = StateDirectory(path: path, descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw StateError(path, errno: errno) }
+        guard status.st_uid == geteuid() else { throw StateError(path: path, reason: .foreign(owner: status.st_uid)) }
+        guard status.st_mode & 0o022 == 0 else {
+            throw StateError(path: path, reason: .writableByOthers)
+        }
+        return directory
+    }
+
+    /// Opens a folder for a run, and makes it, with the folders it needs, where it is not there.
+    package static func made(_ path: String, isInProject: Bool = false) throws(StateError) -> StateDirectory {
+        do {
+            return try existing(path)
+        } catch {
+            guard error.isAbsence else { throw error }
+        }
+        let isNew = try makeFolder(trimmed(path))
+        let directory = try existing(path)
+        if isNew, isInProject { directory.hideFromOthers() }
+        return directory
+    }
+
+    /// Returns whether it was made now; another run may have been faster.
+    private static func makeFolder(_ path: String) throws(StateError) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        if errno == EEXIST { return false }
+        guard errno == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else {
+            throw StateError(path, errno: errno)
+        }
+        _ = try makeFolder(trimmed(String(path[..<slash])))
+        guard mkdir(path, 0o700) != 0 else { return true }
+        if errno == EEXIST { return false }
+        throw StateError(path, errno: errno)
+    }
+
+    /// Version control and backups need not look at it. Written once; who takes the files away does not want them.
+    private func hideFromOthers() {
+        create(".gitignore", "*\n")
+        create(
+            "CACHEDIR.TAG",
+            """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # flowrun's state: locks, sockets and records of runs. See https://bford.info/cachedir/
+
+            """)
+    }
+
+    private func create(_ name: String, _ text: String) {
+        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return }
+        _ = text.withCString { write(file, $0, strlen($0)) }
+        close(file)
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
+    }
+}
+
+/// Why a state directory cannot be used.
+package struct StateError: Error {
+    package enum Reason: Sendable, Hashable {
+        case refused(errno: Int32)
+        case foreign(owner: UInt32)
+        case writableByOthers
+    }
+
+    package let path: String
+    package let reason: Reason
+
+    init(path: String, reason: Reason) {
+        self.path = path
+        self.reason = reason
+    }
+
+    init(_ path: String, errno: Int32) { self.init(path: path, reason: .refused(errno: errno)) }
+
+    /// Whether there simply is none.
+    package var isAbsence: Bool { reason == .refused(errno: ENOENT) }
+
+    /// Whether the folder is there and must not be trusted.
+    package var isUnsafe: Bool {
+        switch reason {
+        // What `open` says of a link to a folder.
+        case .refused(let errno): errno == ENOTDIR || errno == ELOOP
+        case .foreign, .writableByOthers: true
+        }
+    }
+
+    /// One line, in the form of a finding.
+    package var message: String {
+        switch reason {
+        case .refused(ENOTDIR), .refused(ELOOP):
+            "the state directory `\(path)` is not a folder, or a link to one; name another one with --state-dir"
+        case .refused(let errno):
+            "cannot use the state directory `\(path)`: \(String(cString: strerror(errno)).lowercased())"
+        case .foreign(let owner):
+            "the state directory `\(path)` belongs to another user (uid \(owner)); name one of your own with --state-dir"
+        case .writableByOthers:
+            "others may write into the state directory `\(path)`; take that away with `chmod go-w` first"
+        }
+    }
+}

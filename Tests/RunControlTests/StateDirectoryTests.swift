@@ -1,0 +1,99 @@
+import FlowrunTestSupport
+import Foundation
+import RunControl
+import Testing
+
+/// Where state is kept, and what is refused as a place for it.
+@Suite struct StateDirectoryTests {
+    private func mode(of path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    @Test(arguments: [
+        ("a.yml", ".flowrun", "a.yml"), ("dir/a.yml", "dir/.flowrun", "a.yml"), ("/a.yml", "/.flowrun", "a.yml"),
+        ("../x/a.yml", "../x/.flowrun", "a.yml"), ("-", ".flowrun", nil),
+    ])
+    func `state stands beside the workflow file`(file: String, path: String, name: String?) {
+        let place = StatePlace(file: file, explicit: nil)
+        #expect(place.candidates.first == StatePlace.Candidate(path: path, isInProject: true))
+        #expect(place.name == name)
+    }
+
+    @Test func `in a shared place, files of one name in two folders have two names`() {
+        let names = ["a/w.yml", "b/w.yml", "w.yml"].map { StatePlace(file: $0, explicit: "/state").name }
+        #expect(Set(names).count == 3)
+        #expect(names.allSatisfy { $0?.hasPrefix("w.yml-") ?? false })
+    }
+
+    @Test func `a name that is almost too long for a file leaves room for what comes behind it`() {
+        let long = String(repeating: "n", count: 250) + ".yml"
+        let other = String(repeating: "n", count: 250) + ".yaml"
+        let names = [long, other].map { StatePlace(file: $0, explicit: nil).name ?? "" }
+        #expect(names.allSatisfy { $0.utf8.count <= 200 })
+        #expect(names[0] != names[1])
+    }
+
+    @Test func `a new folder is its owner's only, and hides from version control and backups`() throws {
+        let test = try FlowrunTest()
+        let path = test.path(".flowrun")
+        let directory = try StateDirectory.made(path, isInProject: true)
+        #expect(try mode(of: path) == 0o700)
+        #expect(Set(directory.names()) == [".", "..", ".gitignore", "CACHEDIR.TAG"])
+        #expect(try test.contents(of: ".flowrun/.gitignore") == "*\n")
+        #expect(
+            try test.contents(of: ".flowrun/CACHEDIR.TAG").hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
+    }
+
+    @Test func `a folder that is there stays as it is`() throws {
+        let test = try FlowrunTest()
+        try FileManager.default.createDirectory(
+            atPath: test.path("state"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        let directory = try StateDirectory.made(test.path("state/"), isInProject: true)
+        #expect(Set(directory.names()) == [".", ".."])
+        #expect(try mode(of: test.path("state")) == 0o755)
+    }
+
+    @Test func `folders on the way are made`() throws {
+        let test = try FlowrunTest()
+        _ = try StateDirectory.made(test.path("a/b/c/"))
+        #expect(try mode(of: test.path("a/b/c")) == 0o700)
+    }
+
+    @Test func `a folder that others may write into is refused`() throws {
+        let test = try FlowrunTest()
+        for bits in [0o720, 0o702, 0o777] {
+            let path = test.path("state\(bits)")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            try FileManager.default.setAttributes([.posixPermissions: bits], ofItemAtPath: path)
+            let error = #expect(throws: StateError.self) { try StateDirectory.made(path) }
+            #expect(error?.reason == .writableByOthers)
+            #expect(error?.isUnsafe == true)
+        }
+    }
+
+    @Test(arguments: ["state", "state/"])
+    func `a link to a folder is refused, also with a slash behind it`(name: String) throws {
+        let test = try FlowrunTest()
+        try FileManager.default.createDirectory(atPath: test.path("real"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: test.path("state"), withDestinationPath: "real")
+        let error = #expect(throws: StateError.self) { try StateDirectory.made(test.path(name)) }
+        #expect(error?.isUnsafe == true)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "needs to be root to give a folder away"))
+    func `somebody else's folder is refused`() throws {
+        let test = try FlowrunTest()
+        let path = test.path("state")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(chown(path, 12345, 12345) == 0)
+        let error = #expect(throws: StateError.self) { try StateDirectory.made(path) }
+        #expect(error?.reason == .foreign(owner: 12345))
+    }
+
+    @Test func `a reader makes nothing`() throws {
+        let test = try FlowrunTest()
+        let error = #expect(throws: StateError.self) { try StateDirectory.existing(test.path("state")) }
+        #expect(error?.isAbsence == true)
+        #expect(!test.exists("state"))
+    }
+}
