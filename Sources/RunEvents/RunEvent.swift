@@ -22,6 +22,11 @@ package struct RunEvent: Sendable {
 
     package enum Kind: Sendable {
         case runStarted(RunStarted)
+        /// Nothing new starts from here on. `source` is who asked: `ctl`, `--paused` or the name of a signal.
+        case runPaused(source: String)
+        case runResumed(source: String)
+        /// How many steps may run at once from here on.
+        case runJobs(jobs: Int, source: String)
         /// Somebody asked for the end of the whole run: a signal or the run's own timeout.
         case runCancelRequested(source: String, cause: Cause)
         case groupStarted(group: String)

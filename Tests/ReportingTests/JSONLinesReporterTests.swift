@@ -153,9 +153,10 @@ import WorkflowModel
     /// A compile error here means: put the new event into `sampleRun` or `rareEvents`, the schema and this list.
     private func expectIsInSample(_ kind: RunEvent.Kind) {
         switch kind {
-        case .runStarted, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
-            .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .stepRetry,
-            .stepFinished, .ready, .waiting, .lockAcquired, .lockReleased, .warning, .runFinished:
+        case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested,
+            .groupRetry, .groupFinished, .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal,
+            .stepAttempt, .stepRetry, .stepFinished, .ready, .waiting, .lockAcquired, .lockReleased, .warning,
+            .runFinished:
             break
         }
     }

@@ -131,6 +131,9 @@ func sampleRun() -> EventLog {
                 step: "slow", attempt: 1, outcome: .timeout, status: .exited(0), duration: .milliseconds(1002),
                 cause: late, outputBytes: 8, usage: usage, containment: "session")),
         at: 1924)
+    log.add(.runPaused(source: "ctl"), at: 2000)
+    log.add(.runJobs(jobs: 2, source: "ctl"), at: 2100)
+    log.add(.runResumed(source: "ctl"), at: 2200)
     log.add(.runCancelRequested(source: "timeout", cause: runLimit), at: 3000)
     log.add(
         .stepFinished(

@@ -50,6 +50,9 @@ import Testing
                     0.921  failure      0.007s  flaky  exit 1, tolerated
                     1.924  timeout      1.002s  slow  timed out after 1s
                 | stopping
+                    2.000  paused               the run  by ctl
+                    2.100  jobs                 the run  up to 2 at once by ctl
+                    2.200  resumed              the run  by ctl
                     3.000  stopping             the run  timed out after 3s
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 
@@ -75,6 +78,9 @@ import Testing
                     0.921  failure      0.007s  flaky  exit 1, tolerated
                 [slow] stopping
                     1.924  timeout      1.002s  slow  timed out after 1s
+                    2.000  paused               the run  by ctl
+                    2.100  jobs                 the run  up to 2 at once by ctl
+                    2.200  resumed              the run  by ctl
                     3.000  stopping             the run  timed out after 3s
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 

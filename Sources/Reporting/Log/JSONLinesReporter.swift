@@ -32,6 +32,9 @@ extension RunEvent.Kind {
     package var name: String {
         switch self {
         case .runStarted: "run.started"
+        case .runPaused: "run.paused"
+        case .runResumed: "run.resumed"
+        case .runJobs: "run.jobs"
         case .runCancelRequested: "run.cancel_requested"
         case .groupStarted: "group.started"
         case .groupCancelRequested: "group.cancel_requested"

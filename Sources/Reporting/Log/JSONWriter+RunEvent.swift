@@ -5,6 +5,10 @@ extension JSONWriter {
     mutating func fields(of kind: RunEvent.Kind) {
         switch kind {
         case .runStarted(let run): fields(of: run)
+        case .runPaused(let source), .runResumed(let source): field("source", source)
+        case .runJobs(let jobs, let source):
+            field("n", jobs)
+            field("source", source)
         case .runCancelRequested(let source, let cause):
             field("source", source)
             self.cause("cause", cause)
@@ -176,31 +180,33 @@ extension JSONWriter {
         }
     }
 
-    private mutating func status(_ status: ExitStatus?) {
+    mutating func status(_ status: ExitStatus?) {
         field("exit_code", status?.exitCode)
         field("signal", status?.signalName)
     }
 
     /// A chain as nested objects, the root innermost.
-    private mutating func cause(_ key: StaticString, _ cause: Cause?) {
+    mutating func cause(_ key: StaticString, _ cause: Cause?) {
         guard let cause else { return null(key) }
-        object(key) { json in
-            json.field("kind", cause.kind.rawValue)
-            json.field("message", cause.message)
-            switch cause.subject {
-            case .step(let step):
-                json.field("step", step)
-                json.null("group")
-            case .group(let group):
-                json.null("step")
-                json.field("group", group)
-            case .run:
-                json.null("step")
-                json.null("group")
-            }
-            json.field("file", cause.file)
-            json.field("line", cause.line)
-            json.cause("cause", cause.cause)
+        object(key) { json in json.fields(of: cause) }
+    }
+
+    mutating func fields(of cause: Cause) {
+        field("kind", cause.kind.rawValue)
+        field("message", cause.message)
+        switch cause.subject {
+        case .step(let step):
+            field("step", step)
+            null("group")
+        case .group(let group):
+            null("step")
+            field("group", group)
+        case .run:
+            null("step")
+            null("group")
         }
+        field("file", cause.file)
+        field("line", cause.line)
+        self.cause("cause", cause.cause)
     }
 }

@@ -76,8 +76,8 @@ extension LogText {
             line(at: event.elapsed, verb: "acquired", .faint, subject: name, detail: "by \(by.words)")
         case .lockReleased(let name, let by):
             line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
-        case .runStarted, .runCancelRequested, .groupRetry, .groupFinished, .stepOutput, .stepRetry, .stepFinished,
-            .warning, .runFinished:
+        case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .groupFinished,
+            .stepOutput, .stepRetry, .stepFinished, .warning, .runFinished:
             break
         }
     }

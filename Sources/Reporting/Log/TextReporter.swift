@@ -56,6 +56,14 @@ package final class TextReporter: Reporter {
         case .runStarted(let run): text.header(run)
         case .runCancelRequested(_, let cause):
             text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: cause.words)
+        case .runPaused(let source):
+            text.line(at: event.elapsed, verb: "paused", .caution, subject: "the run", detail: "by \(source)")
+        case .runResumed(let source):
+            text.line(at: event.elapsed, verb: "resumed", .caution, subject: "the run", detail: "by \(source)")
+        case .runJobs(let jobs, let source):
+            text.line(
+                at: event.elapsed, verb: "jobs", .caution, subject: "the run",
+                detail: "up to \(jobs) at once by \(source)")
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run): summary.write(run, to: &text, flush: flush)

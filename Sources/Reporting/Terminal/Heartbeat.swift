@@ -51,6 +51,7 @@ package final class Heartbeat: Reporter {
         var text = LogText(isColored: false)
         text.add("flowrun: \(TimeText.wholeSeconds(elapsed)), \(progress.finished) of \(progress.steps) finished")
         if progress.failed > 0 { text.add(" (\(progress.failed) failed)") }
+        if progress.isPaused { text.add(", paused") }
         let named = progress.longestRunning(Self.stepsNamed).map { step, start in
             "\(step) (\(TimeText.wholeSeconds(elapsed - start)))"
         }

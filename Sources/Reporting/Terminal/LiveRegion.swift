@@ -82,7 +82,9 @@ package final class LiveRegion: Reporter {
 
     private func lines(at elapsed: Duration) -> [[UInt8]] {
         var text = LogText(isColored: false)
-        text.add("[\(progress.finished)/\(progress.steps)] \(progress.running.count) running, ")
+        text.add("[\(progress.finished)/\(progress.steps)] ")
+        if progress.isPaused { text.add("paused, ") }
+        text.add("\(progress.running.count) running, ")
         if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
         text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
         var lines = [text.bytes]

@@ -8,6 +8,7 @@ struct RunProgress {
     /// The running steps in the order of their starts, measured from the start of the run. A list, because there are
     /// as many as there are jobs and each event touches one.
     private(set) var running: [(step: String, start: Duration)] = []
+    private(set) var isPaused = false
     private(set) var hasEnded = false
 
     /// How many have neither ended nor started.
@@ -24,9 +25,12 @@ struct RunProgress {
             if step.outcome == .failure || step.outcome == .timeout { failed += 1 }
         case .stepRetry(let step, _, _): stop(step)
         case .stepAdded: steps += 1
+        case .runPaused: isPaused = true
+        case .runResumed: isPaused = false
         case .runFinished: hasEnded = true
-        case .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished, .stepOutput,
-            .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased, .warning:
+        case .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
+            .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased,
+            .warning:
             return false
         }
         return true

@@ -1,0 +1,147 @@
+package import RunEvents
+
+/// What is kept of a run for whoever asks later why something did not succeed: listens to the whole run, and writes one
+/// JSON object at its end.
+///
+/// Successes are only counted. A step that something else ruled out costs a few bytes, because causes are kept once,
+/// however many victims they have.
+package final class RunRecord: Reporter {
+    private struct Entry {
+        let id: String
+        let outcome: StepOutcome
+        let cause: Int32
+        /// Into `details`; -1 for what was never started.
+        var detail: Int32 = -1
+    }
+
+    private struct Detail {
+        let attempt: Int
+        let status: ExitStatus?
+        let duration: Duration?
+        let earlier: [ExitStatus]
+        var tail: [UInt8] = []
+    }
+
+    private var run: RunStarted?
+    private var end: RunFinished?
+    private var entries: [Entry] = []
+    private var details: [Detail] = []
+    private var causes: [Cause] = []
+    private var numbers: [Cause: Int32] = [:]
+    /// Ends of attempts of running steps that did not exit with 0.
+    private var attempts: [String: [ExitStatus]] = [:]
+
+    package init() {}
+
+    package func report(_ event: RunEvent) {
+        switch event.kind {
+        case .runStarted(let started): run = started
+        case .stepAttempt(let step, _, let status):
+            if status != .exited(0) { attempts[step, default: []].append(status) }
+        case .stepFinished(let step): note(step)
+        case .groupFinished(let group):
+            guard let cause = group.cause else { return }
+            entries.append(Entry(id: group.group, outcome: group.outcome, cause: number(of: cause)))
+        case .runFinished(let finished): note(finished)
+        default: break
+        }
+    }
+
+    private func note(_ step: StepFinished) {
+        let statuses = attempts.isEmpty ? [] : attempts.removeValue(forKey: step.step) ?? []
+        guard let cause = step.cause else { return }
+        var entry = Entry(id: step.step, outcome: step.outcome, cause: number(of: cause))
+        if step.attempt > 0 {
+            entry.detail = Int32(details.count)
+            details.append(
+                Detail(
+                    attempt: step.attempt, status: step.status, duration: step.duration,
+                    earlier: statuses.count > 1 ? statuses.dropLast() : []))
+        }
+        entries.append(entry)
+    }
+
+    private func note(_ finished: RunFinished) {
+        end = finished
+        let tails = Dictionary(
+            finished.errors.lazy.filter { !$0.outputTail.isEmpty }.map { ($0.step ?? "", $0.outputTail) },
+            uniquingKeysWith: { $1 })
+        guard !tails.isEmpty else { return }
+        for entry in entries where entry.detail >= 0 {
+            if let tail = tails[entry.id] { details[Int(entry.detail)].tail = tail }
+        }
+    }
+
+    private func number(of cause: Cause) -> Int32 {
+        if let known = numbers[cause] { return known }
+        let number = Int32(causes.count)
+        causes.append(cause)
+        numbers[cause] = number
+        return number
+    }
+
+    // MARK: What is told
+
+    /// Whether nothing went otherwise than well.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// The run as one line of JSON, without its end. `path` is the workflow file, absolute, or nil for standard input;
+    /// `targets` what the command line chose. Empty before the run's end.
+    package func json(path: String?, targets: [String]) -> [UInt8] {
+        guard let run, let end else { return [] }
+        var json = JSONWriter()
+        json.object { json in
+            json.field("v", 1)
+            json.field("run", run.run)
+            json.field("file", run.file)
+            json.field("path", path)
+            json.field("targets", targets)
+            json.field("outcome", end.outcome.rawValue)
+            json.field("duration", end.duration)
+            json.object("counts") { json in
+                for outcome in StepOutcome.allCases {
+                    json.key(outcome.rawValue)
+                    json.value(end.counts[outcome])
+                }
+            }
+            json.array("causes") { json in for cause in causes { json.value(cause) } }
+            json.array("steps") { json in
+                for entry in entries {
+                    json.object { json in
+                        self.write(entry, to: &json)
+                        json.field("cause", Int(entry.cause))
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// What is known of a step or group that has ended without success, as the fields of one JSON object; false, and
+    /// nothing written, where nothing is.
+    package func writeStep(_ id: String, to json: inout JSONWriter) -> Bool {
+        // The last round of a step that has several.
+        guard let entry = entries.last(where: { $0.id == id }) else { return false }
+        write(entry, to: &json)
+        json.cause("cause", causes[Int(entry.cause)])
+        return true
+    }
+
+    private func write(_ entry: Entry, to json: inout JSONWriter) {
+        json.field("step", entry.id)
+        json.field("outcome", entry.outcome.rawValue)
+        guard entry.detail >= 0 else { return }
+        let detail = details[Int(entry.detail)]
+        json.field("attempt", detail.attempt)
+        json.status(detail.status)
+        json.field("duration", detail.duration)
+        if !detail.earlier.isEmpty { json.field("earlier", detail.earlier.map { "\($0)" }) }
+        if !detail.tail.isEmpty { json.field("output_tail", repairing: detail.tail) }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func value(_ cause: Cause) {
+        object { json in json.fields(of: cause) }
+    }
+}

@@ -1,0 +1,43 @@
+package import RunEvents
+
+/// Why a step or group is where it is: the answer of `flowrun why`, as text in the form of the log's error summary.
+package struct StepReport: Sendable {
+    package var step: String
+    /// The outcome, or where it stands while the run lives: `running`, `waiting`.
+    package var state: String
+    /// How it came to that, in a few words such as `attempt 3, after exit 1, exit 1`; empty where there is nothing to say.
+    package var details: [String] = []
+    package var cause: Cause?
+    /// The last lines of what the root of the chain wrote, if it is a step and that is known.
+    package var outputTail = ""
+
+    package init(step: String, state: String) {
+        self.step = step
+        self.state = state
+    }
+
+    /// Whole lines: the step, then the links of the chain down to its root, then the root's output.
+    package var text: String {
+        var text = LogText(isColored: false)
+        text.add("\(step): \(state)")
+        for detail in details { text.add(", \(detail)") }
+        text.newline()
+        var next = cause
+        var isFirst = true
+        while let link = next {
+            // The first link is about the step itself, or says its subject.
+            let isOwn = isFirst && (link.cause != nil || link.subject.words == step)
+            text.add(isFirst ? "  " : "  because ")
+            text.add(isOwn || link.subject == .run ? link.message : "\(link.subject.words): \(link.message)")
+            if let file = link.file { text.add(" (\(file)\(link.line.map { ":\($0)" } ?? ""))") }
+            text.newline()
+            next = link.cause
+            isFirst = false
+        }
+        var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: false)
+        var tail = outputTail
+        tail.withUTF8 { sanitizer.append(UnsafeRawBufferPointer($0), to: &text.bytes) }
+        sanitizer.finish(to: &text.bytes)
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+}
