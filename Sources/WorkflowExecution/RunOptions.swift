@@ -41,4 +41,6 @@ package enum RunOutcome: Sendable, Hashable {
     case failure
     /// The run's own limit ended it.
     case runTimeout
+    /// Somebody asked for its end, otherwise than by a signal.
+    case cancelled
 }

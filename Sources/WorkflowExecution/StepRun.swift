@@ -34,6 +34,11 @@ final class StepRun {
     /// What it hands on; only after a success.
     private(set) var outputs: [Value.Field] = []
     private(set) var standardOutput: [UInt8]?
+    private(set) var isFrozen = false
+    /// Called when the start is in the log.
+    var onStart: (@EventLoopActor () -> Void)?
+
+    private let began = EventLoopClock().now
 
     private let recorder: EventRecorder
     private let files: OutputFiles
@@ -110,6 +115,8 @@ final class StepRun {
                 StepStarted(
                     step: step, attempt: attempt, pid: process.pid, command: masked(words), line: frame.line,
                     item: frame.item.map(secrets.masked), view: frame.view)))
+        onStart?()
+        onStart = nil
         process.mayRead = recorder.mayTakeOutput
         process.onExit = { status in
             self.record(.stepAttempt(step: step, attempt: attempt, status: ExitStatus(status)))
@@ -118,6 +125,7 @@ final class StepRun {
         process.onSignal = { signal in
             self.record(.stepSignal(step: step, attempt: attempt, signal: SignalName.of(signal)))
         }
+        if isFrozen { process.freeze() }
         let (signal, grace) = (settings.killSignal.number, settings.grace)
         context.onStop { _ in
             EventLoopActor.assumeIsolated { process.terminate(with: signal, grace: grace) }
@@ -126,6 +134,23 @@ final class StepRun {
         streams.output.finish { write($0, $1, to: .stdout) }
         streams.error.finish { write($0, $1, to: .stderr) }
         return ending
+    }
+
+    /// Whether the attempt has ended, so that the step only waits for another.
+    var isOver: Bool { ending != nil || refusal != nil }
+
+    /// Since the attempt began.
+    var duration: Duration { began.duration(to: EventLoopClock().now) }
+
+    /// Stops the step's processes where they are; those of a start that is under way once they are there.
+    func freeze() {
+        isFrozen = true
+        process?.freeze()
+    }
+
+    func thaw() {
+        isFrozen = false
+        process?.thaw()
     }
 
     /// Nil where the step was stopped before there was a process.

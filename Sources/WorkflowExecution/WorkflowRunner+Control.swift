@@ -1,3 +1,183 @@
+internal import AsyncOperations
+internal import ProcessExecution
+package import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// What became of a request to end a step, a group or the run.
+package enum CancelAnswer: Sendable, Hashable {
+    case accepted
+    /// It has been asked to end before.
+    case isEndingAlready
+    case hasEnded(StepOutcome)
+    /// The run has nothing of that name; the id that was probably meant, where one is near.
+    case unknown(suggestion: String?)
+}
+
+/// Steering a live run. All of it answers at once, before the scheduler has come to what is asked: its events say when
+/// it has.
 extension WorkflowRunner {
-    func pauseHasChanged(_ isPaused: Bool) {}
+    /// Lets nothing new start. Running steps go on, unless they are to stand still too (`freezing`), and with them all
+    /// limits of time. Returns false where neither changes anything.
+    @discardableResult
+    package func pause(by source: String, freezing: Bool = false) -> Bool {
+        let isNew = steering.pause(by: source)
+        if isNew { executor?.suspend() }
+        guard freezing, !steering.isFrozen else { return isNew }
+        steering.isFrozen = true
+        clock.freeze()
+        freezeSteps()
+        return true
+    }
+
+    /// Ends a pause, and lets frozen steps go on. Returns false where the run is not paused.
+    @discardableResult
+    package func resume(by source: String) -> Bool {
+        guard steering.resume(by: source) else { return false }
+        unfreeze()
+        executor?.resume()
+        return true
+    }
+
+    /// Ends a step or a group by its id, or with nil the whole run, as a first signal would.
+    package func cancel(_ id: String?) -> CancelAnswer {
+        guard let id else { return cancelAll() }
+        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else {
+            return .unknown(suggestion: suggestion(for: id))
+        }
+        if let outcome = outcome(of: row) { return .hasEnded(outcome) }
+        // What is done at the end of everything goes on when everything is cancelled, and can be cancelled then.
+        guard !steering.isStopping || book.plan.isInHook(row), !tracer.hasRequest(around: row) else {
+            return .isEndingAlready
+        }
+        tracer.noteRequest(for: row, .interrupt, Self.request)
+        executor?.cancel(OperationID(row: row))
+        return .accepted
+    }
+
+    private func cancelAll() -> CancelAnswer {
+        if let outcome = outcome(of: 0) { return .hasEnded(outcome) }
+        guard !steering.isStopping else { return .isEndingAlready }
+        steering.isStopping = true
+        tracer.noteRequest(for: 0, .interrupt, Self.request)
+        executor?.cancel()
+        return .accepted
+    }
+
+    private static var request: String { "cancelled by `flowrun ctl`" }
+
+    /// Lets `jobs` steps, at least 1, run at once from here on; where more do, they go on.
+    package func setJobs(_ jobs: Int, by source: String) {
+        steering.jobs = jobs
+        executor?.setWidth(jobs)
+        recorder.record(.runJobs(jobs: jobs, source: source))
+    }
+
+    /// Whether the whole run has been asked to end.
+    package var isStopping: Bool { steering.isStopping }
+
+    /// O(rows).
+    package var status: RunStatus {
+        let steps = book.plan.nodes.indices.filter { book.plan.nodes[$0].role == .step }
+        let running = runs.filter { !$0.value.isOver }
+            .sorted { ($1.value.duration, $0.key) < ($0.value.duration, $1.key) }
+        return RunStatus(
+            run: options.run, file: book.workflow.file.name, name: book.workflow.name, elapsed: recorder.elapsed,
+            jobs: steering.jobs, steps: steps.count, isPaused: steering.isPaused, isStopping: steering.isStopping,
+            counts: ledger.counts,
+            running: running.map { _, run in
+                RunStatus.RunningStep(
+                    step: run.frame.step, attempt: run.frame.attempt, duration: run.duration, state: state(of: run),
+                    pid: run.process?.pid)
+            },
+            waiting: steps.filter { outcome(of: $0) == nil && runs[$0]?.isOver ?? true }
+                .map { book.plan.nodes[$0].id })
+    }
+
+    private func state(of run: StepRun) -> RunStatus.RunningStep.State {
+        if run.process?.isStopping ?? false { return .stopping }
+        return run.isFrozen ? .frozen : .running
+    }
+
+    /// nil before the end.
+    private func outcome(of row: Int) -> StepOutcome? { results.outcome(of: row).map { StepOutcome($0) } }
+
+    /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
+    package func progress(of id: String) -> StepProgress? {
+        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else { return nil }
+        if let outcome = outcome(of: row) { return .ended(outcome) }
+        if let run = runs[row], !run.isOver { return .running(attempt: run.frame.attempt) }
+        let awaited = book.plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }
+        return .waiting(for: awaited.map { book.plan.nodes[$0].id })
+    }
+
+    /// The id that was probably meant by one that the run does not have; nil where none is near.
+    package func suggestion(for id: String) -> String? {
+        Suggestion.nearest(to: id, among: book.plan.nodes.dropFirst().prefix(20_000).map(\.id))
+    }
+
+    /// The last lines of a step that has failed or timed out; nil for any other.
+    package func outputTail(of step: String) -> [UInt8]? {
+        ledger.errors.last { $0.step == step }?.outputTail
+    }
+
+    // MARK: Job control
+
+    /// Stops running steps where they are and calls `stop`, which stops flowrun itself until it goes on; then lets them
+    /// go on, and all limits of time with them. `source` and `end` are the names of the signals.
+    package func standStill(by source: String, until end: String, _ stop: () -> Void) {
+        let wasPaused = steering.isPaused
+        if !wasPaused { recorder.record(.runPaused(source: source)) }
+        let clock = EventLoopClock()
+        let start = clock.now
+        // Frozen by a pause: then everything stands still already, and goes on doing so.
+        guard !steering.isFrozen else { return stop() }
+        freezeSteps()
+        stop()
+        executor?.noteFreeze(of: start.duration(to: clock.now))
+        thawSteps()
+        if !wasPaused { recorder.record(.runResumed(source: end)) }
+    }
+
+    private func freezeSteps() {
+        for (_, run) in runs.sorted(by: { $0.key < $1.key }) { run.freeze() }
+    }
+
+    /// Ends what a freezing pause began.
+    private func unfreeze() {
+        guard steering.isFrozen else { return }
+        steering.isFrozen = false
+        clock.thaw()
+        thawSteps()
+    }
+
+    private func thawSteps() {
+        for (_, run) in runs.sorted(by: { $0.key < $1.key }) { run.thaw() }
+    }
+
+    // MARK: What the log tells
+
+    func noteStarted() {
+        if steering.noteStarted() { recordPause() }
+    }
+
+    func recordPause() { recorder.record(.runPaused(source: steering.pauser)) }
+
+    /// Tells of a pause that is over now. Who asked for that, or for the end of the run, ended it.
+    func noteResumption() {
+        if steering.takeOwedPause() { recordPause() }
+        let isAsked = !steering.resume(by: "")
+        if !isAsked { unfreeze() }
+        let source = isAsked ? steering.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
+        recorder.record(.runResumed(source: source))
+    }
+}
+
+/// How far a step or group of a live run has come.
+package enum StepProgress: Sendable, Hashable {
+    /// Ids of what it needs that has not ended; empty where it waits for something else, such as a free slot.
+    case waiting(for: [String])
+    case running(attempt: Int)
+    case ended(StepOutcome)
 }

@@ -34,8 +34,10 @@ extension WorkflowRunner {
         case .released(let lock, let id): tell(.lockReleased(name: locks.names[lock.index], by: subject(id.row)), id)
         case .waiting(let id, let lock): tell(.waiting(subject(id.row), on: lock.map { locks.names[$0.index] }), id)
         case .ready(let id): tell(.ready(subject(id.row)), id)
-        case .suspended, .resumed: pauseHasChanged(command == .suspended)
-        case .start, .wake, .decide, .expand, .conclude: break
+        case .start: steering.noteStart()
+        case .suspended: if steering.noteSuspension() { recordPause() }
+        case .resumed: noteResumption()
+        case .wake, .decide, .expand, .conclude: break
         }
     }
 
@@ -65,6 +67,10 @@ extension WorkflowRunner {
         } else {
             record(.groupCancelRequested(group: book.id(row), cause: traced), about: row)
         }
+        if row == 0 {
+            steering.isStopping = true
+            if cause == .request, signal == nil { result.outcome = .cancelled }
+        }
         guard isOwnTimeout else { return }
         if row == 0 { result.outcome = .runTimeout }
         ledger.noteFailure(row) { failure(of: row, .timeout, traced) }
@@ -81,7 +87,7 @@ extension WorkflowRunner {
 
     private func source(of cause: OperationCause) -> String {
         switch cause {
-        case .request: signal.map(SignalName.of) ?? "request"
+        case .request: signal.map(SignalName.of) ?? "ctl"
         case .deadline: "timeout"
         default: "fail-fast"
         }

@@ -6,7 +6,7 @@ internal import WorkflowPlanning
 
 // What the scheduler asks while the run goes on: conditions, instances, outputs of groups.
 extension WorkflowRunner {
-    var questions: GraphExecutor<EventLoopClock>.Questions {
+    var questions: GraphExecutor<RunClock>.Questions {
         GraphExecutor.Questions(
             decide: { self.decide($0.row) }, expand: { self.expand($0.row) },
             conclude: { self.conclude($0.row, $1) })

@@ -18,7 +18,9 @@ package final class WorkflowRunner {
     let tracer: CauseTracer
     let ledger: RunLedger
     let files: OutputFiles
-    var executor: GraphExecutor<EventLoopClock>?
+    var executor: GraphExecutor<RunClock>?
+    let clock = RunClock()
+    var steering: Steering
     /// The last attempt of each step that has begun and not ended.
     var runs: [Int: StepRun] = [:]
     var groupStarts: [Int: Duration] = [:]
@@ -48,6 +50,7 @@ package final class WorkflowRunner {
         builder = CommandBuilder(facts: facts, options: options)
         tracer = CauseTracer(book: book, options: options)
         ledger = RunLedger(book)
+        steering = Steering(jobs: options.jobs)
         files = OutputFiles(in: options.temporaryFolder)
         hasRounds = plan.nodes.contains { $0.role != .step && plan.workflow.settings(of: $0.definition)?.retry != nil }
         logView = plan.workflow.settings(of: .root)?.log
@@ -66,11 +69,10 @@ package final class WorkflowRunner {
         recorder.startTicking()
         let graph = OperationGraph(book.plan, options: options, locks: &locks)
         let executor = GraphExecutor(
-            graph, width: options.jobs, clock: EventLoopClock(),
-            tellsLocks: options.tellsLocks
+            graph, width: options.jobs, clock: clock, tellsLocks: options.tellsLocks
         ) { context in await self.perform(context) }
         self.executor = executor
-        if options.startsPaused { executor.suspend() }
+        if options.startsPaused { pause(by: "--paused") }
         // A signal may have come while the plan was turned into operations.
         if signal != nil { executor.cancel() }
         let outcome = await executor.run(questions: questions) { command in self.observe(command) }
@@ -109,7 +111,10 @@ package final class WorkflowRunner {
                 keepsStandardOutput: keepsStandardOutput.contains(book.plan.nodes[row].definition)),
             recorder: recorder, files: files, secrets: options.secrets)
         runs[row] = run
+        if steering.isFrozen { run.freeze() }
+        run.onStart = { self.noteStarted() }
         let hasSucceeded = await run.run(in: context, with: builder)
+        if run.process == nil { noteStarted() }
         noteDetails(of: run)
         guard !hasSucceeded else { return (.success, false) }
         noteFailure(of: run)

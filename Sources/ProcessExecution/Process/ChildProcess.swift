@@ -32,7 +32,7 @@ package final class ChildProcess {
     package var onLinger: (@EventLoopActor () -> Void)?
     /// Asked before each read; while it says no, the command has to wait with what it writes.
     package var mayRead: (@EventLoopActor () -> Bool)?
-    /// Called for every signal that the teardown sends.
+    /// Called for every signal that is sent.
     package var onSignal: (@EventLoopActor (Int32) -> Void)?
 
     private let pidfd: Int32
@@ -47,8 +47,10 @@ package final class ChildProcess {
     /// When patience ends: the grace of a teardown, or the drain window.
     private var deadline: EventLoopClock.Instant?
     private var timer: Timers.Token?
-    private var isStopping = false
+    /// Whether its end has been asked for.
+    package private(set) var isStopping = false
     private var isKilled = false
+    private var frozenSince: EventLoopClock.Instant?
     private var isLastWait = false
     private var pollInterval = Duration.milliseconds(1)
 
@@ -93,6 +95,7 @@ package final class ChildProcess {
     package func terminate(with signal: Int32, grace: Duration) {
         guard stage != .over, !isStopping else { return }
         isStopping = true
+        frozenSince = nil
         guard signal != SIGKILL, grace > .zero else { return killAll() }
         send(signal)
         // A stopped process hears of the signal only when it goes on.
@@ -106,10 +109,28 @@ package final class ChildProcess {
         guard stage != .over, !isKilled else { return }
         isStopping = true
         isKilled = true
+        frozenSince = nil
         send(SIGKILL)
         deadline = EventLoopClock().now.advanced(by: Self.killWindow)
         pollInterval = .milliseconds(1)
         if stage == .draining { poll() }
+    }
+
+    /// Stops all processes where they are, until `thaw`; meanwhile what is left of a grace or of the drain window stands
+    /// still too. Does nothing to what is being killed. Who ends a frozen command thaws it.
+    package func freeze() {
+        guard stage != .over, !isKilled, frozenSince == nil else { return }
+        frozenSince = EventLoopClock().now
+        send(SIGSTOP)
+    }
+
+    /// Lets a frozen command go on; does nothing to any other.
+    package func thaw() {
+        guard let frozenSince, stage != .over else { return }
+        self.frozenSince = nil
+        deadline = deadline?.advanced(by: frozenSince.duration(to: EventLoopClock().now))
+        send(SIGCONT)
+        if deadline != nil { poll() }
     }
 
     private func send(_ signal: Int32) {
@@ -146,9 +167,10 @@ package final class ChildProcess {
     private func poll() {
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
-        let isPatienceOver = deadline.map { EventLoopClock().now >= $0 } ?? false
+        // Time does not pass for what is frozen; `thaw` looks again.
+        let isPatienceOver = frozenSince == nil && deadline.map { EventLoopClock().now >= $0 } ?? false
         guard stage == .draining else {
-            if isPatienceOver { killAll() }
+            if isPatienceOver { killAll() } else if frozenSince == nil { schedulePoll(at: deadline) }
             return
         }
         let isHeld = !descriptors.areClosed
@@ -170,7 +192,7 @@ package final class ChildProcess {
         if isKilled, isAlive { killMembers() }
         let next = EventLoopClock().now.advanced(by: pollInterval)
         pollInterval = min(pollInterval * 2, .milliseconds(50))
-        schedulePoll(at: min(next, deadline ?? next))
+        schedulePoll(at: frozenSince == nil ? min(next, deadline ?? next) : next)
     }
 
     private func schedulePoll(at time: EventLoopClock.Instant?) {

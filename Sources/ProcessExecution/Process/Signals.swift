@@ -8,9 +8,10 @@ package enum Signals {
     static var defaulted = sigset_t()
     private static var descriptor: Int32 = -1
 
-    /// Takes over INT, TERM and HUP and calls `handler` with the number of each that arrives. Called once, before any
-    /// process is started. HUP stays ignored where the parent ignored it, which is what nohup is for. PIPE and XFSZ
-    /// are ignored. CHLD gets its default, or children could not be waited for.
+    /// Takes over INT, TERM, HUP and TSTP and calls `handler` with the number of each that arrives. Called once, before
+    /// any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is for,
+    /// the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or children
+    /// could not be waited for.
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
         var ignored = sigset_t()
         clinux_ignored_signals(&ignored)
@@ -26,7 +27,7 @@ package enum Signals {
         sigemptyset(&taken)
         sigaddset(&taken, SIGINT)
         sigaddset(&taken, SIGTERM)
-        if sigismember(&ignored, SIGHUP) == 0 { sigaddset(&taken, SIGHUP) }
+        for number in [SIGHUP, SIGTSTP] where sigismember(&ignored, number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again.
         sigprocmask(SIG_SETMASK, &taken, nil)
         descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
@@ -37,6 +38,10 @@ package enum Signals {
             }
         }
     }
+
+    /// Stops flowrun as TSTP would have, had it not been taken over; returns when it goes on. STOP, because the kernel
+    /// does not stop an orphaned process group by TSTP; to this thread, so that it has happened when this returns.
+    package static func stop() { raise(SIGSTOP) }
 
     /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its own
     /// can end.

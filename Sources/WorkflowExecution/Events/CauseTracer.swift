@@ -42,6 +42,17 @@ final class CauseTracer {
         requests[row] = nil
     }
 
+    /// Whether somebody asked for the end of a row, or of a group around it short of the run.
+    func hasRequest(around row: Int) -> Bool {
+        guard !requests.isEmpty else { return false }
+        var next = row
+        while next != 0 {
+            if requests[next] != nil { return true }
+            next = book.parent(of: next)
+        }
+        return false
+    }
+
     /// The chain for something that has ended; nil for a success. Called once for each row, in the order of the ends.
     func trace(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
         guard outcome != .success else { return nil }
