@@ -108,6 +108,25 @@ package final class FlowrunTest: Sendable {
         }
     }
 
+    /// Runs the program to its end beside another one of the same test, such as `flowrun ctl` beside a run.
+    package func ask(
+        _ command: String, _ words: String..., environment: [String: String?] = [:], stdin: StandardInput = .null
+    ) async throws -> FlowrunResult {
+        try await startBeside([command] + words, environment: environment, stdin: stdin).finish()
+    }
+
+    /// Starts the program beside another one of the same test, with which it shares its slot: a test that holds one slot
+    /// and waits for a second could wait for ever for others like it.
+    package func startBeside(
+        _ arguments: [String], environment: [String: String?] = [:], stdin: StandardInput = .null,
+        launcher: [String] = []
+    ) throws -> RunningFlowrun {
+        let spawn = Spawn(
+            arguments: launcher + [FlowrunBinary.path] + arguments,
+            environment: Self.environment(with: environment, cookie: cookie), folder: folder)
+        return RunningFlowrun(try ChildProcess(spawn, stdin: stdin, deadline: .seconds(60)) {}, test: self)
+    }
+
     /// What a program needs to run, and nothing of the make or CI job that runs the tests.
     private static func environment(with changes: [String: String?], cookie: String) -> [String: String] {
         let kept = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"]

@@ -167,14 +167,17 @@ package enum LogInvariants {
         return found
     }
 
-    /// I8: nothing starts while the run is paused.
+    /// I8: nothing starts while the run is paused, and pauses begin and end by turns.
     private static func pauses(_ log: EventLog) -> [String] {
         var found: [String] = []
         var isPaused = false
         for record in log.records {
             switch record.event {
-            case "run.paused": isPaused = true
-            case "run.resumed": isPaused = false
+            case "run.paused", "run.resumed":
+                if isPaused == (record.event == "run.paused") {
+                    found.append("I8: \(record.event) at seq \(record.seq) changes nothing")
+                }
+                isPaused = record.event == "run.paused"
             case "step.started", "group.started":
                 if isPaused { found.append("I8: \(record.event) at seq \(record.seq), while the run was paused") }
             default: break

@@ -56,6 +56,23 @@ package final class RunningFlowrun: Sendable {
         }
     }
 
+    /// Waits until the program is stopped, as by SIGSTOP.
+    package func waitUntilStopped() async throws {
+        let pid = pid
+        let error: Int32 = await withCheckedContinuation { continuation in
+            // A thread of its own, because the call blocks.
+            Thread.detachNewThread {
+                var info = siginfo_t()
+                var result: Int32
+                repeat {
+                    result = waitid(P_PID, id_t(pid), &info, WSTOPPED | WNOWAIT)
+                } while result != 0 && errno == EINTR
+                continuation.resume(returning: result == 0 ? 0 : errno)
+            }
+        }
+        guard error == 0 else { throw SystemError(operation: "waitid", subject: "a stopped flowrun", code: error) }
+    }
+
     /// Waits for the end.
     package func finish() async throws -> FlowrunResult {
         let progress = try await child.wait(for: "the end") { progress in progress.end == nil ? nil : progress }

@@ -105,7 +105,9 @@ extension WorkflowRunner {
 
     /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
     package func progress(of id: String) -> StepProgress? {
-        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else { return nil }
+        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else {
+            return nil
+        }
         if let outcome = outcome(of: row) { return .ended(outcome) }
         if let run = runs[row], !run.isOver { return .running(attempt: run.frame.attempt) }
         let awaited = book.plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }

@@ -17,6 +17,7 @@ import Testing
         (["ch"], ["check"]), (["check", "--form"], ["--format"]), (["check", "--format", ""], ["text", "json"]),
         (["run", "--log-f"], ["--log-file"]), (["run", "--output", "s"], ["stream"]),
         (["run", "wor"], ["workflow.yml"]), (["explain", "FR030"], ["FR0301"]),
+        (["ctl", "pa"], ["pause"]), (["run", "--pau"], ["--paused"]), (["why", "--st"], ["--state-dir"]),
     ])
     func `bash completes commands, options, values and files`(words: [String], answers: [String]) async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: x } }\n")

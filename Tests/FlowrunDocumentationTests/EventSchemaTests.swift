@@ -118,6 +118,10 @@ import Testing
         let running = try await test.start(
             "interrupted.yml", "--log", "json", "--log-file", "interrupted.jsonl")
         try await running.waitForEvent("step.started", step: "slow")
+        try await test.ask("ctl", "pause").expect(exit: 0)
+        try await test.ask("ctl", "resume").expect(exit: 0)
+        try await test.ask("ctl", "jobs", "2").expect(exit: 0)
+        try await running.waitForEvent("run.resumed")
         running.signal(SIGINT)
         let result = try await running.finish()
         result.expect(.signalled(SIGINT))

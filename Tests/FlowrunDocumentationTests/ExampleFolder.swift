@@ -3,14 +3,14 @@ import Foundation
 
 /// The package's `examples`.
 enum ExampleFolder {
-    /// All files but what the examples build, relative to the folder, sorted.
+    /// All files but what the examples build and what runs of them have left, relative to the folder, sorted.
     static let files: [String] = {
         let folder = "\(PackageFolder.path)/examples"
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
         return paths.sorted().filter { path in
             var isFolder: ObjCBool = false
             let exists = FileManager.default.fileExists(atPath: "\(folder)/\(path)", isDirectory: &isFolder)
-            return exists && !isFolder.boolValue && !path.contains("/build/")
+            return exists && !isFolder.boolValue && !path.contains("/build/") && !path.contains(".flowrun/")
         }
     }()
 

@@ -7,7 +7,7 @@ import WorkflowModel
 
 /// The manual pages say what the program does, and nothing else.
 @Suite struct ManualTests {
-    private static let commands = ["run", "check", "plan", "graph", "list", "explain"]
+    private static let commands = ["run", "check", "plan", "graph", "list", "ctl", "why", "explain"]
 
     @Test func `flowrun(1) has every option of --help and no other`() async throws {
         let test = try FlowrunTest()
@@ -51,6 +51,13 @@ import WorkflowModel
         for command in ["plan", "list", "graph"] {
             answers.append(try await test.run(command, "--format", "json", "workflow.yml"))
         }
+        try test.write("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n", to: "held.yml")
+        let gate = try test.gate("go")
+        let held = try await test.start("held.yml")
+        try await held.waitForFile("up")
+        answers.append(try await test.ask("ctl", "--file", "held.yml", "status", "--format", "json"))
+        gate.open()
+        try await held.finish().expect(exit: 0)
         var fields: Set<String> = []
         for answer in answers {
             try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8)).collectKeys(into: &fields)

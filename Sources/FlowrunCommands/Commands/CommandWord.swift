@@ -6,7 +6,7 @@ internal import SourceDiagnostics
 /// like a file.
 enum CommandWord {
     /// Commands of later versions (DESIGN section 5).
-    private static let toCome = ["ctl", "runs", "why", "replay"]
+    private static let toCome = ["runs", "replay"]
 
     /// What is wrong with a word that names no file; nil where it may be meant as one.
     static func mistake(_ word: String, in folder: String?) -> String? {

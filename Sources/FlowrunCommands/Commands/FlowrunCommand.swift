@@ -18,7 +18,7 @@ package struct FlowrunCommand: ParsableCommand {
         version: "flowrun \(flowrunVersion)",
         subcommands: [
             RunCommand.self, CheckCommand.self, PlanCommand.self, GraphCommand.self, ListCommand.self,
-            ExplainCommand.self,
+            CtlCommand.self, WhyCommand.self, ExplainCommand.self,
         ],
         defaultSubcommand: RunCommand.self)
 

@@ -52,7 +52,15 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Also log starts, signals and steps that did not run.")
     var verbose = false
 
-    @Flag(help: "Keep no journal of the run. This version keeps none in any case.")
+    @Flag(help: "Start nothing until `flowrun ctl resume`.")
+    var paused = false
+
+    @Option(
+        help: ArgumentHelp("Where the state of runs is kept (default: .flowrun beside the file).", valueName: "folder"),
+        completion: .directory)
+    var stateDir: String?
+
+    @Flag(help: "Keep no record of the run, which `flowrun why` reads.")
     var noJournal = false
 
     func validate() throws {
@@ -109,6 +117,9 @@ struct RunCommand: ParsableCommand {
         request.color = color
         request.folder = folder
         request.isVerbose = verbose
+        request.isPaused = paused
+        request.stateDirectory = stateDir
+        request.keepsRecord = !noJournal
         return request
     }
 }

@@ -9,8 +9,8 @@ internal import WorkflowPlanning
 
 /// One `flowrun run`: from the request to the exit status.
 package struct Run {
-    private let request: RunRequest
-    private let standardError = TerminalText.standardError
+    let request: RunRequest
+    let standardError = TerminalText.standardError
 
     package init(_ request: RunRequest) { self.request = request }
 
@@ -64,6 +64,14 @@ package struct Run {
 
     @EventLoopActor
     private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
+        let options = options(with: values)
+        let state: RunState?
+        do {
+            state = try RunState.enter(request, run: options.run, tell: standardError.say)
+        } catch {
+            standardError.say(error.message)
+            return (error.status, nil)
+        }
         let logs: RunLogs
         do {
             logs = try RunLogs(request)
@@ -71,12 +79,16 @@ package struct Run {
             standardError.say(error.message)
             return (.unable, nil)
         }
-        let runner = WorkflowRunner(plan, options: options(with: values), reporters: logs.reporters) {
-            !logs.areCongested
-        }
-        Signals.take { runner.interrupt(by: $0) }
+        let record = RunRecord()
+        let runner = WorkflowRunner(plan, options: options, reporters: logs.reporters + [record]) { !logs.areCongested }
+        takeSignals(for: runner, logs)
+        guard canBeSteered(runner, record, through: state) || !request.isPaused else { return (.unable, nil) }
         let result = await runner.run()
-        let failure = await logs.close { runner.signal != nil }
+        if request.keepsRecord, let trouble = state?.save(record, path: path, targets: request.targets) {
+            standardError.say(trouble)
+        }
+        let failure = await logs.close { runner.signal != nil || result.outcome == .cancelled }
+        state?.close()
         if let failure { standardError.say("the log is incomplete: \(failure)") }
         if let signal = runner.signal { return (.failure, signal) }
         if result.isOutOfProcesses {
@@ -88,6 +100,7 @@ package struct Run {
         case .success: return (.success, nil)
         case .failure: return (.failure, nil)
         case .runTimeout: return (.timeout, nil)
+        case .cancelled: return (.cancelled, nil)
         }
     }
 
@@ -100,6 +113,7 @@ package struct Run {
         options.failFast = request.failFast ? true : nil
         options.timeout = request.timeout
         options.folder = folder(of: request.file)
+        options.startsPaused = request.isPaused
         options.run = RunID.make()
         options.version = flowrunVersion
         options.tellsLocks = request.isVerbose
@@ -115,6 +129,15 @@ package struct Run {
         guard let current = getcwd(nil, 0) else { return folder }
         defer { free(current) }
         return "\(String(cString: current))/\(folder)"
+    }
+
+    /// The workflow file, absolute; nil for standard input.
+    private var path: String? {
+        guard request.file != "-", !request.file.hasPrefix("/"), let current = getcwd(nil, 0) else {
+            return request.file == "-" ? nil : request.file
+        }
+        defer { free(current) }
+        return "\(String(cString: current))/\(request.file)"
     }
 
     /// What `-j` is where nobody says it: the cores that this process may use.

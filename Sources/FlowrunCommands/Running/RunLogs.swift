@@ -15,6 +15,7 @@ struct RunLogs {
     let reporters: [any Reporter]
     private let sinks: [(name: String, sink: DescriptorSink)]
     private let text: TextReporter?
+    private var region: LiveRegion?
 
     init(_ request: RunRequest) throws(Unwritable) {
         let output = DescriptorSink(STDOUT_FILENO)
@@ -30,6 +31,7 @@ struct RunLogs {
                 TerminalDevice.width(of: STDERR_FILENO)
             }
             reporters.append(region)
+            self.region = region
             if TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO) { logSink = region.sink(over: output) }
         case .heartbeat:
             let heartbeat = Heartbeat(sink: DescriptorSink(STDERR_FILENO))
@@ -71,6 +73,9 @@ struct RunLogs {
 
     /// Whether a reader is so far behind that steps should wait.
     var areCongested: Bool { sinks.contains { $0.sink.isCongested } }
+
+    /// Takes away what stands on the terminal only for a while; it comes back with the next event.
+    func clearDisplay() { region?.clear() }
 
     /// Delivers what readers have not taken yet. Where somebody wants the end (`isInterrupted`) they have two more
     /// seconds, otherwise as long as they take. Returns what went wrong; nil when every record arrived.

@@ -30,6 +30,11 @@ package struct RunRequest: Sendable, Equatable {
     /// Changed to before anything else, as in make.
     package var folder: String?
     package var isVerbose = false
+    /// Nothing starts until `ctl resume`.
+    package var isPaused = false
+    /// nil: beside the workflow file.
+    package var stateDirectory: String?
+    package var keepsRecord = true
 
     package init(file: String) { self.file = file }
 }

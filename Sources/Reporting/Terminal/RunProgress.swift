@@ -29,7 +29,8 @@ struct RunProgress {
         case .runResumed: isPaused = false
         case .runFinished: hasEnded = true
         case .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
-            .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased,
+            .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired,
+            .lockReleased,
             .warning:
             return false
         }

@@ -143,6 +143,17 @@ struct LogInvariantsTests {
         }
     }
 
+    @Test func `a start during a pause, and a pause twice, are found`() throws {
+        var records = good
+        let pause: [String: JSONValue] = ["event": .string("run.paused"), "source": .string("ctl")]
+        records.insert(pause, at: 5)
+        #expect(try violations(records).contains("I8: step.started at seq 6, while the run was paused"))
+        records.insert(pause, at: 5)
+        #expect(try violations(records).contains("I8: run.paused at seq 6 changes nothing"))
+        records[6]["event"] = .string("run.resumed")
+        #expect(!(try violations(records).contains { $0.contains("paused") || $0.contains("changes nothing") }))
+    }
+
     @Test func `a summary that leaves out an error, or counts wrongly, is found`() throws {
         var records = good
         records[records.count - 1]["errors"] = .array([])

@@ -1,0 +1,114 @@
+internal import ProcessExecution
+internal import Reporting
+internal import RunEvents
+internal import WorkflowExecution
+
+/// Answers the requests that reach a live run.
+@EventLoopActor
+struct ControlDesk {
+    private let runner: WorkflowRunner
+    private let record: RunRecord
+
+    init(runner: WorkflowRunner, record: RunRecord) {
+        self.runner = runner
+        self.record = record
+    }
+
+    /// One line of JSON for one line of JSON, both without the end of the line.
+    func answer(_ line: [UInt8]) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.field("v", ControlRequest.version)
+            do throws(ControlRequest.Mistake) {
+                try carryOut(ControlRequest(line: line), into: &json)
+            } catch {
+                json.field("error", error.message)
+            }
+        }
+        return json.bytes
+    }
+
+    private func carryOut(
+        _ request: ControlRequest, into json: inout JSONWriter
+    ) throws(ControlRequest.Mistake) {
+        switch request {
+        case .status: json.fields(of: runner.status)
+        case .pause(let freezing):
+            guard !runner.isStopping else { throw ControlRequest.Mistake(message: "the run is being cancelled") }
+            let isNew = runner.pause(by: "ctl", freezing: freezing)
+            json.field("message", isNew ? freezing ? "paused, and stopped what runs" : "paused" : "paused already")
+        case .resume:
+            json.field("message", runner.resume(by: "ctl") ? "resumed" : "not paused")
+        case .cancel(let step):
+            json.field("message", try cancel(step))
+        case .jobs(let number):
+            runner.setJobs(number, by: "ctl")
+            json.field("message", "up to \(number.counted("step")) at once")
+        case .why(let step):
+            guard record.writeStep(step, to: &json) else { return try writeProgress(of: step, to: &json) }
+            // The tail of what a root wrote is only in the record once the run is over.
+            if let tail = runner.outputTail(of: step) { json.field("output_tail", repairing: tail) }
+        }
+    }
+
+    private func cancel(_ step: String?) throws(ControlRequest.Mistake) -> String {
+        let subject = step.map { "`\($0)`" } ?? "the run"
+        switch runner.cancel(step) {
+        case .accepted: return "cancelling \(subject)"
+        case .isEndingAlready: return "\(subject) is being cancelled already"
+        case .hasEnded(let outcome): return "\(subject) has ended already: \(outcome.rawValue)"
+        case .unknown(let suggestion): throw unknown(step ?? "", suggestion)
+        }
+    }
+
+    private func writeProgress(of step: String, to json: inout JSONWriter) throws(ControlRequest.Mistake) {
+        guard let progress = runner.progress(of: step) else { throw unknown(step, runner.suggestion(for: step)) }
+        json.field("step", step)
+        switch progress {
+        case .ended(let outcome): json.field("outcome", outcome.rawValue)
+        case .running(let attempt):
+            json.field("state", "running")
+            json.field("attempt", attempt)
+        case .waiting(let needs):
+            json.field("state", "waiting")
+            json.field("waiting_for", needs)
+        }
+    }
+
+    private func unknown(_ step: String, _ suggestion: String?) -> ControlRequest.Mistake {
+        ControlRequest.Mistake(
+            message: "no step or group `\(step)`" + (suggestion.map { "; did you mean `\($0)`?" } ?? ""))
+    }
+}
+
+extension JSONWriter {
+    /// Where a run stands: the answer of `ctl status --format json`.
+    fileprivate mutating func fields(of status: RunStatus) {
+        field("run", status.run)
+        field("file", status.file)
+        field("name", status.name)
+        field("elapsed", status.elapsed)
+        field("jobs", status.jobs)
+        field("steps", status.steps)
+        field("paused", status.isPaused)
+        field("stopping", status.isStopping)
+        object("counts") { json in
+            for outcome in StepOutcome.allCases {
+                json.key(outcome.rawValue)
+                json.value(status.counts[outcome])
+            }
+        }
+        array("running") { json in
+            for step in status.running {
+                json.object { json in
+                    json.field("step", step.step)
+                    json.field("attempt", step.attempt)
+                    json.field("pid", step.pid.map(Int.init))
+                    json.field("seconds", step.duration)
+                    json.field("state", step.state.rawValue)
+                }
+            }
+        }
+        field("waiting", status.waiting)
+    }
+}

@@ -1,0 +1,228 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// The state directory, and one run at a time of a workflow file.
+struct StateTests {
+    private static let held = "version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n"
+    private static let good = "version: 1\nsteps: { a: { run: 'true' } }\n"
+
+    private func mode(of path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    private func sockets(in test: FlowrunTest, _ folder: String = ".flowrun") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: test.path(folder)).filter { $0.hasSuffix(".sock") }
+    }
+
+    @Test func `all state is its owner's only, and a run leaves no socket`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml", launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#])
+        try await running.waitForFile("up")
+        let sockets = try sockets(in: test)
+        #expect(sockets.count == 1)
+        #expect(try mode(of: test.path(".flowrun")) == 0o700)
+        for name in sockets + ["workflow.yml.lock"] { #expect(try mode(of: test.path(".flowrun/\(name)")) == 0o600) }
+        gate.open()
+        try await running.finish().expect(exit: 0)
+        #expect(try self.sockets(in: test) == [])
+        try test.write("version: 1\nsteps: { a: { run: exit 1 } }\n", to: "bad.yml")
+        try await test.run("bad.yml", launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#]).expect(exit: 1)
+        #expect(try mode(of: test.path(".flowrun/bad.yml.last.json")) == 0o600)
+        #expect(try test.contents(of: ".flowrun/.gitignore") == "*\n")
+    }
+
+    // A9
+    @Test func `a second run of the same file exits 75 and names the first`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let first = try await test.start("workflow.yml", "--log", "json")
+        try await first.waitForFile("up")
+        let run = try #require(try await first.waitForEvent("run.started")["run"]?.string)
+        let second = try await test.ask("run", "workflow.yml", "--log-file", "untouched.jsonl")
+        second.expect(exit: 75, stdout: "")
+        second.expect(stderr: "`workflow.yml` is being run already by process \(first.pid), run \(run)")
+        #expect(!test.exists("untouched.jsonl"))
+        gate.open()
+        try await first.finish().expect(exit: 0)
+    }
+
+    @Test func `two files side by side run at the same time, also one inside a step of the other`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: '\"$FLOWRUN\" other.yml' } }\n", files: ["other.yml": Self.good])
+        try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path]).expect(exit: 0)
+    }
+
+    @Test func `a workflow that runs itself is told so instead of waiting for ever`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" workflow.yml' } }\n")
+        let result = try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path])
+        result.expect(exit: 1)
+        result.expect(stdout: "exit 75", "is being run already")
+    }
+
+    @Test func `any number of workflows from standard input run at once`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let first = try await test.start("-", stdin: .text(Self.held))
+        try await first.waitForFile("up")
+        try await test.ask("run", "-", stdin: .text(Self.good)).expect(exit: 0)
+        gate.open()
+        try await first.finish().expect(exit: 0)
+    }
+
+    // F45
+    @Test func `of fifty starts at once one wins`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo up >> ups; read _ < go' } }\n")
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        // The losers write their statuses to `ends`; when all but one have, the winner may go.
+        let script = #"""
+            for i in $(seq 50); do ("$0" workflow.yml --log quiet 2> /dev/null; echo $? >> ends) & done
+            wait
+            """#
+        let running = try await test.start([], launcher: ["bash", "-c", script])
+        let losers = try await running.waitForLines(in: "ends", 49)
+        #expect(losers.allSatisfy { $0 == "75" })
+        try await running.waitForLines(in: "ups")
+        gate.open()
+        try await running.finish().expect(exit: 0)
+        #expect(try test.contents(of: "ups") == "up\n")
+        #expect(try test.contents(of: "ends") == String(repeating: "75\n", count: 49) + "0\n")
+    }
+
+    // F45
+    @Test(
+        .enabled(
+            if: ProcessInfo.processInfo.environment["FLOWRUN_TEST_BINARY"] == nil,
+            "a static program takes nothing from LD_PRELOAD"))
+    func `a file system without locks is never taken for a free one`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: 'echo > ran' } }\n",
+            files: ["no.c": "#include <errno.h>\nint flock(int f, int o) { errno = ENOLCK; return -1; }\n"])
+        let script = #"cc -shared -fPIC -o no.so no.c && LD_PRELOAD="$PWD/no.so" exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", launcher: ["sh", "-c", script])
+        result.expect(exit: 125, stdout: "")
+        result.expect(stderr: "cannot lock `workflow.yml` in `.flowrun`: no locks available; name a folder")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test func `after a kill the next run starts, and takes the dead one's socket away`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        let first = try await test.start("workflow.yml")
+        try await first.waitForFile("up")
+        first.signal(SIGKILL)
+        try await first.finish().expect(.signalled(SIGKILL))
+        #expect(try sockets(in: test).count == 1)
+        try await test.ask("ctl", "status").expect(exit: 1, stdout: "")
+        // The step that lives on, and that of the next run.
+        gate.open(2)
+        try await test.run("workflow.yml").expect(exit: 0)
+        #expect(try sockets(in: test) == [])
+    }
+
+    @Test func `a state directory of one's own is shared by files of one name`() async throws {
+        let test = try FlowrunTest(files: ["a/w.yml": Self.held, "b/w.yml": Self.good])
+        let gate = try test.gate("a/go")
+        defer { gate.open() }
+        let first = try await test.start("a/w.yml", "--state-dir", "deep/state", "--log", "json")
+        try await first.waitForEvent("step.started")
+        try await test.ask("run", "b/w.yml", "--state-dir", "deep/state").expect(exit: 0)
+        try await test.ask("run", "a/w.yml", "--state-dir", "deep/state").expect(exit: 75)
+        try await test.ask("ctl", "--state-dir", "deep/state", "status").expect(exit: 0)
+        #expect(!test.exists("a/.flowrun"))
+        gate.open()
+        try await first.finish().expect(exit: 0)
+    }
+
+    @Test func `a path much longer than a socket's address may be is no obstacle`() async throws {
+        let folder = (0..<12).map { _ in String(repeating: "long", count: 10) }.joined(separator: "/")
+        let test = try FlowrunTest(files: ["\(folder)/w.yml": Self.held])
+        let gate = try test.gate("\(folder)/go")
+        defer { gate.open() }
+        let running = try await test.start("\(folder)/w.yml", "--log", "json")
+        try await running.waitForEvent("step.started")
+        try await test.ask("ctl", "--file", "\(folder)/w.yml", "cancel").expect(exit: 0, stdout: "cancelling the run\n")
+        try await running.finish().expect(exit: 130)
+    }
+
+    @Test(arguments: ["chmod 770 .flowrun", "rmdir .flowrun && mkdir real && ln -s real .flowrun"])
+    func `a state directory that must not be trusted ends flowrun before anything runs`(change: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo > ran' } }\n")
+        let script = #"mkdir .flowrun && \#(change) && exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", launcher: ["sh", "-c", script])
+        result.expect(exit: 125, stdout: "")
+        result.expect(stderr: "the state directory `.flowrun`")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "needs to be root to give a folder away"))
+    func `somebody else's state directory ends flowrun before anything runs`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo > ran' } }\n")
+        let script = #"mkdir .flowrun && chown 12345 .flowrun && exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", launcher: ["sh", "-c", script])
+        result.expect(exit: 125, stdout: "")
+        result.expect(stderr: "belongs to another user (uid 12345)")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test func `where the folder cannot be written, state goes to the user's own`() async throws {
+        // A file in the folder's place cannot be written by root either.
+        let test = try FlowrunTest(Self.good)
+        let script = #"cd /proc/self && exec "$0" "$@""#
+        let result = try await test.run(
+            test.path("workflow.yml"), "--log", "quiet", environment: ["XDG_STATE_HOME": test.path("own")])
+        result.expect(exit: 0, stderr: "")
+        #expect(test.exists(".flowrun") && !test.exists("own"))
+        let stdin = try await test.run(
+            "-", "--log", "quiet", environment: ["XDG_STATE_HOME": test.path("own")],
+            stdin: .text(Self.good), launcher: ["sh", "-c", script])
+        stdin.expect(exit: 0, stderr: "")
+        let folders = try FileManager.default.contentsOfDirectory(atPath: test.path("own/flowrun"))
+        #expect(folders.count == 1)
+        #expect(test.exists("own/flowrun/\(folders[0])/stdin.last.json"))
+    }
+
+    @Test func `without any place for state a run goes on, but does not wait for somebody who cannot come`()
+        async throws
+    {
+        let test = try FlowrunTest(Self.good)
+        let script = #"cd /proc/self && exec "$0" "$@""#
+        let nowhere: [String: String?] = ["XDG_STATE_HOME": "/proc/self/none"]
+        for (options, status) in [([], 0), (["--paused"], 125)] as [([String], Int32)] {
+            let result = try await test.start(
+                ["run", "-", "--log", "quiet"] + options, environment: nowhere,
+                stdin: .text(Self.good), launcher: ["sh", "-c", script]
+            ).finish()
+            result.expect(exit: status)
+            result.expect(stderr: "cannot use the state directory `.flowrun`")
+        }
+    }
+
+    @Test func `no record is kept with --no-journal`() async throws {
+        let test = try FlowrunTest(Self.good)
+        try await test.run("workflow.yml", "--no-journal").expect(exit: 0)
+        try test.write("version: 1\nsteps: { a: { run: exit 1 } }\n", to: "workflow.yml")
+        try await test.run("workflow.yml", "--no-journal").expect(exit: 1)
+        #expect(test.exists(".flowrun/workflow.yml.lock"))
+        #expect(!test.exists(".flowrun/workflow.yml.last.json"))
+        let answer = try await test.ask("why", "a")
+        answer.expect(exit: 1, stdout: "")
+        answer.expect(stderr: "left no record, as after kill -9 or with --no-journal")
+    }
+
+    // F40
+    @Test func `asking changes nothing`() async throws {
+        let test = try FlowrunTest(Self.held)
+        try await test.ask("ctl", "status").expect(exit: 1)
+        try await test.ask("why", "a").expect(exit: 1)
+        try await test.run("check", "workflow.yml").expect(exit: 0)
+        try await test.run("plan", "workflow.yml").expect(exit: 0)
+        #expect(!test.exists(".flowrun"))
+    }
+}

@@ -1,0 +1,173 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// `flowrun why`: how a step of the last run, or of a live one, came to its end.
+struct WhyTests {
+    private static let failing = """
+        version: 1
+        steps:
+          compile: { run: "echo compiling; echo 'a.c:3: no such type' >&2; exit 2" }
+          link: { needs: [compile], run: "true" }
+          pack: { needs: [link], run: "true" }
+          lint: { run: "true" }
+          slow: { timeout: 50ms, grace: 0s, run: sleep 99 }
+          group: { steps: { bad: { run: [./no-such-program] } } }
+          quiet: { needs: { lint: failure }, run: "true" }
+        """
+
+    private func expect(
+        _ text: String, why step: String, in test: FlowrunTest, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let answer = try await test.ask("why", step)
+        answer.expect(exit: 0, stdout: text, stderr: "", sourceLocation: sourceLocation)
+    }
+
+    @Test func `a step of the last run is followed down to the root, with its place and its output`() async throws {
+        let test = try FlowrunTest(Self.failing)
+        try await test.run("workflow.yml", "-j", "1").expect(exit: 1)
+        let root = "    | compiling\n    | a.c:3: no such type\n"
+        try await expect("compile: failure\n  exit 2 (workflow.yml:3)\n" + root, why: "compile", in: test)
+        for victim in ["link", "pack"] {
+            try await expect(
+                """
+                \(victim): not-run
+                  ruled out by `compile` (workflow.yml:3)
+                  because compile: exit 2 (workflow.yml:3)
+
+                """ + root, why: victim, in: test)
+        }
+        try await expect("lint: success\n", why: "lint", in: test)
+        try await expect("slow: timeout\n  timed out after <time> (workflow.yml:7)\n", why: "slow", in: test)
+        try await expect(
+            "quiet: skipped\n  `lint` did not end as `needs` asks (workflow.yml:9)\n", why: "quiet", in: test)
+        let group = try await test.ask("why", "group")
+        group.expect(exit: 0)
+        group.expect(
+            stdout:
+                "group: failure\n  a member failed (workflow.yml:8)\n  because group.bad: cannot start `./no-such-program`"
+        )
+    }
+
+    @Test func `an unknown step is an error with the one that was meant`() async throws {
+        let test = try FlowrunTest(Self.failing)
+        try await test.run("workflow.yml", "lint").expect(exit: 0)
+        let unknown = try await test.ask("why", "lin")
+        unknown.expect(exit: 1, stdout: "")
+        unknown.expect(stderr: "of `workflow.yml` had no step or group `lin`; did you mean `lint`?")
+        // Known to the file, but not a part of that run.
+        try await test.ask("why", "compile").expect(exit: 1, stdout: "")
+        try await expect("lint: success\n", why: "lint", in: test)
+    }
+
+    @Test func `the last run counts, of the file that is named, or the one with the id`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: exit 1 } }\n",
+            files: ["other.yml": "version: 1\nsteps: { a: { run: exit 2 } }\n"])
+        let first = try await test.run("workflow.yml", "--log", "json")
+        try await test.run("other.yml").expect(exit: 1)
+        try await test.ask("why", "a", "--file", "workflow.yml").expect(stdout: "exit 1 (workflow.yml:2)")
+        try await test.ask("why", "a", "--file", "other.yml").expect(stdout: "exit 2 (other.yml:2)")
+        let id = try #require(try first.log().first("run.started")?["run"]?.string)
+        try await test.ask("why", "a", "--run", id).expect(stdout: "exit 1 (workflow.yml:2)")
+        try test.write("version: 1\nsteps: { a: { run: exit 3 } }\n", to: "workflow.yml")
+        try await test.run("workflow.yml").expect(exit: 1)
+        try await test.ask("why", "a", "--file", "workflow.yml").expect(stdout: "exit 3 (workflow.yml:2)")
+        try test.write("version: 1\nsteps: { a: { run: 'true' } }\n", to: "workflow.yml")
+        let success = try await test.run("workflow.yml", "--log", "json")
+        try await expect("a: success\n", why: "a", in: test)
+        // A run without errors costs no file of its own, so that the last failure is still there.
+        try await test.ask("why", "a", "--run", id).expect(exit: 1)
+        let last = try #require(try success.log().first("run.started")?["run"]?.string)
+        try await test.ask("why", "a", "--run", last).expect(exit: 0, stdout: "a: success\n")
+        try await test.run("other.yml").expect(exit: 1)
+        try await test.ask("why", "a").expect(stdout: "exit 2 (other.yml:2)")
+        let gone = try await test.ask("why", "a", "--run", id)
+        gone.expect(exit: 1, stdout: "")
+        gone.expect(stderr: "has no record of the run `\(id)`; only the last run of each workflow is kept")
+    }
+
+    @Test func `of a live run it tells how far the step is`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              bad: { run: "echo oh; exit 1" }
+              held: { run: "echo up > up; read _ < go" }
+              after: { needs: [held, bad], run: "true" }
+              later: { needs: [held], run: "true" }
+              fine: { run: "true" }
+            """)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "3")
+        try await running.waitForFile("up")
+        try await running.waitForEvent("step.finished", step: "bad")
+        try await running.waitForEvent("step.finished", step: "fine")
+        try await expect("held: running\n", why: "held", in: test)
+        try await expect("later: waiting, for `held`\n", why: "later", in: test)
+        try await expect("fine: success\n", why: "fine", in: test)
+        try await expect("bad: failure\n  exit 1 (workflow.yml:3)\n    | oh\n", why: "bad", in: test)
+        try await test.ask("why", "hel").expect(
+            exit: 1, stdout: "", stderr: "flowrun: no step or group `hel`; did you mean `held`?\n")
+        gate.open()
+        try await running.finish().expect(exit: 1)
+    }
+
+    @Test func `an interrupted run is recorded too, and output cannot steer the terminal`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "printf '\\\\033[2J\\\\007bad\\\\n'; exit 1" }
+              b: { needs: { a: done }, run: sleep 99 }
+            """)
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForEvent("step.started", step: "b")
+        running.signal(SIGINT)
+        try await running.finish().expect(.signalled(SIGINT))
+        try await expect("b: cancelled\n  interrupted by SIGINT\n", why: "b", in: test)
+        let answer = try await test.ask("why", "a")
+        answer.expect(exit: 0)
+        #expect(answer.stdout.hasSuffix("bad\n"))
+        #expect(!answer.stdout.unicodeScalars.contains { $0.value < 32 && $0 != "\n" })
+    }
+
+    @Test func `a record is small however many steps were ruled out`() async throws {
+        let steps = (1...2000).map { "  s\($0): { needs: [root], run: 'true' }\n" }.joined()
+        let test = try FlowrunTest("version: 1\nsteps:\n  root: { run: exit 1 }\n" + steps)
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 1)
+        #expect(try test.contents(of: ".flowrun/workflow.yml.last.json").utf8.count < 2000 * 64)
+        try await test.ask("why", "s2000").expect(stdout: "because root: exit 1")
+    }
+
+    @Test func `a record that is broken is none`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: exit 1 } }\n")
+        let run = try #require(try await test.run("workflow.yml", "--log", "json").log().records[0]["run"]?.string)
+        for text in [
+            "", "{", "[]", #"{"v":2,"run":"\#(run)"}"#, #"{"v":1,"run":"\#(run)","steps":[{"step":"a","cause":7}]}"#,
+        ] {
+            try test.write(text, to: ".flowrun/workflow.yml.last.json")
+            let answer = try await test.ask("why", "a", "--file", "workflow.yml")
+            answer.expect(exit: text.hasSuffix("}]}") ? 0 : 1)
+        }
+    }
+
+    @Test func `a run that was killed has no record, and the one before can still be asked about`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: exit 4 } }\n")
+        let first = try await test.run("workflow.yml", "--log", "json")
+        try test.write("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n", to: "workflow.yml")
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let killed = try await test.start("workflow.yml")
+        try await killed.waitForFile("up")
+        killed.signal(SIGKILL)
+        try await killed.finish().expect(.signalled(SIGKILL))
+        let id = try #require(try first.log().first("run.started")?["run"]?.string)
+        let answer = try await test.ask("why", "a")
+        answer.expect(exit: 1, stdout: "")
+        answer.expect(stderr: "left no record", "`--run \(id)` asks about one before")
+        try await test.ask("why", "a", "--run", id).expect(stdout: "exit 4 (workflow.yml:2)")
+    }
+}
