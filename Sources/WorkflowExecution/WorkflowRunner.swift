@@ -56,6 +56,7 @@ package final class WorkflowRunner {
         logView = plan.workflow.settings(of: .root)?.log
         keepsStandardOutput = plan.standardOutputReads
         facts.readEnvironment = { [unowned builder] in builder.variables() }
+        facts.readInherited = { [unowned builder] in builder.inheritedVariables() }
     }
 
     /// Runs to the end, whatever that is. Called once.

@@ -3,6 +3,19 @@ import Testing
 
 /// The variables a step sees, and where they come from.
 struct EnvironmentTests {
+    @Test func `an expression at the top reads what is inherited, others what the top sets`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            env: { BASE: "${{ env.BASE ?? 'none' }}/top", NEW: "${{ env.UNSET_HERE ?? 'none' }}" }
+            steps:
+              a: { run: [echo, "${{ env.BASE }}", "${{ env.NEW }}"] }
+            """)
+        let result = try await test.start(["run", "workflow.yml"], environment: ["BASE": "outside"]).finish()
+        result.expect(exit: 0)
+        #expect(result.stdout.contains("outside/top none"))
+    }
+
     @Test func `each level overrides the one before it, and the command line overrides all`() async throws {
         // V0 is set nowhere but outside, V1 up to the dotenv file, V2 up to the top level, …
         let level = { (name: String, first: Int) in

@@ -87,8 +87,14 @@ final class CommandBuilder {
     /// `env` in expressions: the variables at the top of the workflow.
     func variables() -> Value {
         let top = try? members(of: 0, policyOfWorkflow)
-        let block = top?.environment ?? environments[policyOfWorkflow]
-        return .object(block.variables.map { Value.Field(name: $0.name, value: .string($0.value)) })
+        return Self.object(top?.environment ?? environments[policyOfWorkflow])
+    }
+
+    /// `env` in the expressions of the top of the workflow itself.
+    func inheritedVariables() -> Value { Self.object(environments[policyOfWorkflow]) }
+
+    private static func object(_ block: EnvironmentBlock) -> Value {
+        .object(block.variables.map { Value.Field(name: $0.name, value: .string($0.value)) })
     }
 
     private var policyOfWorkflow: EnvironmentPolicy {

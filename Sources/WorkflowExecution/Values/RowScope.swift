@@ -17,7 +17,7 @@ struct RowScope: ExpressionScope {
         switch name {
         case "params": facts.parameters
         case "run": facts.run
-        case "env": facts.environment
+        case "env": row == 0 && !seesMembers ? facts.inherited : facts.environment
         case "previous": facts.book.previous(of: row).map(result)
         default: facts.book.plan.nodes[row].variables.last { $0.name == name }?.typedValue
         }

@@ -16,6 +16,9 @@ final class RunFacts {
     /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
     var readEnvironment: @EventLoopActor () -> Value = { .object([]) }
     private(set) lazy var environment = readEnvironment()
+    /// `env` while the top of the file is evaluated: what flowrun has inherited.
+    var readInherited: @EventLoopActor () -> Value = { .object([]) }
+    private(set) lazy var inherited = readInherited()
 
     init(_ book: RunBook, results: RunResults, options: RunOptions) {
         self.book = book
