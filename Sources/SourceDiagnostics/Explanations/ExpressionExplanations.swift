@@ -51,8 +51,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "a value that may not be there",
                 """
-                A step that failed or was skipped has no outputs, a list may be shorter than its index, and a variable of
-                the environment may not be set. What comes in place of such a value has to be said.
+                A step that failed or was skipped has no outputs, and a variable of the environment may not be set. What
+                comes in place of such a value has to be said.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: [echo, \"${{ env.NAME }}\"]",
                 remedy: "give a default with ??, as in env.NAME ?? 'nobody', or need the step's success.")

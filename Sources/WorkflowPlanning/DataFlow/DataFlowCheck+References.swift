@@ -89,7 +89,8 @@ extension DataFlowCheck {
                 report(.valueType, "the index of a list is a whole number, found \(key.described)", at: index.range)
                 return .any
             }
-            return ValueType(element.kind, absence: element.absence ?? "the list may be shorter")
+            // How long a list is, nobody knows before: an index beyond it fails where it is read, and `??` is for that.
+            return element
         case .object, .result, .outputs:
             guard key.isAny || key.isText else {
                 report(.valueType, "a field of an object is a text, found \(key.described)", at: index.range)

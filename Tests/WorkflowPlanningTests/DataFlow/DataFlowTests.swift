@@ -83,7 +83,7 @@ struct `What a step reads` {
         "steps.a.outputs.any.deep[0].x", "steps.a.outcome == 'success'", "steps.a.exit_code", "steps.a.stdout",
         "steps.a.stdout == 'x'",
         "steps.maybe.outputs.v ?? 'd'", "steps.maybe.outcome", "steps.soft.outputs.v ?? 'd'", "steps.soft.stdout",
-        "steps.each.outputs.v", "sum(steps.each.outputs.v)", "steps.each.items.*.outputs.v",
+        "params.list[0]", "steps.each.outputs.v", "sum(steps.each.outputs.v)", "steps.each.items.*.outputs.v",
         "steps.each.items[0].item ?? 'x'",
         "join(steps.each.items.*.outcome, ',')", "steps.build.items.*.compile.outputs.bytes",
         "steps.build.outputs.size",
@@ -133,7 +133,10 @@ struct `What a step reads` {
             "1️⃣steps.soft.outputs.v",
             "FR0405 `steps.soft.outputs.v` may have no value, because `soft` may not have succeeded"
         ),
-        ("1️⃣params.list[0]", "FR0405 `params.list[0]` may have no value, because the list may be shorter"),
+        (
+            "1️⃣steps.build.items[0].smoke.outputs.v",
+            "FR0405 `steps.build.items[0].smoke.outputs.v` may have no value, because `smoke` may not have succeeded"
+        ),
         (
             "1️⃣steps.maybe.stdout",
             "FR0405 `steps.maybe.stdout` may have no value, because `maybe` may not have succeeded"
