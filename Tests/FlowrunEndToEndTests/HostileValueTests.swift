@@ -66,8 +66,8 @@ struct HostileValueTests {
     @Test func `outputs come back on standard input, in an argv and in the environment`()
         async throws
     {
-        let words = Self.texts.indices.map { #""${{ steps.make.outputs.texts[\#($0)] }}""# }
-        let variables = Self.texts.indices.map { #"V\#($0): "${{ steps.make.outputs.texts[\#($0)] }}""# }
+        let words = Self.texts.indices.map { #""${{ steps.make.outputs.texts[\#($0)] ?? 'absent' }}""# }
+        let variables = Self.texts.indices.map { #"V\#($0): "${{ steps.make.outputs.texts[\#($0)] ?? 'absent' }}""# }
         let test = try test(
             """
             steps:

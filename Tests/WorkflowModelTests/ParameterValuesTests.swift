@@ -102,7 +102,8 @@ import WorkflowModel
             error.messages == [
                 "--param chanel=stable: the workflow has no parameter of this name; did you mean `channel`?",
                 "--param \(long)…: the workflow has no parameter of this name, only `channel` or `count`",
-                "the parameter `channel` is required; give --param channel=VALUE with `nightly` or `stable` (what to publish)",
+                "the parameter `channel` is required; give --param channel=VALUE with `nightly` or `stable` "
+                    + "(what to publish)",
                 "--param count=many: expected a whole number in decimal digits, such as 12 or -3",
             ])
     }

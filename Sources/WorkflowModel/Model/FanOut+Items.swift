@@ -19,7 +19,8 @@ extension FanOut {
                 message: "has \(items.count) items, more than the limit of \(limit); "
                     + "write `max-items: \(items.count)` if that many are meant")
         }
-        var seen: [String: Int] = [:]
+        // By their bytes: texts that Unicode takes for the same are not the same item.
+        var seen: [[UInt8]: Int] = [:]
         var combinations: [[Variable]] = []
         for (index, item) in items.enumerated() {
             switch item {
@@ -28,7 +29,7 @@ extension FanOut {
                 throw ItemProblem(message: "has \(item.described) as an item; an item is a text, a number or an object")
             }
             let text = item.text
-            if let first = seen.updateValue(index, forKey: text) {
+            if let first = seen.updateValue(index, forKey: Array(text.utf8)) {
                 throw ItemProblem(
                     message: "has one item twice, as number \(first + 1) and number \(index + 1); "
                         + "write `unique(…)` around the list to keep one")
