@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// A thread for work that blocks, so that it does not hold one of the few that tasks share.
+enum BlockingThread {
+    private final class Work: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Runs `work` on a thread of its own, which ends with it. False where there is none to be had.
+    static func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+        let argument = Unmanaged.passRetained(Work(work)).toOpaque()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let error = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, argument)
+        if error != 0 { Unmanaged<Work>.fromOpaque(argument).release() }
+        return error == 0
+    }
+}

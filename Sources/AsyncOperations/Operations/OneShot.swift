@@ -1,0 +1,55 @@
+internal import Synchronization
+
+/// Something that happens once, and those who wait for it.
+final class OneShot: Sendable {
+    private struct State {
+        var hasHappened = false
+        var lastTicket: UInt64 = 0
+        var waiters: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Wakes everybody who waits, and lets nobody wait any more.
+    func happen() {
+        let waiters = state.withLock { state in
+            state.hasHappened = true
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { waiter.resume(returning: true) }
+    }
+
+    /// Waits, whatever becomes of the waiting task.
+    func wait() async {
+        _ = await withUnsafeContinuation { add($0, as: ticket(), heedsCancellation: false) }
+    }
+
+    /// Waits until it has happened or the waiting task is cancelled, which gives false.
+    func waitUnlessCancelled() async -> Bool {
+        let ticket = ticket()
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { add($0, as: ticket, heedsCancellation: true) }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: false)
+        }
+    }
+
+    private func ticket() -> UInt64 {
+        state.withLock { state in
+            state.lastTicket += 1
+            return state.lastTicket
+        }
+    }
+
+    private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64, heedsCancellation: Bool) {
+        let answer = state.withLock { state -> Bool? in
+            if state.hasHappened { return true }
+            // The handler of the cancellation may have come and gone already.
+            if heedsCancellation, Task.isCancelled { return false }
+            state.waiters[ticket] = waiter
+            return nil
+        }
+        if let answer { waiter.resume(returning: answer) }
+    }
+}

@@ -1,0 +1,28 @@
+/// How an operation ended, without what it made.
+enum OperationEnd: Sendable, Hashable {
+    case success
+    case failure
+    case timeout(limit: Duration, scope: AsyncOperationID)
+    case cancelled(CancellationReason)
+    case skipped
+    case notRun(rootCause: AsyncOperationID)
+
+    var outcome: OperationOutcome {
+        switch self {
+        case .success: .success
+        case .failure: .failure
+        case .timeout: .timeout
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        case .notRun: .notRun
+        }
+    }
+}
+
+/// What a body says at its end.
+enum BodyEnd: Sendable {
+    case success
+    case failure(any Error)
+    /// It neither made nor threw anything.
+    case stopped(CancellationReason)
+}

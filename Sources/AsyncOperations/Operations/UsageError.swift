@@ -1,0 +1,39 @@
+/// What a call asked for that cannot be. Nothing has changed when one of these is thrown.
+public enum UsageError: Error, Hashable {
+    /// The operation runs: it cannot be started again, its dependencies cannot change, and a tracker of tasks has a
+    /// session already.
+    case alreadyStarted(AsyncOperationID)
+    /// The operation is over.
+    case alreadyFinished(AsyncOperationID)
+    /// The operation belongs to a queue or to a compound operation.
+    case alreadyEnqueued(AsyncOperationID)
+    /// The queue was shut down, or the compound operation takes no more members.
+    case closed(AsyncOperationID)
+    /// An operation cannot wait for itself.
+    case selfDependency(AsyncOperationID)
+    /// The operations would wait for each other: each for the next one, the last for the first.
+    case cycle([AsyncOperationID])
+    /// A number below 1 where at least one thing has to be possible at once.
+    case invalidLimit(Int)
+    /// A limit of time that is over before it begins.
+    case invalidTimeout(Duration)
+    /// `inner` asks for a mutex that `outer` holds around it, which would wait for ever.
+    case nestedMutex(outer: AsyncOperationID, inner: AsyncOperationID, name: String)
+}
+
+extension UsageError: CustomStringConvertible {
+    /// What is wrong, in one line.
+    public var description: String {
+        switch self {
+        case .alreadyStarted(let id): "\(id) has started already"
+        case .alreadyFinished(let id): "\(id) is over"
+        case .alreadyEnqueued(let id): "\(id) belongs to a queue or compound operation already"
+        case .closed(let id): "\(id) takes no more operations"
+        case .selfDependency(let id): "\(id) cannot wait for itself"
+        case .cycle(let path): "these would wait for each other: \(path.map(\.description).joined(separator: ", "))"
+        case .invalidLimit(let limit): "a limit of \(limit) lets nothing start; it has to be 1 or more"
+        case .invalidTimeout(let limit): "a timeout of \(limit) is over before it begins; it has to be above zero"
+        case .nestedMutex(let outer, let inner, let name): "\(inner) would wait for mutex `\(name)` of \(outer) around it"
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Synchronization
+
+/// Watches a set of tasks that run elsewhere, such as calls with callbacks, and tells once when all have ended or when
+/// their common time is over.
+///
+/// A set is a `Session`, and each of its tasks a `Token`. Tokens end once, so that no end is counted twice; late ends of
+/// a session that is over do not disturb the next one; and a session is complete only after `seal` has said that no more
+/// tasks will come, so that it does not end between the first task's end and the second one's start.
+///
+/// Every call may come from any thread, and none waits.
+public final class TaskTracker: Sendable {
+    /// How a session ended.
+    public enum End: Hashable, Sendable {
+        case allEnded
+        case timedOut(stillRunning: Int)
+        case cancelled(stillRunning: Int)
+    }
+
+    /// What errors call it.
+    public let id = AsyncOperationID()
+
+    private let clock: any Clock<Duration>
+    private let current = Mutex<SessionState?>(nil)
+
+    /// Timeouts are measured on `clock`.
+    public init(clock: any Clock<Duration> = ContinuousClock()) {
+        self.clock = clock
+    }
+
+    /// Whether a session has begun that is not over.
+    public var isRunning: Bool { current.withLock { $0 != nil } }
+
+    /// Begins a session that ends at the latest after `timeout`, nil meaning no limit.
+    ///
+    /// Calls `onEnd` once, on whatever thread brought the end about and after `isRunning` has become false, so that it
+    /// may begin the next session. Throws `alreadyStarted` while a session runs and `invalidTimeout` for a timeout of
+    /// zero or less.
+    public func begin(
+        timeout: Duration? = nil, onEnd: @escaping @Sendable (End) -> Void
+    ) throws(UsageError) -> Session {
+        if let timeout, timeout <= .zero { throw .invalidTimeout(timeout) }
+        let set = SessionState { [weak self] set, end in
+            self?.current.withLock { if $0 === set { $0 = nil } }
+            onEnd(end)
+        }
+        let isFree = current.withLock { current in
+            if current == nil { current = set }
+            return current === set
+        }
+        guard isFree else { throw .alreadyStarted(id) }
+        if let timeout { set.limit(to: timeout, on: clock) }
+        return Session(set)
+    }
+
+    /// A set of tasks that end together. Dropping it seals it.
+    public final class Session: Sendable {
+        private let set: SessionState
+
+        fileprivate init(_ set: SessionState) { self.set = set }
+
+        deinit { set.seal() }
+
+        /// Counts one more task until its token ends; nil once the session is over or sealed.
+        public func startTask() -> Token? { set.start() ? Token(set) : nil }
+
+        /// Says that no more tasks will come. Ends the session if all have ended.
+        public func seal() { set.seal() }
+
+        /// Ends the session now. The tasks themselves go on; their ends are ignored.
+        public func cancel() { set.end { .cancelled(stillRunning: $0) } }
+    }
+
+    /// A running task. Dropping it ends it too.
+    public final class Token: Sendable {
+        private let set: Mutex<SessionState?>
+
+        fileprivate init(_ set: SessionState) { self.set = Mutex(set) }
+
+        deinit { end() }
+
+        /// Says that the task has ended. True once: for the first call on this token.
+        @discardableResult
+        public func end() -> Bool {
+            guard let set = set.withLock({ $0.take() }) else { return false }
+            set.endTask()
+            return true
+        }
+    }
+}
+
+extension TaskTracker {
+    /// The state of a session, shared by its handle, its tokens and its sleeper.
+    fileprivate final class SessionState: Sendable {
+        private struct State {
+            var running = 0
+            var isSealed = false
+            /// nil once the session is over.
+            var onEnd: (@Sendable (SessionState, End) -> Void)?
+            var sleeper: Task<Void, Never>?
+        }
+
+        private let state: Mutex<State>
+
+        init(onEnd: @escaping @Sendable (SessionState, End) -> Void) {
+            state = Mutex(State(onEnd: onEnd))
+        }
+
+        func limit(to timeout: Duration, on clock: any Clock<Duration>) {
+            let sleeper = Task { [weak self] in
+                guard (try? await clock.sleep(for: timeout)) != nil else { return }
+                self?.end { .timedOut(stillRunning: $0) }
+            }
+            state.withLock { state in
+                if state.onEnd == nil { sleeper.cancel() } else { state.sleeper = sleeper }
+            }
+        }
+
+        func start() -> Bool {
+            state.withLock { state in
+                guard state.onEnd != nil, !state.isSealed else { return false }
+                state.running += 1
+                return true
+            }
+        }
+
+        func endTask() {
+            endIfComplete { $0.running -= 1 }
+        }
+
+        func seal() {
+            endIfComplete { $0.isSealed = true }
+        }
+
+        private func endIfComplete(after change: (inout State) -> Void) {
+            let isComplete = state.withLock { state in
+                change(&state)
+                return state.isSealed && state.running == 0
+            }
+            if isComplete { end { _ in .allEnded } }
+        }
+
+        func end(_ end: (Int) -> End) {
+            let (onEnd, sleeper, running) = state.withLock { ($0.onEnd.take(), $0.sleeper.take(), $0.running) }
+            sleeper?.cancel()
+            onEnd?(self, end(running))
+        }
+    }
+}
