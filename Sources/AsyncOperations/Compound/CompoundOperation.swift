@@ -9,18 +9,24 @@ public final class CompoundOperation: AsyncOperationProtocol {
     /// The compound operation without the type of its result.
     public let erased: AnyAsyncOperation
 
-    /// A compound operation of `members`, to which more may be added until it has ended.
-    ///
-    /// Throws `invalidLimit`, and what `add` throws.
+    /// A compound operation without members, to which some may be added until it has ended. Throws `invalidLimit`.
     public init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
-        options: CompoundOptions = CompoundOptions(),
-        @OperationsBuilder members: () -> [AnyAsyncOperation] = { [] }
+        options: CompoundOptions = CompoundOptions()
     ) throws(UsageError) {
         if case .limited(let limit) = mode, limit < 1 { throw .invalidLimit(limit) }
         let compound = OperationCore.Compound(limit: mode.limit, failFast: failFast, options: options)
         erased = AnyAsyncOperation(OperationCore(name, compound: compound))
-        for member in members() { try add(member) }
+    }
+
+    /// A compound operation of `members`, to which more may be added until it has ended. Throws `invalidLimit`, what
+    /// `add` throws, and what `members` throws.
+    public convenience init(
+        _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
+        options: CompoundOptions = CompoundOptions(), @OperationsBuilder members: () throws -> [AnyAsyncOperation]
+    ) throws {
+        try self.init(name, mode: mode, failFast: failFast, options: options)
+        for member in try members() { try add(member) }
     }
 
     /// Adds a member, also while the others run: then it may start at once.

@@ -10,7 +10,7 @@ extension OperationCore {
         if other === self { throw .selfDependency(id) }
         let error = Self.topology.withLock { _ -> UsageError? in
             if let error = state.withLock({ Self.refusalToChange(id, $0) }) { return error }
-            if let path = Self.path(from: [other], to: self) { return .cycle([id] + path) }
+            if let path = Self.path(from: [other], to: .start(of: self)) { return .cycle([id] + path) }
             link(to: other, kind)
             return nil
         }
@@ -59,10 +59,9 @@ extension OperationCore {
         let error = Self.topology.withLock { _ -> UsageError? in
             if child.core === self { return .selfDependency(id) }
             if let error = child.core.state.withLock({ Self.refusalToTake(child.id, $0) }) { return error }
-            if let path = Self.path(from: [child.core], to: self) { return .cycle([id] + path) }
-            let ancestors = sequence(first: self) { $0.parent }
-            let needs = ancestors.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
-            if let path = Self.path(from: needs, to: child.core) { return .cycle([child.id] + path) }
+            if let path = Self.path(from: [child.core], to: .end(of: self)) { return .cycle([id] + path) }
+            let needs = around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
+            if let path = Self.path(from: needs, to: .start(of: child.core)) { return .cycle([child.id] + path) }
             child.core.state.withLock { child in
                 child.isTaken = true
                 child.parent = self
@@ -78,22 +77,50 @@ extension OperationCore {
         return state.isTaken ? .alreadyEnqueued(id) : nil
     }
 
-    /// The way from one of `starts`, whose end is waited for, to where that waits for `target` to start or, from
-    /// inside, to end; nil where there is none. An end waits for the ends of what the operation and everything around
-    /// it need, and for those of its members. O(what is upstream), a worklist; nothing at all for a target that nobody
-    /// waits for and that is empty.
-    private static func path(from starts: [OperationCore], to target: OperationCore) -> [AsyncOperationID]? {
-        let isAwaited = target.state.withLock { $0.isNeeded || $0.members?.handles.isEmpty == false }
-        guard isAwaited else { return nil }
+    /// Itself and everything around it, from inside out.
+    private var around: [OperationCore] { Array(sequence(first: self) { $0.parent }) }
+
+    /// What a new wait would be for.
+    private enum Target {
+        case start(of: OperationCore)
+        case end(of: OperationCore)
+
+        var core: OperationCore {
+            switch self {
+            case .start(let core), .end(let core): core
+            }
+        }
+
+        /// Whether the end of an operation waits for it without any further step.
+        func isAwaited(by around: [OperationCore]) -> Bool {
+            switch self {
+            case .start(let core): around.contains { $0 === core }
+            case .end(let core): around.first === core
+            }
+        }
+
+        /// Whether a search could find it: some way has to lead to it, to what is around it or, for a start, inside.
+        var canBeFound: Bool {
+            if case .start(let core) = self, core.state.withLock({ $0.members?.handles.isEmpty == false }) { return true }
+            return core.around.contains { $0.state.withLock { $0.isNeeded } }
+        }
+    }
+
+    /// The way from one of `starts`, whose ends would be waited for, to where that waits for `target`; nil where there
+    /// is none. An end waits for the ends of what the operation and everything around it need, and for those of its
+    /// members. A worklist, O(what is upstream); nothing at all for a target that nobody waits for.
+    private static func path(from starts: [OperationCore], to target: Target) -> [AsyncOperationID]? {
+        guard target.canBeFound else { return nil }
         var cameFrom: [AsyncOperationID: AsyncOperationID] = [:]
         var pending = starts
         var seen = Set(starts.map(\.id))
         while let core = pending.popLast() {
-            let around = Array(sequence(first: core) { $0.parent })
-            if around.contains(where: { $0 === target }) {
+            let around = core.around
+            if target.isAwaited(by: around) {
                 var path = [core.id]
-                while let previous = path.first.flatMap({ cameFrom[$0] }) { path.insert(previous, at: 0) }
-                if core !== target { path.append(target.id) }
+                while let previous = path.last.flatMap({ cameFrom[$0] }) { path.append(previous) }
+                path.reverse()
+                if core !== target.core { path.append(target.core.id) }
                 return path
             }
             let members = core.state.withLock { $0.members?.handles.map(\.core) ?? [] }

@@ -1,0 +1,268 @@
+import AsyncOperations
+import FlowrunTestSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DependencyTests {
+    // F1, F2
+    @Test func `nothing starts before what it needs is over, in whatever order it was added`() async throws {
+        let order = Record<String>()
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let names = ["a", "b", "c", "d"]
+        let operations = names.map { name in AsyncOperation(name) { _ in order.add(name) } }
+        for (earlier, later) in zip(operations, operations.dropFirst()) { try later.addDependency(on: earlier) }
+        try queue.add(contentsOf: operations.reversed())
+        await queue.waitUntilIdle()
+        #expect(order.entries == names)
+    }
+
+    // F3
+    @Test func `in a diamond the shared one runs once and the last waits for both sides`() async throws {
+        let runs = Record<String>()
+        let top = AsyncOperation { _ in runs.add("top") }
+        let sides = ["left", "right"].map { name in AsyncOperation { _ in runs.add(name) } }
+        let bottom = AsyncOperation { _ in runs.add("bottom") }
+        for side in sides {
+            try side.addDependency(on: top)
+            try bottom.addDependency(on: side)
+        }
+        let queue = try AsyncOperationQueue()
+        try queue.add(bottom, sides[1], sides[0], top)
+        await queue.waitUntilIdle()
+        #expect(runs.entries.first == "top" && runs.entries.last == "bottom" && runs.entries.count == 4)
+    }
+
+    // F4
+    @Test func `dependencies hold across queues and across compound operations`() async throws {
+        let (up, go) = (Latch(), Latch())
+        let needed = holding(up: up, until: go)
+        let across = AsyncOperation { _ in needed.state }
+        try across.addDependency(on: needed)
+        let inside = AsyncOperation { _ in across.state }
+        try inside.addDependency(on: across)
+        let (one, two) = (try AsyncOperationQueue(), try AsyncOperationQueue())
+        let compound = try CompoundOperation { inside }
+        try two.add(across)
+        try one.add(compound)
+        #expect(across.state == .pending)
+        try one.add(needed)
+        await up.wait()
+        go.open()
+        #expect(await across.result == .success(.finished))
+        #expect(await inside.result == .success(.finished))
+        await one.waitUntilIdle()
+    }
+
+    // F4, F10, F11, F13
+    @Test func `an end elsewhere decides as one in the same queue does`() async throws {
+        for hasEnded in [true, false] {
+            let failed = failing()
+            let cancelled = nothing()
+            let kinds: [(any AsyncOperationProtocol, EdgeKind, OperationOutcome)] = [
+                (failed, .ok, .notRun), (failed, .done, .success), (failed, .failure, .success),
+                (cancelled, .ok, .notRun), (cancelled, .done, .success), (cancelled, .success, .notRun),
+            ]
+            let dependents = try kinds.map { other, kind, _ in
+                let dependent = nothing()
+                try dependent.addDependency(on: other.erased, kind)
+                return dependent
+            }
+            let queue = try AsyncOperationQueue()
+            if hasEnded {
+                try failed.start()
+                cancelled.cancel()
+                _ = await (failed.outcome, cancelled.outcome)
+            }
+            try queue.add(contentsOf: dependents)
+            if !hasEnded {
+                try failed.start()
+                cancelled.cancel()
+            }
+            for (dependent, kind) in zip(dependents, kinds) {
+                #expect(await dependent.outcome == kind.2, "\(kind.1)")
+                if case .notRun(let cause) = await dependent.result { #expect(cause == kind.0.id) }
+            }
+        }
+    }
+
+    // F5
+    @Test func `taking away the last dependency makes it ready at once`() async throws {
+        let go = Latch()
+        let needed = holding(until: go)
+        let operation = nothing()
+        try operation.addDependency(on: needed)
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        try queue.add(needed, operation)
+        try operation.removeDependency(on: needed)
+        try await operation.value
+        #expect(needed.state == .executing)
+        go.open()
+        try await needed.value
+    }
+
+    // F5
+    @Test func `a dependency on what never comes can be taken away too`() async throws {
+        let never = nothing()
+        let operation = nothing()
+        try operation.addDependency(on: never)
+        let queue = try AsyncOperationQueue()
+        try queue.add(operation)
+        try operation.removeDependency(on: never)
+        try await operation.value
+        await queue.waitUntilIdle()
+        #expect(never.state == .pending)
+    }
+
+    // F6
+    @Test func `the same dependency named twice counts once`() async throws {
+        let needed = nothing()
+        let operation = nothing()
+        try operation.addDependency(on: needed)
+        try operation.addDependency(on: needed)
+        try operation.removeDependency(on: needed)
+        try operation.start()
+        try await operation.value
+        #expect(needed.state == .pending)
+    }
+
+    // F7
+    @Test func `an operation cannot wait for itself`() async throws {
+        let operation = nothing()
+        #expect(throws: UsageError.selfDependency(operation.id)) { try operation.addDependency(on: operation) }
+        try operation.start()
+        try await operation.value
+    }
+
+    // F8
+    @Test func `a cycle is refused with the way round, and changes nothing`() async throws {
+        let (a, b, c) = (nothing("a"), nothing("b"), nothing("c"))
+        try a.addDependency(on: b)
+        try b.addDependency(on: c)
+        #expect(throws: UsageError.cycle([c.id, a.id, b.id, c.id])) { try c.addDependency(on: a) }
+        let queue = try AsyncOperationQueue()
+        try queue.add(a, b, c)
+        await queue.waitUntilIdle()
+        #expect(await a.outcome == .success)
+    }
+
+    // F8
+    @Test func `a cycle through what is around operations is refused too`() throws {
+        let (a, b) = (nothing("a"), nothing("b"))
+        let first = try CompoundOperation("first") { a }
+        let second = try CompoundOperation("second") { b }
+        #expect(throws: UsageError.cycle([a.id, first.id, a.id])) { try a.addDependency(on: first) }
+        try first.addDependency(on: b)
+        #expect(throws: UsageError.cycle([b.id, a.id, b.id])) { try b.addDependency(on: a) }
+        #expect(throws: UsageError.cycle([second.id, a.id, b.id, second.id])) { try second.addDependency(on: a) }
+        let outer = try CompoundOperation("outer")
+        let member = nothing("member")
+        try outer.addDependency(on: member)
+        #expect(throws: UsageError.self) { try outer.add(member) }
+        let waiting = nothing("waiting")
+        try waiting.addDependency(on: outer)
+        #expect(throws: UsageError.self) { try outer.add(waiting) }
+    }
+
+    // F9
+    @Test func `a chain of a hundred thousand, dropped or run, does not recurse`() async throws {
+        func chain() throws -> [AsyncOperation<Void, Never>] {
+            let operations = (0..<100_000).map { _ in nothing() }
+            for (earlier, later) in zip(operations, operations.dropFirst()) { try later.addDependency(on: earlier) }
+            return operations
+        }
+        _ = try chain()
+        let operations = try chain()
+        let queue = try AsyncOperationQueue()
+        try queue.add(contentsOf: operations.reversed())
+        await queue.waitUntilIdle()
+        #expect(operations.allSatisfy(\.isFinished))
+    }
+
+    // F12
+    @Test func `failures outrank cancels in the cause`() async throws {
+        let (failed, cancelled) = (failing(), nothing())
+        let operation = nothing()
+        try operation.addDependency(on: cancelled)
+        try operation.addDependency(on: failed)
+        let queue = try AsyncOperationQueue(isSuspended: true)
+        try queue.add(cancelled, failed, operation)
+        cancelled.cancel()
+        queue.resume()
+        #expect(await operation.result == .notRun(rootCause: failed.id))
+    }
+
+    // F14, F17
+    @Test func `a value is there when its consumer starts`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        for number in 0..<1000 {
+            let producer = AsyncOperation { _ in number }
+            let consumer = AsyncOperation(from: producer.output) { _, value in value + 1 }
+            try queue.add(consumer, producer)
+            #expect(await consumer.result == .success(number + 1))
+        }
+    }
+
+    // F14
+    @Test func `several values of several types arrive in their places`() async throws {
+        let number = AsyncOperation { _ in 2 }
+        let text = AsyncOperation { _ in "x" }
+        let flag = AsyncOperation { _ in true }
+        let all = AsyncOperation(from: number.output, text.output, flag.output.map { !$0 }) { _, number, text, flag in
+            "\(number) \(text) \(flag)"
+        }
+        let queue = try AsyncOperationQueue()
+        try queue.add(all, flag, text, number)
+        #expect(await all.result == .success("2 x false"))
+    }
+
+    // F13, F15
+    @Test func `without a value the consumer's body is not entered, nor that of what consumes it`() async throws {
+        let runs = Crowd()
+        let producer = AsyncOperation { _ async throws(TestError) -> Int in throw TestError() }
+        let consumer = AsyncOperation(from: producer.output) { _, value in
+            runs.enter()
+            return value
+        }
+        let last = AsyncOperation(from: consumer.output) { _, _ in runs.enter() }
+        let queue = try AsyncOperationQueue()
+        try queue.add(producer, consumer, last)
+        #expect(await consumer.result == .notRun(rootCause: producer.id))
+        #expect(await last.result == .notRun(rootCause: producer.id))
+        #expect(runs.now == 0)
+    }
+
+    // F16
+    @Test func `an explicit input takes the place of an output`() async throws {
+        let operation = AsyncOperation(from: Output(5), Output("y")) { _, number, text in "\(number)\(text)" }
+        #expect(Output(5).producer == nil)
+        try operation.start()
+        #expect(await operation.result == .success("5y"))
+    }
+
+    // F18
+    @Test func `reports of a success stand in the order of the members, not of their ends`() async throws {
+        let latches = (0..<4).map { _ in Latch() }
+        let members = (0..<4).map { number in holding("m\(number)", until: latches[number]) }
+        for number in 1..<4 { members[number].addCompletion { _ in latches[number - 1].open() } }
+        let compound = try CompoundOperation { members }
+        try compound.start()
+        latches[3].open()
+        #expect(try await compound.value.map(\.name) == ["m0", "m1", "m2", "m3"])
+        #expect(compound.reports.map(\.name) == ["m3", "m2", "m1", "m0"])
+    }
+
+    // F22
+    @Test func `a consumer that only waits for the end may put a default in the place of the value`() async throws {
+        let clock = ManualClock()
+        let producer = AsyncOperation(options: .init(timeout: .seconds(1))) { _ -> Int in
+            await untilCancelled()
+            return 1
+        }
+        let consumer = AsyncOperation { _ in (try? await producer.value) ?? 9 }
+        try consumer.addDependency(on: producer, .done)
+        let queue = try AsyncOperationQueue(clock: clock)
+        try queue.add(producer, consumer)
+        await clock.advance(by: .seconds(1))
+        #expect(await consumer.result == .success(9))
+    }
+}

@@ -1,0 +1,49 @@
+import AsyncOperations
+import FlowrunTestSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ProducedWorkTests {
+    // P1, P2
+    @Test func `produced work joins what is around its producer, which waits for it`() async throws {
+        let go = Latch()
+        let produced = holding("produced", until: go)
+        let producer = AsyncOperation("producer") { context in
+            do { try context.produce(produced) } catch { #expect(Bool(false), "\(error)") }
+        }
+        let compound = try CompoundOperation { producer }
+        try compound.start()
+        try await producer.value
+        #expect(compound.state == .executing)
+        #expect(compound.members.map(\.name) == ["producer", "produced"])
+        go.open()
+        #expect(try await compound.value.count == 2)
+    }
+
+    // P3
+    @Test func `produced work is announced once, with its producer`() async throws {
+        let queue = try AsyncOperationQueue()
+        let produced = nothing()
+        let producer = AsyncOperation { context in
+            do { try context.produce(produced) } catch { #expect(Bool(false), "\(error)") }
+        }
+        let events = queue.events()
+        try queue.add(producer)
+        await queue.waitUntilIdle()
+        #expect(
+            await kinds(events, of: produced.id) == [
+                .added(by: producer.id), .ready, .started(attempt: 1), .finished(.success),
+            ])
+    }
+
+    // P4
+    @Test func `nothing can be produced after the end`() async throws {
+        let contexts = Record<AsyncOperationContext>()
+        let operation = AsyncOperation { contexts.add($0) }
+        try operation.start()
+        try await operation.value
+        let late = nothing()
+        #expect(throws: UsageError.closed(operation.id)) { try contexts.entries[0].produce(late) }
+        #expect(late.state == .pending)
+    }
+}
