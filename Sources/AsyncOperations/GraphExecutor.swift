@@ -140,15 +140,8 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
 
     /// What was asked for before the start and concerns how it begins comes first, then the beginning.
     private func beginning(with early: [OperationScheduler.Event]) -> [OperationScheduler.Event] {
-        var first: [OperationScheduler.Event] = []
-        var rest: [OperationScheduler.Event] = []
-        for event in early {
-            switch event {
-            case .suspend, .resume, .width: first.append(event)
-            default: rest.append(event)
-            }
-        }
-        return first + [.begin] + rest
+        let isSuspended = early.contains { if case .suspend = $0 { true } else { false } }
+        return (isSuspended ? [.suspend] : []) + [.begin] + early
     }
 
     private func expansion(of id: OperationID, _ questions: Questions) -> OperationScheduler.Event {

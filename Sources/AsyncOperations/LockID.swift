@@ -4,6 +4,9 @@ public struct LockID: Hashable, Sendable {
 
     init(_ index: Int) { value = UInt32(index) }
 
+    /// The lock that was added as number `index`. In an expansion, a number that the graph does not have makes a mutex.
+    public init(index: Int) { value = UInt32(index) }
+
     /// Its number, from 0, in the order in which the locks were added.
     public var index: Int { Int(value) }
 }

@@ -22,7 +22,7 @@ struct LockTable: Sendable {
         var place: Int?
     }
 
-    let capacities: [Int]
+    private(set) var capacities: [Int]
     private(set) var free: [Int]
     private var queues: [Heap<Ticket>]
     private var companies: [Company] = []
@@ -38,9 +38,14 @@ struct LockTable: Sendable {
         queues = capacities.map { _ in Heap() }
     }
 
-    /// Notes what a row will ask for.
+    /// Notes what a row will ask for. A lock that the graph did not have when it was built is a mutex.
     mutating func add(_ id: OperationID, _ requests: [LockRequest]) {
         for request in requests {
+            while request.lock.index >= capacities.count {
+                capacities.append(1)
+                free.append(1)
+                queues.append(Heap())
+            }
             precondition(
                 request.units <= capacities[request.lock.index],
                 "\(id) asks for \(request.units) units of \(request.lock), which has \(capacities[request.lock.index])")

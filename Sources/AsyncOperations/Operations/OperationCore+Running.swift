@@ -48,6 +48,15 @@ extension OperationCore {
         }
     }
 
+    /// Notes that another attempt will come: what stopped the last one does not stop that.
+    func noteRetry() {
+        state.withLock { state in
+            guard state.end == nil else { return }
+            state.progress = .ready
+            state.stop = nil
+        }
+    }
+
     /// Carries out the scheduler's decision to stop it. Returns the reason that counts: the first.
     @discardableResult
     func stop(_ reason: CancellationReason) -> CancellationReason {

@@ -171,5 +171,15 @@ extension QueueCore {
         }
     }
 
-    private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] { [] }
+    /// One lock for each name, for as long as the queue has something to do; always in the same order, so that those
+    /// who want the same wait together.
+    private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] {
+        if names.isEmpty { return [] }
+        let indices = names.map { name in
+            let index = state.locks[name] ?? state.locks.count
+            state.locks[name] = index
+            return index
+        }
+        return indices.sorted().map { LockRequest(lock: LockID(index: $0)) }
+    }
 }

@@ -24,7 +24,7 @@ extension QueueCore {
             announcer.announce(.cancelRequested(core.stop(reason(of: cause, for: core, in: run))), of: core.id)
         case .retrying(let row, _, let delay):
             guard let core = run.roster.operation(row) else { return }
-            core.note(.ready)
+            core.noteRetry()
             announcer.announce(.retry(after: delay), of: core.id)
         case .finished(let row, let outcome, let cause):
             guard let core = run.roster.operation(row) else { return }
@@ -84,6 +84,7 @@ extension QueueCore {
             state.run?.control.cancel(.root)
             state.run = nil
             state.barrier = nil
+            state.locks = [:]
             return state.idle.take()
         }
         idle?.happen()

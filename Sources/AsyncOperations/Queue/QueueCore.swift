@@ -13,6 +13,8 @@ final class QueueCore: Sendable {
         var isPauseAnnounced = false
         var isClosed = false
         var run: QueueRun?
+        /// The mutexes that anything in the run has asked for.
+        var locks: [String: Int] = [:]
         /// Operations that are members of nothing and have not ended.
         var unfinished = 0
         /// Everything added later waits for it.

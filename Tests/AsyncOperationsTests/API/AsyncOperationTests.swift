@@ -1,5 +1,6 @@
 import AsyncOperations
 import FlowrunTestSupport
+import Foundation
 import Synchronization
 import Testing
 
@@ -176,16 +177,12 @@ import Testing
     // A11
     @Test func `it may be ended from another thread while the callback waits for that`() async throws {
         let operation = AsyncOperation<Int, Never>(callback: { _, completion in
-            let isDone = Atomic(false)
-            // The thread's end is what the callback waits for, without leaving its own.
-            withExtendedLifetime(completion) {
-                let inner = AsyncOperation<Void, Never>.blocking { _ in
-                    completion.succeed(3)
-                    isDone.store(true, ordering: .releasing)
-                }
-                try? inner.start()
-                while !isDone.load(ordering: .acquiring) {}
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                completion.succeed(3)
+                isDone.signal()
             }
+            isDone.wait()
         })
         try operation.start()
         #expect(await operation.result == .success(3))

@@ -175,7 +175,7 @@ import Testing
         let queue = try AsyncOperationQueue()
         try queue.add(contentsOf: operations.reversed())
         await queue.waitUntilIdle()
-        #expect(operations.allSatisfy(\.isFinished))
+        #expect(operations.allSatisfy { $0.isFinished })
     }
 
     // F12

@@ -39,7 +39,7 @@ import Testing
         await meetingIsOver(first)
         try queue.setMaxConcurrentOperationCount(1)
         #expect(queue.maxConcurrentOperationCount == 1)
-        #expect(first.allSatisfy(\.isRunning))
+        #expect(first.allSatisfy { $0.isRunning })
         for _ in 0..<10 {
             let later = AsyncOperation { _ in
                 crowd.enter()
