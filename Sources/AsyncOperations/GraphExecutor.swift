@@ -138,10 +138,23 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
         return scheduler.outcome(of: .root) ?? .cancelled
     }
 
-    /// What was asked for before the start and concerns how it begins comes first, then the beginning.
+    /// What was asked for before the start: a width holds from the beginning, and so does a suspension, until it is
+    /// ended in its turn.
     private func beginning(with early: [OperationScheduler.Event]) -> [OperationScheduler.Event] {
-        let isSuspended = early.contains { if case .suspend = $0 { true } else { false } }
-        return (isSuspended ? [.suspend] : []) + [.begin] + early
+        var first: [OperationScheduler.Event] = []
+        var rest: [OperationScheduler.Event] = []
+        for event in early {
+            switch event {
+            case .width:
+                first.append(event)
+            case .suspend:
+                first.append(event)
+                rest.append(event)
+            default:
+                rest.append(event)
+            }
+        }
+        return first + [.begin] + rest
     }
 
     private func expansion(of id: OperationID, _ questions: Questions) -> OperationScheduler.Event {
