@@ -1,0 +1,159 @@
+import AsyncOperations
+import FlowrunTestSupport
+import Testing
+
+/// The code of the articles, between markers with the name of the article: FlowrunDocumentationTests holds both equal.
+@Suite(.timeLimit(.minutes(1))) struct ArticleTests {
+    @Test func `a chain of requests`() async throws {
+        // BEGIN ChainOfRequests
+        enum FetchError: Error {
+            case badPath(String)
+            case status(Int)
+        }
+
+        struct Comment: Equatable { let text: String }
+
+        @Sendable func send(_ request: String) async throws(FetchError) -> [String] {
+            request.hasSuffix("comments") ? ["first", "second"] : []
+        }
+
+        let fetchComments = Waterfall("comments", from: String.self, failure: FetchError.self)
+            .then { path throws(FetchError) in
+                guard path.hasPrefix("/") else { throw .badPath(path) }
+                return "GET https://example.org\(path)"
+            }
+            .then(send)
+            .then { texts in texts.map { Comment(text: $0) } }
+
+        let comments = try await fetchComments.run("/comments")
+        // END ChainOfRequests
+        #expect(comments == [Comment(text: "first"), Comment(text: "second")])
+        await #expect(throws: (any Error).self) { try await fetchComments.run("comments") }
+
+        // BEGIN ChainOfRequests
+        let operation = fetchComments.operation("/comments")
+        operation.addCompletion { result in print("ended:", result.outcome) }
+        try operation.start()
+        operation.cancel()
+        // END ChainOfRequests
+        _ = await operation.result
+    }
+
+    @Test func `a compound of mixed operations`() async throws {
+        let failure: CompoundFailure?
+        // BEGIN MixedOperations
+        struct Unreachable: Error {}
+
+        let compute = AsyncOperation<Int, Never>.blocking("compute") { _ in
+            (1...1000).reduce(0, +)  // blocks a thread of its own
+        }
+        let legacy = AsyncOperation<String, Unreachable>("legacy", callback: { _, completion in
+            completion.fail(Unreachable())  // now or much later, from any thread
+        })
+        let report = AsyncOperation("report", from: compute.output) { _, sum in "the sum is \(sum)" }
+
+        let nightly = try CompoundOperation("nightly", mode: .limited(2)) {
+            compute
+            legacy
+            report
+        }
+        try nightly.start()
+
+        switch await nightly.result {
+        case .success(let reports): print("all \(reports.count) succeeded")
+        case .failure(let failure): print("failed:", failure.leaves.map(\.name))
+        case let other: print("ended as", other.outcome)
+        }
+        // END MixedOperations
+        if case .failure(let list) = await nightly.result { failure = list } else { failure = nil }
+        #expect(failure?.leaves.map(\.name) == ["legacy"])
+        #expect(await report.result == .success("the sum is 500500"))
+    }
+
+    @Test func `dependencies with data`() async throws {
+        // BEGIN DependenciesWithData
+        let download = AsyncOperation("download") { _ in [3, 1, 2] }
+        let decrypt = AsyncOperation("decrypt", from: download.output) { _, bytes in bytes.sorted() }
+        let key = AsyncOperation("key") { _ in 10 }
+        let filter = AsyncOperation("filter", from: decrypt.output, key.output) { _, bytes, key in
+            bytes.map { $0 * key }
+        }
+        let cleanUp = AsyncOperation("clean-up") { _ in print("whatever happened") }
+        try cleanUp.addDependency(on: filter, .done)
+
+        let queue = try AsyncOperationQueue("images", maxConcurrentOperationCount: 2)
+        try queue.add(cleanUp, filter, decrypt, key, download)
+        let image = try await filter.value
+        // END DependenciesWithData
+        #expect(image == [10, 20, 30])
+        await queue.waitUntilIdle()
+    }
+
+    @Test func `timeouts over a set of calls`() async throws {
+        let clock = ManualClock()
+        @Sendable func fetch(_ name: String) async { await untilCancelled() }
+        @Sendable func oldFetch(_ name: String, done: @escaping @Sendable () -> Void) { done() }
+        // BEGIN TimeoutsOverCalls
+        let refresh = try CompoundOperation("refresh", options: CompoundOptions(timeout: .seconds(10))) {
+            for name in ["a", "b", "c"] {
+                AsyncOperation(name, options: OperationOptions(timeout: .seconds(60))) { _ in await fetch(name) }
+            }
+        }
+        try refresh.start(clock: clock)
+        // END TimeoutsOverCalls
+        await clock.advance(by: .seconds(10))
+        #expect(await refresh.outcome == .timeout)
+
+        // BEGIN TimeoutsOverCalls
+        let tracker = TaskTracker(clock: clock)
+        let session = try tracker.begin(timeout: .seconds(10)) { end in
+            print("over:", end)
+        }
+        for name in ["a", "b", "c"] {
+            let task = session.startTask()
+            oldFetch(name) { task?.end() }
+        }
+        session.seal()
+        // END TimeoutsOverCalls
+        #expect(!tracker.isRunning)
+
+        // BEGIN TimeoutsOverCalls
+        let length = try await withTimeout(.seconds(1), clock: clock) { "answer".count }
+        // END TimeoutsOverCalls
+        #expect(length == 6)
+    }
+
+    @Test func `watching for deadlock`() async throws {
+        // BEGIN WatchingForDeadlock
+        let download = AsyncOperation("download") { _ in }
+        let decode = AsyncOperation("decode") { _ in }
+        let show = AsyncOperation("show") { _ in }
+        try decode.addDependency(on: download)
+        try show.addDependency(on: decode)
+        do {
+            try download.addDependency(on: show)
+        } catch {
+            print(error)  // these would wait for each other: download, show, decode, download
+        }
+
+        let album = try CompoundOperation("album", options: CompoundOptions(mutexes: ["disk"])) {
+            AsyncOperation("thumbnail", options: OperationOptions(mutexes: ["disk"])) { _ in }
+        }
+        do {
+            try album.start()
+        } catch {
+            print(error)  // `disk` is held by what is around
+        }
+        // END WatchingForDeadlock
+        #expect(throws: UsageError.cycle([download.id, show.id, decode.id, download.id])) {
+            try download.addDependency(on: show)
+        }
+        #expect(throws: UsageError.nestedMutex(outer: album.id, inner: album.members[0].id, name: "disk")) {
+            try album.start()
+        }
+        let queue = try AsyncOperationQueue()
+        try queue.add(download, decode, show)
+        await queue.waitUntilIdle()
+        #expect(await show.outcome == .success)
+    }
+}

@@ -1,0 +1,75 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// The articles of the library's documentation against the code that its tests compile and run.
+@Suite struct LibraryArticleTests {
+    private static let catalog = "Sources/AsyncOperations/AsyncOperations.docc"
+    private static let tests = "Tests/AsyncOperationsTests"
+
+    @Test(arguments: [
+        "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls", "WatchingForDeadlock",
+    ])
+    func `an article shows the code that its test runs`(article: String) throws {
+        let shown = try PackageDocument("\(Self.catalog)/\(article).md").blocks.filter { $0.language == "swift" }
+        let run = try Self.marked(article)
+        #expect(!run.isEmpty)
+        #expect(shown.map(\.text) == run)
+    }
+
+    /// What stands between the markers of an article, without its indentation.
+    private static func marked(_ article: String) throws -> [String] {
+        var blocks: [String] = []
+        var open: String?
+        for line in try PackageDocument("\(tests)/Articles/ArticleTests.swift").lines {
+            let text = line.drop { $0 == " " }
+            if text == "// BEGIN \(article)" {
+                open = ""
+            } else if text == "// END \(article)" {
+                blocks.append(open ?? "")
+                open = nil
+            } else {
+                open? += line.dropFirst(8) + "\n"
+            }
+        }
+        return blocks
+    }
+
+    @Test func `the landing page names every page of the catalog`() throws {
+        let landing = try PackageDocument("\(Self.catalog)/AsyncOperations.md").text
+        let pages = try FileManager.default.contentsOfDirectory(atPath: "\(PackageFolder.path)/\(Self.catalog)")
+        for page in pages where page != "AsyncOperations.md" {
+            #expect(landing.contains("<doc:\(page.dropLast(3))>"), "\(page)")
+        }
+    }
+
+    @Test func `each test in the table of cases exists and says which case it proves`() throws {
+        let proofs = try Self.proofs()
+        var count = 0
+        for line in try PackageDocument("\(Self.catalog)/ConformanceCases.md").lines {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count == 5, let match = cells[1].wholeMatch(of: /\ ([A-Z][0-9]+)\ /) else { continue }
+            count += 1
+            for name in cells[3].split(separator: " · ").map({ $0.trimmingCharacters(in: .whitespaces) })
+            where !name.isEmpty {
+                #expect(proofs[String(match.1)]?.contains(name) == true, "\(match.1): \(name)")
+            }
+        }
+        #expect(count == 146)
+    }
+
+    /// The names of tests by the cases in the comment above them.
+    private static func proofs() throws -> [String: Set<String>] {
+        var proofs: [String: Set<String>] = [:]
+        let folder = URL(filePath: "\(PackageFolder.path)/\(tests)")
+        for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) ?? .init()
+        where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let test = /\/\/\ ([A-Z][0-9]+(?:,\ [A-Z][0-9]+)*)\n\s*@Test.*?func\ `(.*?)`/
+            for match in text.matches(of: test) {
+                for id in match.1.split(separator: ", ") { proofs[String(id), default: []].insert(String(match.2)) }
+            }
+        }
+        return proofs
+    }
+}
