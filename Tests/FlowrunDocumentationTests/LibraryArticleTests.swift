@@ -62,8 +62,8 @@ import Testing
     private static func proofs() throws -> [String: Set<String>] {
         var proofs: [String: Set<String>] = [:]
         let folder = URL(filePath: "\(PackageFolder.path)/\(tests)")
-        for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) ?? .init()
-        where file.pathExtension == "swift" {
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             let test = /\/\/\ ([A-Z][0-9]+(?:,\ [A-Z][0-9]+)*)\n\s*@Test.*?func\ `(.*?)`/
             for match in text.matches(of: test) {

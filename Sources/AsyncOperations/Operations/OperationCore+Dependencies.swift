@@ -34,7 +34,8 @@ extension OperationCore {
         let error = state.withLock { state -> UsageError? in
             if state.end != nil { return .alreadyFinished(id) }
             if state.progress == .executing { return .alreadyStarted(id) }
-            guard let index = state.needs.firstIndex(where: { $0.core === other && !$0.carriesData }) else { return nil }
+            let index = state.needs.firstIndex { $0.core === other && !$0.carriesData }
+            guard let index else { return nil }
             let need = state.needs.remove(at: index)
             guard let place = state.place, let row = need.row else { return nil }
             if state.isPosted {
@@ -101,7 +102,8 @@ extension OperationCore {
 
         /// Whether a search could find it: some way has to lead to it, to what is around it or, for a start, inside.
         var canBeFound: Bool {
-            if case .start(let core) = self, core.state.withLock({ $0.members?.handles.isEmpty == false }) { return true }
+            let hasMembers = core.state.withLock { $0.members?.handles.isEmpty == false }
+            if case .start = self, hasMembers { return true }
             return core.around.contains { $0.state.withLock { $0.isNeeded } }
         }
     }

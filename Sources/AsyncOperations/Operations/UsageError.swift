@@ -33,7 +33,8 @@ extension UsageError: CustomStringConvertible {
         case .cycle(let path): "these would wait for each other: \(path.map(\.description).joined(separator: ", "))"
         case .invalidLimit(let limit): "a limit of \(limit) lets nothing start; it has to be 1 or more"
         case .invalidTimeout(let limit): "a timeout of \(limit) is over before it begins; it has to be above zero"
-        case .nestedMutex(let outer, let inner, let name): "\(inner) would wait for mutex `\(name)` of \(outer) around it"
+        case .nestedMutex(let outer, let inner, let name):
+            "\(inner) would wait for mutex `\(name)`, which \(outer) around it holds"
         }
     }
 }

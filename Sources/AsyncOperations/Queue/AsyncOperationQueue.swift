@@ -1,6 +1,5 @@
-internal import Synchronization
-
 internal import Glibc
+internal import Synchronization
 
 /// Runs operations, so many at once: as soon as all they need has ended, the highest priority first, then in the order
 /// in which they were added.

@@ -14,7 +14,7 @@ import Testing
     }
 
     // A2
-    @Test func `ready, started and finished are announced once each, and it is executing inside its body only`() async throws {
+    @Test func `ready, started and finished come once each, and it is executing in its body only`() async throws {
         let queue = try AsyncOperationQueue()
         let states = Record<OperationState>()
         let reached = Latch()
@@ -243,7 +243,7 @@ import Testing
     }
 
     // K11
-    @Test func `a delay lasts its time and no less, ends at once on a cancel, and at once if it is none`() async throws {
+    @Test func `a delay lasts its time and no less, and ends at once on a cancel or if it is none`() async throws {
         let clock = ManualClock()
         let delay = AsyncOperation.delay(for: .seconds(3))
         try delay.start(clock: clock)

@@ -25,7 +25,7 @@ import Testing
     }
 
     // B5, C3, J7
-    @Test func `cancelled while it waits in a suspended queue, it ends without resume and without its body`() async throws {
+    @Test func `cancelled in a suspended queue, it ends without resume and without its body`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         let order = Record<Int>()
         let operations = (0..<5).map { number in AsyncOperation { _ in order.add(number) } }

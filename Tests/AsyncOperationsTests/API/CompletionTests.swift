@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CompletionTests {
     // B1
-    @Test func `completions are called in the order of their registration, all before a dependent is ready`() async throws {
+    @Test func `completions are called in the order of registration, before a dependent is ready`() async throws {
         let order = Record<Int>()
         let first = nothing()
         for number in 0..<10 { first.addCompletion { _ in order.add(number) } }

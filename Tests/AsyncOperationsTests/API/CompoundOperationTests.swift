@@ -108,7 +108,7 @@ import Testing
     }
 
     // D6, D15
-    @Test func `cancelled in flight, what runs is stopped, what waits never starts, and it ends last`() async throws {
+    @Test func `cancelled in flight, what runs is stopped, the rest never starts, and it ends last`() async throws {
         let up = Latch()
         let order = Record<String>()
         let first = AsyncOperation { _ async throws(TestError) -> Void in
@@ -155,7 +155,7 @@ import Testing
     }
 
     // D8, D9
-    @Test func `a running one takes more members and waits for them; one that is over or stopped takes none`() async throws {
+    @Test func `a running one takes more members and waits for them; one that is over takes none`() async throws {
         let (up, go) = (Latch(), Latch())
         let compound = try CompoundOperation { holding(up: up, until: go) }
         try compound.start()
@@ -227,7 +227,9 @@ import Testing
             }
         }
         let order = [3, 1, 4, 0, 2]
-        for (number, next) in zip(order, order.dropFirst()) { members[number].addCompletion { _ in steps[next].open() } }
+        for (number, next) in zip(order, order.dropFirst()) {
+            members[number].addCompletion { _ in steps[next].open() }
+        }
         let compound = try CompoundOperation { members }
         try compound.start()
         steps[3].open()
@@ -325,7 +327,7 @@ import Testing
     }
 
     // D20
-    @Test func `of two in a serial one, the second starts after the first's last member, also after a cancel`() async throws {
+    @Test func `of two in a serial one, the second starts after the first's last member`() async throws {
         let up = Latch()
         let order = Record<String>()
         let last = hanging(up: up)
@@ -361,7 +363,8 @@ import Testing
     // L4
     @Test func `errors of earlier attempts are not aggregated`() async throws {
         let attempts = Crowd()
-        let flaky = AsyncOperation(options: .init(retry: RetryPolicy(attempts: 5))) { _ async throws(TestError) -> Int in
+        let options = OperationOptions(retry: RetryPolicy(attempts: 5))
+        let flaky = AsyncOperation(options: options) { _ async throws(TestError) -> Int in
             attempts.enter()
             if attempts.now < 3 { throw TestError(attempts.now) }
             return attempts.now

@@ -9,7 +9,8 @@ import Testing
         let order = Record<String>()
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
         for priority in [2, 5, 1, 4, 3, 3] as [UInt32] {
-            try queue.add(AsyncOperation("\(priority)", options: .init(priority: priority)) { _ in order.add("\(priority)") })
+            let options = OperationOptions(priority: priority)
+            try queue.add(AsyncOperation(options: options) { _ in order.add("\(priority)") })
         }
         queue.resume()
         await queue.waitUntilIdle()
@@ -260,7 +261,7 @@ import Testing
     }
 
     // J8
-    @Test func `while suspended the clocks of compound operations stand still, those of running bodies do not`() async throws {
+    @Test func `suspended, clocks of compound operations stand still and those of bodies do not`() async throws {
         let clock = ManualClock()
         let queue = try AsyncOperationQueue(clock: clock)
         let (upOne, upTwo) = (Latch(), Latch())

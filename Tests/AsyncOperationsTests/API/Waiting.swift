@@ -76,7 +76,9 @@ func untilCancelled() async {
 }
 
 /// An operation that tells when it is up and ends when it is told to stop.
-func hanging(_ name: String = "", up: Latch? = nil, options: OperationOptions = .init()) -> AsyncOperation<Void, Never> {
+func hanging(
+    _ name: String = "", up: Latch? = nil, options: OperationOptions = .init()
+) -> AsyncOperation<Void, Never> {
     AsyncOperation(name, options: options) { _ in
         up?.open()
         await untilCancelled()
@@ -91,9 +93,9 @@ func holding(_ name: String = "", up: Latch? = nil, until go: Latch) -> AsyncOpe
     }
 }
 
-func failing(_ name: String = "", _ number: Int = 0, options: OperationOptions = .init()) -> AsyncOperation<
-    Void, TestError
-> {
+func failing(
+    _ name: String = "", _ number: Int = 0, options: OperationOptions = .init()
+) -> AsyncOperation<Void, TestError> {
     AsyncOperation(name, options: options) { _ async throws(TestError) in throw TestError(number) }
 }
 
@@ -118,7 +120,9 @@ func limit(of compound: CompoundOperation) async -> [Duration] {
 }
 
 /// `Void` is not equatable, but two ends without a value are.
-func == <Failure: Error & Equatable>(left: OperationResult<Void, Failure>, right: OperationResult<Void, Failure>) -> Bool {
+func == <Failure: Error & Equatable>(
+    left: OperationResult<Void, Failure>, right: OperationResult<Void, Failure>
+) -> Bool {
     left.withoutValue == right.withoutValue
 }
 

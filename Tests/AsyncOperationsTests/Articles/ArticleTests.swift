@@ -47,9 +47,9 @@ import Testing
         let compute = AsyncOperation<Int, Never>.blocking("compute") { _ in
             (1...1000).reduce(0, +)  // blocks a thread of its own
         }
-        let legacy = AsyncOperation<String, Unreachable>("legacy", callback: { _, completion in
+        let legacy = AsyncOperation<String, Unreachable>("legacy") { _, completion in
             completion.fail(Unreachable())  // now or much later, from any thread
-        })
+        }
         let report = AsyncOperation("report", from: compute.output) { _, sum in "the sum is \(sum)" }
 
         let nightly = try CompoundOperation("nightly", mode: .limited(2)) {
