@@ -182,7 +182,7 @@ struct GraphPrinterTests {
 
     @Test func `hooks are frames, and what only the run knows is one box`() throws {
         let workflow = WorkflowSketch.workflow(
-            [.step("a"), .step("b", needs: ["a"]).with(\.items, "params.list").with(\.condition, "always()")],
+            [.step("a"), .step("b", needs: ["a"]).with(\.items, "fromJSON('[]')").with(\.condition, "always()")],
             finally: [.step("report")])
         let printer = GraphPrinter(try #require(Planner.plan(workflow).plan))
         #expect(

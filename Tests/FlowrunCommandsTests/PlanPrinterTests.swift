@@ -48,7 +48,7 @@ struct PlanPrinterTests {
             [
                 .step("list").with(\.timeout, .seconds(1)),
                 .group("build", needs: ["list"], [.step("compile").with(\.timeout, .seconds(1))])
-                    .with(\.items, "params.targets").with(\.condition, "always()").with(\.maxItems, 5)
+                    .with(\.items, "fromJSON('[]')").with(\.condition, "always()").with(\.maxItems, 5)
                     .with(\.finally, [.step("clean")]),
                 .step("publish", needs: ["build"]).with(\.condition, "run.name == 'x'").with(\.timeout, .seconds(1)),
             ], onFailure: [.step("notify")], finally: [.step("report")])
@@ -75,7 +75,7 @@ struct PlanPrinterTests {
                 level 5
                   finally.report          after everything else
 
-                build[*]: one for each of params.targets, at most 5
+                build[*]: one for each of fromJSON('[]'), at most 5
 
                 critical path: 6 steps
                   list -> build[*].compile -> build[*].finally.clean -> publish -> on-failure.notify ->

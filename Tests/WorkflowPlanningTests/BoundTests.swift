@@ -110,7 +110,7 @@ struct BoundTests {
     @Test func `a fan-out that only the run knows counts with all that it may have, or with so many`() throws {
         let inside = [step("a", 10), step("b", 10, needs: ["a"])]
         let workflow = WorkflowSketch.workflow([
-            .group("g", inside).with(\.items, "params.list").with(\.maxItems, 50), step("c", 5, needs: ["g"]),
+            .group("g", inside).with(\.items, "fromJSON('[]')").with(\.maxItems, 50), step("c", 5, needs: ["g"]),
         ])
         let plan = try #require(Planner.plan(workflow).plan)
         #expect(plan.bound(jobs: 1) == .atMost(.seconds(50 * 20 + 5)))

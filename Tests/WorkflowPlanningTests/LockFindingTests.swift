@@ -29,7 +29,8 @@ struct LockFindingTests {
         #expect(Set(finding.notes.map(\.range)).count == 6)
         #expect(
             finding.fix?.description
-                == "order `a` and `b` with `needs`, or let each take `mutex: [registry, database]` when it starts")
+                == "order `a` and `b` with `needs`, or let each take `mutex: [registry, database]` when it starts, not its members"
+        )
     }
 
     @Test func `an order between the groups, a common mutex or disjoint names make them sound`() {

@@ -78,7 +78,8 @@ struct DeadlockReporter {
         let mutexes = Set(turns.map(\.mutex)).sorted().map { locks.names[$0] }.joined(separator: ", ")
         let all =
             names.prefix(Self.mostNamed).joined(separator: " and ") + (names.count > Self.mostNamed ? " and …" : "")
-        return Diagnostic.Fix("order \(all) with `needs`, or let each take `mutex: [\(mutexes)]` when it starts")
+        return Diagnostic.Fix(
+            "order \(all) with `needs`, or let each take `mutex: [\(mutexes)]` when it starts, not its members")
     }
 
     /// Where holders that are ordered in one instance meet because there are several.
