@@ -43,7 +43,7 @@ func runErrands(say: @escaping @Sendable (String) -> Void) async throws {
     // A limit: the body is told to stop, and waited for.
     do {
         try await withTimeout(.milliseconds(10)) { try await Task.sleep(for: .seconds(3600)) }
-    } catch OperationFailure<any Error>.timedOut(let limit) {
-        say("gave up after \(limit)")
+    } catch {
+        if case .timedOut(let limit) = error { say("gave up after \(limit)") }
     }
 }
