@@ -1,0 +1,28 @@
+/// The first event of every run.
+package struct RunStarted: Sendable {
+    /// The run's id, unique on this machine.
+    package let run: String
+    /// The workflow file as the user named it.
+    package let file: String
+    package let name: String?
+    /// How many steps the run has, instances counted one by one.
+    package let steps: Int
+    /// How many may run at once.
+    package let jobs: Int
+    /// flowrun's own version.
+    package let version: String
+    /// The values of all parameters in the order of their declarations, secrets masked.
+    package let params: [LoggedValue]
+
+    package init(
+        run: String, file: String, name: String?, steps: Int, jobs: Int, version: String, params: [LoggedValue] = []
+    ) {
+        self.params = params
+        self.run = run
+        self.file = file
+        self.name = name
+        self.steps = steps
+        self.jobs = jobs
+        self.version = version
+    }
+}

@@ -1,0 +1,68 @@
+package struct StepFinished: Sendable {
+    package let step: String
+    /// 0 where the step never started.
+    package let attempt: Int
+    package let outcome: StepOutcome
+    /// nil where no process was started, or none could be.
+    package let status: ExitStatus?
+    /// From the start of the process to its end; nil where no process was started.
+    package let duration: Duration?
+    /// nil for a success, a chain down to a root for everything else.
+    package let cause: Cause?
+    /// What it hands on, in the order of the file; empty unless it succeeded.
+    package let outputs: [LoggedValue]
+    /// Bytes on both streams together.
+    package let outputBytes: Int
+    package let usage: ResourceUsage?
+    /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
+    package let outputTruncated: String?
+    /// Which container held the step's processes, such as `session`; nil where no process was started.
+    package let containment: String?
+    /// How many processes outlived the step's first one and had to be killed.
+    package let escaped: Int
+    /// The failed system call's error number where the process could not be started.
+    package let errno: Int32?
+    /// Whether a failure of this step is tolerated (`continue-on-error`).
+    package let isTolerated: Bool
+    /// As in `StepStarted`.
+    package let item: String?
+
+    package init(
+        step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
+        cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
+        outputTruncated: String? = nil,
+        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
+        item: String? = nil
+    ) {
+        self.item = item
+        self.step = step
+        self.attempt = attempt
+        self.outcome = outcome
+        self.status = status
+        self.duration = duration
+        self.cause = cause
+        self.outputs = outputs
+        self.outputBytes = outputBytes
+        self.usage = usage
+        self.outputTruncated = outputTruncated
+        self.containment = containment
+        self.escaped = escaped
+        self.errno = errno
+        self.isTolerated = isTolerated
+    }
+}
+
+/// What the kernel counted for a step's processes that were waited for.
+package struct ResourceUsage: Sendable, Hashable {
+    /// Kibibytes.
+    package let maxResident: Int
+    /// CPU time.
+    package let user: Duration
+    package let system: Duration
+
+    package init(maxResident: Int, user: Duration, system: Duration) {
+        self.maxResident = maxResident
+        self.user = user
+        self.system = system
+    }
+}

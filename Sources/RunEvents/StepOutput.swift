@@ -1,0 +1,24 @@
+/// Bytes a step has written: whole lines with their ends, unless `isPartial`.
+package struct StepOutput: Sendable {
+    package enum Stream: String, Sendable {
+        case stdout, stderr
+    }
+
+    package let step: String
+    package let attempt: Int
+    package let stream: Stream
+    /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote. A piece
+    /// that stops inside a line does not stop inside a UTF-8 sequence unless the output ends there, so that each piece
+    /// can be repaired by itself.
+    package let bytes: [UInt8]
+    /// Whether the bytes stop in the middle of a line: the line is longer than the cap, or the output ended there.
+    package let isPartial: Bool
+
+    package init(step: String, attempt: Int, stream: Stream, bytes: [UInt8], isPartial: Bool) {
+        self.step = step
+        self.attempt = attempt
+        self.stream = stream
+        self.bytes = bytes
+        self.isPartial = isPartial
+    }
+}
