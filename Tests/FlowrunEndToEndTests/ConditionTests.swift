@@ -44,7 +44,7 @@ struct ConditionTests {
               calm: { needs: [good], if: failure(), run: "true" }
               victim: { needs: [bad], run: "true" }
               behind: { needs: [victim], if: failure(), run: "true" }
-              kind: { needs: [bad], if: "always() && steps.bad.exit_code == 1", run: "true" }
+              kind: { needs: [bad], if: "always() && (steps.bad.exit_code ?? 0) == 1", run: "true" }
             """)
         let result = try await test.runLogged()
         result.expect(exit: 1)

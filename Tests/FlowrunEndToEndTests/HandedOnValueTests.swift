@@ -45,7 +45,7 @@ struct HandedOnValueTests {
 
     @Test(
         arguments: [
-            (":", "did not write the declared output `v`"),
+            ("exit 0", "did not write the declared output `v`"),
             ("echo v=abc >> $FLOWRUN_OUTPUT", "v"),
             ("echo w=1 >> $FLOWRUN_OUTPUT", "w"),
             ("echo nothing >> $FLOWRUN_OUTPUT", "nothing"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProcessExecution
 
-@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `both streams arrive whole and the status is the process's own`() async throws {
@@ -61,7 +61,7 @@ import Testing
         async throws
     {
         let script = "bash -c 'trap \"\" TERM; echo up $$; while :; do sleep 1; done' & wait"
-        let result = try await run(script, stopWhen: "up", grace: .milliseconds(200))
+        let result = try await run(script, stopWhen: "up", grace: .seconds(1))
         #expect(result.ending.status == .signalled(SIGTERM))
         #expect(result.ending.escaped > 0)
         #expect(result.signals == [SIGTERM, SIGCONT, SIGKILL])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ProcessExecution
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopClockTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLoopClockTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `a sleep is never early`() async throws {

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
     // C1
     @Test func `cancelled before it belongs to a queue, it ends at once and never runs`() async throws {
         let runs = Crowd()

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ErrandsTests {
+@Suite(.timeLimit(.minutes(5))) struct ErrandsTests {
     /// `Errands.swift` is a link to the source of the example, which is compiled here as it is there.
     @Test func `the example does what it says`() async throws {
         let said = Record<String>()
