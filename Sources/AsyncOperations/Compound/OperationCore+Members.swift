@@ -7,9 +7,10 @@ extension OperationCore {
     func add(member: AnyAsyncOperation, producer: OperationCore? = nil) throws(UsageError) {
         try adopt(member)
         let (queue, isClosed) = state.withLock { state -> (QueueCore?, Bool) in
-            guard state.end == nil, let members = state.members, !members.isClosed else { return (nil, true) }
-            if members.queue == nil { state.members?.handles.append(member) }
-            return (members.queue, false)
+            guard state.end == nil, state.members?.isClosed == false else { return (nil, true) }
+            let queue = state.members?.queue
+            if queue == nil { state.members?.handles.append(member) }
+            return (queue, false)
         }
         do throws(UsageError) {
             if isClosed { throw .closed(id) }

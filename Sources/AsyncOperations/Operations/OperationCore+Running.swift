@@ -11,7 +11,7 @@ extension OperationCore {
         control.attach(task)
         let end = await task.value
         control.end()
-        state.withLock { $0.control = nil }
+        noteEnd(of: end)
         switch end {
         case .success: return (.success, false)
         case .failure(let error): return (.failure, options.retriesError?(error) ?? true)
@@ -19,6 +19,18 @@ extension OperationCore {
             // The scheduler hears of it before it hears of the end.
             cancel(reason)
             return (.failure, false)
+        }
+    }
+
+    /// From here on a request comes too late, unless another attempt may follow.
+    private func noteEnd(of end: BodyEnd) {
+        state.withLock { state in
+            state.control = nil
+            switch end {
+            case .success: state.isBodyOver = true
+            case .failure: state.isBodyOver = options.retry == nil
+            case .stopped: break
+            }
         }
     }
 
@@ -72,7 +84,9 @@ extension OperationCore {
     @discardableResult
     func cancel(_ reason: CancellationReason) -> Bool {
         let (isAccepted, isIdle) = state.withLock { state in
-            guard state.end == nil, state.request == nil, state.stop == nil else { return (false, false) }
+            guard state.end == nil, !state.isBodyOver, state.request == nil, state.stop == nil else {
+                return (false, false)
+            }
             state.request = reason
             // Under the lock, so that the scheduler hears of the request before it hears of a later end.
             if let place = state.place, state.isPosted { place.run.control.cancel(place.row) }

@@ -43,6 +43,8 @@ final class OperationCore: Sendable {
         var request: CancellationReason?
         /// Why the scheduler had it stopped.
         var stop: CancellationReason?
+        /// Whether the body has returned for the last time, though the end is not settled yet.
+        var isBodyOver = false
         /// What runs now.
         var control: BodyControl?
         var body: Body?

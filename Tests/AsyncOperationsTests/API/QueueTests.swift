@@ -267,11 +267,17 @@ import Testing
         let (upOne, upTwo) = (Latch(), Latch())
         let member = hanging(up: upOne)
         let compound = try CompoundOperation(options: .init(timeout: .seconds(10))) { member }
-        let single = hanging(up: upTwo, options: .init(timeout: .seconds(10)))
+        let paused = Latch()
+        let single = AsyncOperation(options: .init(timeout: .seconds(10))) { context in
+            context.onSuspend { _ in paused.open() }
+            upTwo.open()
+            await untilCancelled()
+        }
         try queue.add(compound, single)
         await upOne.wait()
         await upTwo.wait()
         queue.suspend()
+        await paused.wait()
         await clock.advance(by: .seconds(10))
         #expect(await single.outcome == .timeout)
         #expect(compound.state == .executing && !member.isCancelled)
