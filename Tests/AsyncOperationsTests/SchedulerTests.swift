@@ -5,12 +5,14 @@ import Testing
 @Suite struct SchedulerTests {
     typealias Behaviour = VirtualRun.Behaviour
 
+    // D2
     @Test func `an empty graph succeeds at once`() {
         let run = VirtualRun(OperationGraph())
         #expect(run.outcome(.root) == .success)
         #expect(run.end == .zero)
     }
 
+    // A3, F1, F2
     @Test func `a dependent starts only after the end of all it needs`() {
         var graph = OperationGraph()
         let (c, a, b) = (graph.addOperation(), graph.addOperation(), graph.addOperation())
@@ -34,6 +36,7 @@ import Testing
         #expect(VirtualRun(graph, width: width).peak == width)
     }
 
+    // D19
     @Test func `a group takes no slot, so width 1 is enough for any nesting`() {
         var graph = OperationGraph()
         graph.beginGroup()
@@ -50,6 +53,7 @@ import Testing
         #expect(run.outcome(.root) == .success)
     }
 
+    // B2, D1
     @Test func `a group ends after its last member and before what needs it`() {
         var graph = OperationGraph()
         let group = graph.beginGroup()
@@ -64,6 +68,7 @@ import Testing
         #expect(run.finish(group)! < run.start(after)!)
     }
 
+    // F10, F13
     @Test func `a failure rules out its dependents with the failed one as the cause, and leaves others alone`() {
         var graph = OperationGraph()
         let bad = graph.addOperation()
@@ -94,6 +99,7 @@ import Testing
         #expect(run.time(of: run.finish(victim)) == .seconds(7))
     }
 
+    // F10
     @Test(arguments: [
         (EdgeKind.ok, OperationOutcome.success, false, OperationOutcome.success),
         (.ok, .failure, false, .notRun), (.ok, .failure, true, .success), (.ok, .skipped, false, .success),
@@ -134,6 +140,7 @@ import Testing
         #expect(run.outcome(queued) == .success)
     }
 
+    // A7, C5
     @Test func `a timed-out operation keeps its slot until it has really ended, whatever it answers then`() {
         var graph = OperationGraph()
         let deaf = graph.addOperation(.init(timeout: .seconds(1)))
@@ -155,6 +162,7 @@ import Testing
         #expect(run.end == .seconds(5))
     }
 
+    // C9, D7, D15
     @Test func `a group's timeout cancels its members and is the group's outcome`() {
         var graph = OperationGraph()
         let group = graph.beginGroup(.init(timeout: .seconds(3)))
@@ -183,6 +191,7 @@ import Testing
         #expect(run.log.count { if case .stop = $0.command { true } else { false } } == 1)
     }
 
+    // C9, D12
     @Test func `fail-fast cancels running and waiting members of the nearest group that has a policy`() {
         var graph = OperationGraph()
         let outer = graph.beginGroup(failFast: .off)
@@ -205,6 +214,7 @@ import Testing
         #expect(run.outcome(outer) == .failure)
     }
 
+    // D13
     @Test func `draining lets running members end and starts nothing new`() {
         var graph = OperationGraph(failFast: .drain)
         let bad = graph.addOperation()
@@ -222,6 +232,7 @@ import Testing
         #expect(run.time(of: run.finish(blocked)) == .seconds(10))
     }
 
+    // D22
     @Test func `a tolerated failure harms neither its group nor list-form dependents, nor does it fail fast`() {
         var graph = OperationGraph(failFast: .cancel)
         let group = graph.beginGroup(.init(toleratesFailure: true))
@@ -235,6 +246,7 @@ import Testing
         #expect(run.outcome(.root) == .success)
     }
 
+    // F13
     @Test func `members of a group that is not run share its outcome and cause`() {
         var graph = OperationGraph()
         let bad = graph.addOperation()
@@ -253,6 +265,7 @@ import Testing
         #expect(run.finish(nested)! < run.finish(group)!)
     }
 
+    // D4
     @Test func `a limit on operations counts all of a group, a limit on members counts instances in progress`() {
         var graph = OperationGraph()
         graph.beginGroup(limit: .operations(2))
@@ -282,6 +295,7 @@ import Testing
         #expect(run.time(of: run.start(free)) == .zero)
     }
 
+    // C2, C11
     @Test func `cancelling one operation leaves its siblings and its prerequisites alone`() {
         var graph = OperationGraph()
         let first = graph.addOperation()
@@ -294,6 +308,7 @@ import Testing
         #expect(run.outcome(.root) == .cancelled)
     }
 
+    // C5, C6, D6
     @Test func `cancelling everything ends what waits at once and waits for what runs`() {
         var graph = OperationGraph()
         let running = graph.addOperation()
@@ -307,6 +322,7 @@ import Testing
         #expect(run.log.count { if case .groupStopping = $0.command { true } else { false } } == 1)
     }
 
+    // D16
     @Test func `a failure from before a cancel is kept`() {
         var graph = OperationGraph()
         let bad = graph.addOperation()

@@ -3,6 +3,7 @@ import Testing
 
 /// `for-each` over a list that only the run knows.
 struct DynamicFanOutTests {
+    // D9
     @Test func `each item runs through its own chain, and what they do comes back in order`() async throws {
         let test = try FlowrunTest(
             #"""
@@ -35,6 +36,7 @@ struct DynamicFanOutTests {
             ]))
     }
 
+    // D2
     @Test func `an empty list is a success with an empty result`() async throws {
         let test = try FlowrunTest(
             #"""

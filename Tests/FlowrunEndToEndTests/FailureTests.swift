@@ -4,6 +4,7 @@ import Testing
 
 /// What one failure does to everything else, and how all of them are told at the end.
 struct FailureTests {
+    // D11, F13
     @Test func `five failures in parallel branches all stand in the summary, and rule out their dependents`()
         async throws
     {
@@ -105,6 +106,7 @@ struct FailureTests {
         #expect(try result.log().outcomes["b"] == "cancelled")
     }
 
+    // D13
     @Test func `drain lets what runs go on and starts nothing new`() async throws {
         let (_, gate, running) = try await run(failFast: "fail-fast: drain")
         gate.open()
@@ -147,6 +149,7 @@ struct FailureTests {
         LogInvariants.check(log)
     }
 
+    // D22
     @Test func `a tolerated failure is told, and does not fail the run`() async throws {
         let test = try FlowrunTest(
             """

@@ -3,6 +3,7 @@ import Testing
 
 /// What steps and groups hand on, and who reads it.
 struct HandedOnValueTests {
+    // F14
     @Test func `a step writes outputs in all three forms, and others read them typed`() async throws {
         let test = try FlowrunTest(
             #"""
@@ -43,6 +44,7 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
+    // F15
     @Test(
         arguments: [
             ("exit 0", "did not write the declared output `v`"),
@@ -88,6 +90,7 @@ struct HandedOnValueTests {
         #expect(try result.log().output(of: "b") == "3\n")
     }
 
+    // F21
     @Test func `a group hands on what its expressions say, and a fan-out a list in the order of its items`()
         async throws
     {

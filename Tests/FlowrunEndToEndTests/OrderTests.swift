@@ -3,6 +3,7 @@ import Testing
 
 /// Which step starts when.
 struct OrderTests {
+    // F1, F4
     @Test func `steps start after what they need, through groups, under their full ids`() async throws {
         let test = try FlowrunTest(
             """
@@ -46,6 +47,7 @@ struct OrderTests {
         #expect(log.startOrder == ["head", "tail", "short", "other"])
     }
 
+    // D3
     @Test func `a sequence runs one member after the other, and ends with the first that fails`() async throws {
         let test = try FlowrunTest(
             """
@@ -73,6 +75,7 @@ struct OrderTests {
     }
 
     /// What a dependent of each kind of need becomes, by the outcome of what it needs.
+    // F10
     @Test(arguments: [
         ("success", ["ok": "success", "success": "success", "failure": "skipped", "done": "success"]),
         ("failure", ["ok": "not-run", "success": "not-run", "failure": "success", "done": "success"]),

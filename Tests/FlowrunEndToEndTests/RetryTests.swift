@@ -86,6 +86,7 @@ struct RetryTests {
         LogInvariants.check(log, needs: DependencyTable(["after": ["g"], "g.two": ["g.one"]]))
     }
 
+    // C8
     @Test func `Ctrl-C in a back-off ends the step at once without another attempt`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: exit 1, retry: { attempts: 3, delay: 1h } } }")

@@ -15,6 +15,7 @@ struct SignalTests {
           d: { needs: [group], run: "true" }
         """
 
+    // C9
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal ends every step and then flowrun itself`(signal: Int32) async throws {
         let test = try FlowrunTest(Self.workflow)
@@ -61,6 +62,7 @@ struct SignalTests {
         LogInvariants.check(log)
     }
 
+    // D16
     @Test func `a step that fails of its own before the signal keeps its failure`() async throws {
         let test = try FlowrunTest(
             """

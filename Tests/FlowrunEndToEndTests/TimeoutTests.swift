@@ -30,6 +30,7 @@ struct TimeoutTests {
         LogInvariants.check(log, needs: DependencyTable(["after": ["deaf"]]))
     }
 
+    // A7
     @Test func `a step that ends on TERM within its grace is a timeout all the same`() async throws {
         let test = try FlowrunTest(
             """
@@ -84,6 +85,7 @@ struct TimeoutTests {
         #expect(test.survivors() == [])
     }
 
+    // C9
     @Test func `a group's timeout cancels its members and is an error of its own`() async throws {
         let test = try FlowrunTest(
             """

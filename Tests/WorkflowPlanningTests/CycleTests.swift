@@ -5,6 +5,7 @@ import WorkflowModel
 import WorkflowPlanning
 
 struct CycleTests {
+    // F8
     @Test func `a cycle of four through two groups has four places and four reasons`() throws {
         let workflow = WorkflowSketch.workflow([
             .group("g1", [.step("a", needs: ["g2"]), .step("other")]),
@@ -26,6 +27,7 @@ struct CycleTests {
         #expect(cutNotes(finding) == ["the smallest cut: remove `g2` from the needs of `g1.a`"])
     }
 
+    // F7
     @Test func `a step that needs itself is a cycle of one hop`() throws {
         let workflow = WorkflowSketch.workflow([.step("a", needs: ["a"])])
         let finding = try #require(cycles(workflow).first)
@@ -114,6 +116,7 @@ struct CycleTests {
         #expect(findings.map(\.code) == [.dependencyCycle, .unknownDependency, .dependencyCycle])
     }
 
+    // F8, F9
     @Test func `a ring of a hundred thousand is told by its ends and cut by one entry`() throws {
         let count = 100_000
         let steps = (0..<count).map { NodeSketch.step("s\($0)", needs: ["s\(($0 + 1) % count)"]) }
