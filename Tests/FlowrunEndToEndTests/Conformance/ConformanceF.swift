@@ -133,15 +133,13 @@ struct ConformanceF {
         let test = try FlowrunTest(
             """
             version: 1
-            params: { v: { type: string } }
             steps:
               one: { run: 'echo "v=one" >> "$FLOWRUN_OUTPUT"', outputs: { v: string } }
               two: { run: 'echo "v=two" >> "$FLOWRUN_OUTPUT"', outputs: { v: string } }
-              use: { needs: [one, two], run: [echo, "${{ params.v ?? steps.two.outputs.v }}", "${{ steps.one.outputs.v }}"] }
+              use: { needs: [one, two], run: [echo, "${{ env.GIVEN ?? steps.two.outputs.v }}", "${{ steps.one.outputs.v }}"] }
             """)
-        for (options, wanted) in [([], "two one\n"), (["--param", "v=given"], "given one\n")] {
-            let arguments = ["run", "workflow.yml", "--log", "json"] + options
-            let result = try await test.start(arguments).finish()
+        for (given, wanted) in [(nil, "two one\n"), ("given", "given one\n"), ("", " one\n")] {
+            let result = try await test.runLogged(environment: ["GIVEN": given])
             result.expect(exit: 0)
             #expect(try result.log().output(of: "use") == wanted)
             LogInvariants.check(try result.log(), needs: DependencyTable(["use": ["one", "two"]]))
