@@ -265,4 +265,91 @@ struct ConformanceD {
         #expect(log.errors == ["g.bad"])
         LogInvariants.check(log, needs: ["after": ["g": .done]])
     }
+    // D15
+    @Test func `what members say to the cancel of their group is no error`() async throws {
+        let member = "\"trap 'exit 3' TERM; echo up >> ups; read _ < go\""
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { g: { steps: { a: { run: \(member) }, b: { run: \(member) } } } }\n")
+        let gate = try test.gate("go")
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "2")
+        try await running.waitForLines(in: "ups", 2)
+        try await test.ask("ctl", "cancel", "g").expect(exit: 0)
+        let result = try await running.finish()
+        withExtendedLifetime(gate) {}
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.errors == [])
+        #expect(log.all("step.attempt").allSatisfy { $0["exit_code"]?.int == 3 })
+        let group = try #require(log.first("group.finished", group: "g"))
+        #expect(group.outcome == "cancelled" && group["errors"]?.strings == [])
+        #expect(group["cancelled"]?.strings?.sorted() == ["g.a", "g.b"])
+        LogInvariants.check(log)
+    }
+
+    // D17
+    @Test(arguments: [
+        (["success"], "success"), (["success", "skipped"], "success"), (["tolerated", "success"], "success"),
+        (["cancelled", "success", "tolerated"], "cancelled"), (["timeout", "success"], "timeout"),
+        (["timeout", "cancelled"], "timeout"), (["failure", "cancelled"], "failure"),
+        (["success", "cancelled", "timeout", "failure"], "failure"),
+    ])
+    func `of its members' outcomes the worst is the group's and the run's`(members: [String], outcome: String)
+        async throws
+    {
+        let steps = members.map { member in
+            let body =
+                switch member {
+                case "failure": "run: exit 1"
+                case "tolerated": "run: exit 1, continue-on-error: true"
+                case "timeout": "timeout: 100ms, run: read _ < go"
+                case "cancelled": "run: read _ < go"
+                case "skipped": "if: 1 > 2, run: 'true'"
+                default: "run: 'true'"
+                }
+            return "      \(member): { \(body) }\n"
+        }
+        let test = try FlowrunTest("version: 1\nsteps:\n  g:\n    steps:\n\(steps.joined())")
+        let gate = try test.gate("go")
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "4")
+        if members.contains("cancelled") {
+            for member in members where member != "cancelled" {
+                try await running.waitForEvent("step.finished", step: "g.\(member)")
+            }
+            try await test.ask("ctl", "cancel", "g.cancelled").expect(exit: 0)
+        }
+        let result = try await running.finish()
+        withExtendedLifetime(gate) {}
+        result.expect(exit: outcome == "success" ? 0 : 1)
+        let log = try result.log()
+        for member in members {
+            #expect(log.outcomes["g.\(member)"] == (member == "tolerated" ? "failure" : member))
+        }
+        #expect(log.first("group.finished", group: "g")?.outcome == outcome)
+        #expect(log.runFinished?.outcome == outcome)
+        LogInvariants.check(log)
+    }
+
+    // D20
+    @Test(arguments: [false, true])
+    func `of two groups in a row the second starts after the first one's last member`(isCancelled: Bool) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              second: { needs: { first: done }, steps: { c: { run: "true" }, d: { run: "true" } } }
+              first: { steps: { a: { run: \(Self.hold("a")) }, b: { run: "true" } } }
+            """)
+        let gate = try test.gate("a.go")
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "1")
+        try await running.waitForFile("a.up")
+        if isCancelled { try await test.ask("ctl", "cancel", "first").expect(exit: 0) } else { gate.open() }
+        let result = try await running.finish()
+        withExtendedLifetime(gate) {}
+        result.expect(exit: isCancelled ? 1 : 0)
+        let log = try result.log()
+        #expect(log.startOrder == ["first.a"] + (isCancelled ? [] : ["first.b"]) + ["second.c", "second.d"])
+        #expect(log.first("group.finished", group: "first")?.outcome == (isCancelled ? "cancelled" : "success"))
+        LogInvariants.check(
+            log, needs: ["second": ["first": .done]], steps: ["first.a", "first.b", "second.c", "second.d"])
+    }
 }

@@ -218,4 +218,37 @@ struct ConformanceF {
         #expect(log.errors == ["a"])
         LogInvariants.check(log, needs: ["b": ["a": .done]])
     }
+    // F11, F12
+    @Test func `a cancelled need rules out, a failed one is blamed before it, and an edge may not care`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              stopped: { run: "echo up > stopped.up; read _ < stopped.go" }
+              failed: { run: "read _ < failed.go; exit 3" }
+              behind: { needs: [stopped], run: touch ran }
+              both: { needs: [stopped, failed], run: touch ran }
+              carefree: { needs: { stopped: done, failed: done }, run: "true" }
+            """)
+        let gates = try ["stopped.go", "failed.go"].map { try test.gate($0) }
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "4")
+        try await running.waitForFile("stopped.up")
+        try await test.ask("ctl", "cancel", "stopped").expect(exit: 0)
+        try await running.waitForEvent("step.finished", step: "behind")
+        gates[1].open()
+        let result = try await running.finish()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(
+            log.outcomes == [
+                "stopped": "cancelled", "failed": "failure", "behind": "not-run", "both": "not-run",
+                "carefree": "success",
+            ])
+        #expect(log.finished("behind")?.cause?.kind == "dependency")
+        #expect(log.finished("behind")?.cause?.rootStep == "stopped")
+        #expect(log.finished("behind")?.cause?.root["kind"]?.string == "interrupt")
+        #expect(log.finished("both")?.cause?.rootStep == "failed")
+        #expect(!test.exists("ran"))
+        LogInvariants.check(log, needs: ["carefree": ["stopped": .done, "failed": .done]])
+    }
 }
