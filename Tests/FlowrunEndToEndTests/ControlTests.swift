@@ -122,6 +122,7 @@ struct ControlTests {
         let log = try await running.finish().log()
         #expect(log.all("step.cancel_requested").count == 1)
         #expect(log.outcomes == ["deaf": "cancelled", "done": "success"])
+        LogInvariants.check(log)
     }
 
     // C10, D15
@@ -138,6 +139,7 @@ struct ControlTests {
         #expect(log.finished("a")?.outcome == "cancelled")
         #expect(log.finished("a")?["exit_code"]?.int == status)
         #expect(log.errors == [])
+        LogInvariants.check(log)
     }
 
     // D6, D7
@@ -180,6 +182,7 @@ struct ControlTests {
         #expect(group["cancelled"]?.strings == ["g.a"])
         #expect(group["errors"]?.strings == [])
         #expect(log.outcomes == ["g.a": "cancelled", "g.b": "success"])
+        LogInvariants.check(log)
     }
 
     @Test func `a cancel of the whole run exits 130, as an interrupt would for a shell`() async throws {
