@@ -102,11 +102,13 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
                 var contexts: [Int: OperationContext] = [:]
                 var events = beginning(with: mailbox.takeAll())
                 while !events.isEmpty {
-                    // Answers lengthen the list: in the order of the questions, and before what is posted meanwhile.
-                    var next = 0
+                    // Answers lengthen the list: in the order of the questions, also where one answer leads to another
+                    // question, and before what is posted meanwhile.
+                    var (next, answersEnd) = (0, 0)
                     while next < events.count {
                         let event = events[next]
                         next += 1
+                        answersEnd = max(answersEnd, next)
                         var answers: [OperationScheduler.Event] = []
                         for command in scheduler.handle(event, at: start.duration(to: clock.now)) {
                             observe(command)
@@ -126,7 +128,8 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
                                 break
                             }
                         }
-                        if !answers.isEmpty { events.insert(contentsOf: answers, at: next) }
+                        if !answers.isEmpty { events.insert(contentsOf: answers, at: answersEnd) }
+                        answersEnd += answers.count
                     }
                     events = scheduler.isFinished ? [] : await mailbox.receive()
                 }

@@ -91,6 +91,27 @@ import Testing
         #expect(attempts.withLock { $0 } == [flaky: [1, 2, 3], hopeless: [1]])
     }
 
+    @Test func `a question that an answer leads to is answered after those asked before`() async {
+        var graph = OperationGraph()
+        for isConditional in [true, false] {
+            graph.beginGroup(.init(isConditional: isConditional), isExpandable: true)
+            graph.endGroup()
+        }
+        // The group without a condition is asked for its members first, and so has the first rows.
+        var rows = graph.count
+        var questions = GraphExecutor<ContinuousClock>.Questions()
+        questions.expand = { _ in
+            var expansion = OperationGraph.Expansion(firstRow: rows)
+            expansion.addOperation()
+            rows = expansion.rows.upperBound
+            return expansion
+        }
+        let outcome = await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { _ in (.success, false) }
+            .run(questions: questions)
+        #expect(outcome == .success)
+        #expect(rows == graph.count + 2)
+    }
+
     @Test func `questions are answered on the spot, in their order`() async {
         var graph = OperationGraph(concludes: true)
         let unwanted = graph.addOperation(.init(isConditional: true))
