@@ -74,8 +74,9 @@ package final class WorkflowRunner {
         ) { context in await self.perform(context) }
         self.executor = executor
         if options.startsPaused { pause(by: "--paused") }
-        // A signal may have come while the plan was turned into operations.
+        // A signal may have come before there was anything to cancel: nothing is to start then.
         if signal != nil { executor.cancel() }
+        Signals.hear()
         let outcome = await executor.run(questions: questions) { command in self.observe(command) }
         files.removeFolder()
         if outcome != .success, result.outcome == .success { result.outcome = .failure }

@@ -7,6 +7,7 @@ package enum Signals {
     /// What a new process gets the default action for: what is ignored here, by flowrun or by its parent.
     static var defaulted = sigset_t()
     private static var descriptor: Int32 = -1
+    private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
     /// Takes over INT, TERM, HUP and TSTP and calls `handler` with the number of each that arrives. Called once, before
     /// any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is for,
@@ -31,11 +32,15 @@ package enum Signals {
         // Whatever else the parent blocked is let through again.
         sigprocmask(SIG_SETMASK, &taken, nil)
         descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
-        Poller.shared.watch(descriptor, for: .read) {
-            var info = signalfd_siginfo()
-            while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
-                handler(Int32(info.ssi_signo))
-            }
+        self.handler = handler
+        Poller.shared.watch(descriptor, for: .read) { hear() }
+    }
+
+    /// Hands on what has arrived so far, without waiting for the loop's next turn. Nothing before `take`.
+    package static func hear() {
+        var info = signalfd_siginfo()
+        while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+            handler(Int32(info.ssi_signo))
         }
     }
 
