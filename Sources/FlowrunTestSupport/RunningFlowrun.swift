@@ -48,6 +48,13 @@ package final class RunningFlowrun: Sendable {
         }
     }
 
+    /// Waits until the JSON log on standard output has `count` records, or the program has ended with fewer.
+    package func waitForRecords(_ count: Int) async throws {
+        try await child.wait(for: "\(count) records") { progress in
+            progress.records.count >= count || progress.end != nil ? () : nil
+        }
+    }
+
     /// Waits until standard output, or standard error, holds a text.
     package func waitForText(_ text: String, onStandardError: Bool = false) async throws {
         let wanted = Array(text.utf8)
