@@ -24,12 +24,14 @@ import Testing
         #expect(run.end == .seconds(6))
     }
 
+    // Q1, Q2
     @Test func `ready operations start by priority, then in order`() {
         var graph = OperationGraph()
         let ids = [1, 3, 2, 3].map { graph.addOperation(.init(priority: $0)) }
         #expect(VirtualRun(graph, width: 1).starts == [ids[1], ids[3], ids[2], ids[0]])
     }
 
+    // Q3
     @Test(arguments: [1, 2, 3]) func `no more than the width runs at once, and the width is reached`(width: Int) {
         var graph = OperationGraph()
         for _ in 0..<10 { graph.addOperation() }
@@ -130,6 +132,7 @@ import Testing
         #expect(run.outcome(second) == .success)
     }
 
+    // K6
     @Test func `a timeout counts from the start, not from the wait for a slot`() {
         var graph = OperationGraph()
         graph.addOperation()
@@ -180,6 +183,7 @@ import Testing
         #expect(stopping! < run.position { $0 == .stop(running, .deadline(group)) }!)
     }
 
+    // K5
     @Test func `of several limits the earliest wins and is named, once`() {
         var graph = OperationGraph()
         let group = graph.beginGroup(.init(timeout: .seconds(1)))
@@ -334,6 +338,7 @@ import Testing
         #expect(run.cause(.root) == .member(bad))
     }
 
+    // Q4
     @Test func `raising the width starts more at once, lowering it stops nothing`() {
         var graph = OperationGraph()
         for _ in 0..<6 { graph.addOperation() }
@@ -344,6 +349,7 @@ import Testing
         #expect(run.outcome(.root) == .success)
     }
 
+    // K2
     @Test func `deadlines of operations that end in time leave nothing behind`() {
         var deadlines = DeadlineQueue()
         for row in 0..<100_000 {

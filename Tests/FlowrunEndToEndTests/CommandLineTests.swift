@@ -90,6 +90,7 @@ struct CommandLineTests {
         #expect(result.stderr == "")
     }
 
+    // Q5
     @Test(arguments: [
         [], ["--nonsense"], ["run"], ["run", "workflow.yml", "-j", "0"], ["run", "workflow.yml", "-j", "many"],
         ["workflow.yml", "--log", "xml"], ["workflow.yml", "--timeout", "30"], ["workflow.yml", "--env", "NOVALUE"],

@@ -3,6 +3,7 @@ import Testing
 
 /// `if`, edge kinds and status functions.
 struct ConditionTests {
+    // G1
     @Test func `a false condition skips the step and harms nobody who needs it`() async throws {
         let test = try FlowrunTest(
             """
@@ -57,6 +58,7 @@ struct ConditionTests {
         LogInvariants.check(log)
     }
 
+    // G2
     @Test func `a condition that cannot be told is a failure with its place`() async throws {
         let test = try FlowrunTest(
             """

@@ -72,6 +72,7 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
+    // L5
     @Test func `a failed attempt's outputs are dropped, the last one's count`() async throws {
         let test = try FlowrunTest(
             """
@@ -136,6 +137,7 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
+    // M1
     @Test func `a waterfall hands each member the result of the one before`() async throws {
         let test = try FlowrunTest(
             #"""
@@ -176,6 +178,7 @@ struct HandedOnValueTests {
         try await test.runLogged().expect(exit: 0)
     }
 
+    // M3
     @Test func `a failing member of a waterfall ends it at once`() async throws {
         let test = try FlowrunTest(
             """

@@ -20,6 +20,7 @@ struct HookTests {
         LogInvariants.check(log)
     }
 
+    // O3
     @Test func `on-failure runs before finally, and neither hides the first error`() async throws {
         let test = try FlowrunTest(
             """

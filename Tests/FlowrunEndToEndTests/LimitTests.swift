@@ -24,6 +24,7 @@ struct LimitTests {
         }
     }
 
+    // Q3, I6
     @Test(arguments: Place.allCases)
     func `a limit is reached and never exceeded`(place: Place) async throws {
         let test = try FlowrunTest(place.workflow)

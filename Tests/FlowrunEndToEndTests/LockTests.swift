@@ -3,6 +3,7 @@ import Testing
 
 /// `mutex`, `pools` and `pool`.
 struct LockTests {
+    // H1
     @Test func `one holder of a mutex at a time, and others run meanwhile`() async throws {
         let test = try FlowrunTest(
             """
@@ -39,6 +40,7 @@ struct LockTests {
         LogInvariants.check(log)
     }
 
+    // H7
     @Test func `a lock is let go while a holder waits to be tried again`() async throws {
         let test = try FlowrunTest(
             """

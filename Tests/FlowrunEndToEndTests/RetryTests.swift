@@ -3,6 +3,7 @@ import Testing
 
 /// `retry` on steps and groups.
 struct RetryTests {
+    // L1
     @Test func `a step is tried until it succeeds, and each attempt is in the log`() async throws {
         let test = try FlowrunTest(
             """
@@ -22,6 +23,7 @@ struct RetryTests {
         LogInvariants.check(log, needs: DependencyTable(["b": ["a"]]))
     }
 
+    // L1, L6
     @Test func `the last attempt's error is the error, once, and nothing waits after it`() async throws {
         let test = try FlowrunTest(
             """
@@ -39,6 +41,7 @@ struct RetryTests {
         LogInvariants.check(log)
     }
 
+    // L3
     @Test func `only ends that are named are tried again`() async throws {
         let test = try FlowrunTest(
             """

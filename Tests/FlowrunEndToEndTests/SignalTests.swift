@@ -39,6 +39,7 @@ struct SignalTests {
         }
     }
 
+    // O1
     @Test func `a second interrupt takes the grace away`() async throws {
         let test = try FlowrunTest(
             """

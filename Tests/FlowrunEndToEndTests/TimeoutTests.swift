@@ -3,6 +3,7 @@ import Testing
 
 /// Limits of time, and what happens to the processes of a step that has used up its own.
 struct TimeoutTests {
+    // K9
     @Test func `a step that ignores TERM is killed after its grace, and nothing of it is left`() async throws {
         let test = try FlowrunTest(
             """

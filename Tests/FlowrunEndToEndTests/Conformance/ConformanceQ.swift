@@ -1,0 +1,110 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// Limits, order and scale.
+struct ConformanceQ {
+    // Q1
+    @Test func `with one slot, equals start in the order of the file`() async throws {
+        let names = ["delta", "alpha", "charlie", "bravo", "echo"]
+        let steps = names.map { "  \($0): { run: ['true'] }" }.joined(separator: "\n")
+        let test = try FlowrunTest("version: 1\nsteps:\n\(steps)\n")
+        let result = try await test.runLogged("-j", "1")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.startOrder == names)
+        #expect(log.maximumRunning() == 1)
+        LogInvariants.check(log, steps: names)
+    }
+
+    // Q3
+    @Test func `two slots really overlap`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: echo a > to-b; read _ < to-a }
+              b: { run: echo b > to-a; read _ < to-b }
+            """)
+        let (a, b) = (try test.gate("to-a"), try test.gate("to-b"))
+        let result = try await test.runLogged("-j", "2")
+        withExtendedLifetime((a, b)) {}
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.maximumRunning() == 2)
+        LogInvariants.check(log)
+    }
+
+    // Q9
+    @Test func `ten thousand that wait, each with a limit, take no thread`() async throws {
+        let waiting = (1...10_000).map { "  w\($0): { needs: [hold], timeout: 1h, run: ['true'] }" }
+        let test = try FlowrunTest(
+            "version: 1\nsteps:\n  hold: { timeout: 1h, run: \"echo > up; read _ < go\" }\n"
+                + waiting.joined(separator: "\n") + "\n")
+        let gate = try test.gate("go")
+        let running = try await test.start("run", "workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(running.pid)/task").count
+        #expect(threads <= ProcessInfo.processInfo.activeProcessorCount + 4)
+        running.signal(SIGINT)
+        let result = try await running.finish()
+        withExtendedLifetime(gate) {}
+        result.expect(.signalled(SIGINT))
+        let log = try result.log()
+        #expect(log.all("step.finished").allSatisfy { $0.outcome == "cancelled" })
+        #expect(log.runFinished?["counts"]?["cancelled"]?.int == 10_001)
+        LogInvariants.check(log)
+    }
+
+    // Q10
+    @Test func `five thousand in sequence, each with a condition`() async throws {
+        let members = (1...5000).map { "      s\($0): { if: params.on, run: ['true'] }" }
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { on: { type: bool, default: false } }
+            steps:
+              chain:
+                order: sequence
+                steps:
+                  first: { run: "true" }
+            \(members.joined(separator: "\n"))
+                  last: { run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.startOrder == ["chain.first", "chain.last"])
+        #expect(log.runFinished?["counts"]?["skipped"]?.int == 5000)
+        let order = log.all("step.finished").compactMap(\.step)
+        #expect(order == ["chain.first"] + (1...5000).map { "chain.s\($0)" } + ["chain.last"])
+        LogInvariants.check(log)
+    }
+
+    // Q10
+    @Test func `ten thousand members that fail are ten thousand errors`() async throws {
+        // Each fails by its condition, which takes no process.
+        let condition = "fromJSON(steps.first.outputs.text) == 1"
+        let members = (1...10_000).map { "      s\($0): { if: '\(condition)', run: touch ran }" }
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              first: { run: 'echo text=nonsense >> "$FLOWRUN_OUTPUT"', outputs: { text: string } }
+              after: { needs: [g], run: touch ran }
+              g:
+                needs: [first]
+                steps:
+            \#(members.joined(separator: "\n"))
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.errors.count == 10_000)
+        #expect(log.first("group.finished", group: "g")?["errors"]?.array?.count == 10_000)
+        #expect(log.outcomes["after"] == "not-run")
+        #expect(!test.exists("ran"))
+        LogInvariants.check(log, needs: DependencyTable(["g": ["first"], "after": ["g"]]))
+    }
+}
