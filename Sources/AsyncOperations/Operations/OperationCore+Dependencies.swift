@@ -101,10 +101,12 @@ extension OperationCore {
         }
 
         /// Whether a search could find it: some way has to lead to it, to what is around it or, for a start, inside.
-        var canBeFound: Bool {
+        func canBeFound(from starts: [OperationCore]) -> Bool {
             let hasMembers = core.state.withLock { $0.members?.handles.isEmpty == false }
             if case .start = self, hasMembers { return true }
-            return core.around.contains { $0.state.withLock { $0.isNeeded } }
+            return core.around.contains { outer in
+                outer.state.withLock { $0.isNeeded } || starts.contains { $0 === outer }
+            }
         }
     }
 
@@ -112,7 +114,7 @@ extension OperationCore {
     /// is none. An end waits for the ends of what the operation and everything around it need, and for those of its
     /// members. A worklist, O(what is upstream); nothing at all for a target that nobody waits for.
     private static func path(from starts: [OperationCore], to target: Target) -> [AsyncOperationID]? {
-        guard target.canBeFound else { return nil }
+        guard target.canBeFound(from: starts) else { return nil }
         var cameFrom: [AsyncOperationID: AsyncOperationID] = [:]
         var pending = starts
         var seen = Set(starts.map(\.id))
