@@ -76,9 +76,14 @@ package struct EventLog: Sendable {
     /// The log without what members of groups did in rounds that another one followed.
     package var lastRounds: EventLog {
         guard records.contains(where: { $0.event == "group.retry" }) else { return self }
+        // Whether a round followed is only known from the end: a group may end before the round that it announced.
+        var startedLater: Set<String> = []
         var retried: Set<String> = []
         let kept = records.reversed().filter { record in
-            if record.event == "group.retry", let group = record.group { retried.insert(group) }
+            if record.event == "group.retry", let group = record.group, startedLater.contains(group) {
+                retried.insert(group)
+            }
+            if record.event == "group.started", let group = record.group { startedLater.insert(group) }
             guard let id = record.step ?? record.group else { return true }
             return !retried.contains { Self.isInside(id, $0) }
                 && !(record.event == "group.started" && retried.contains(id))

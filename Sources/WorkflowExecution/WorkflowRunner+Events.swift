@@ -52,6 +52,7 @@ extension WorkflowRunner {
     private func record(_ kind: RunEvent.Kind, about row: Int) { recorder.record(kind, round: round(of: row)) }
 
     private func groupHasStarted(_ row: Int, _ round: Int) {
+        if round > 0 { forgetLastRound(of: row) }
         if book.settings(of: row)?.retry != nil { rounds[row] = round }
         guard row != 0 else { return }
         if round == 0 { groupStarts[row] = recorder.elapsed }
@@ -94,12 +95,15 @@ extension WorkflowRunner {
     }
 
     private func isRetrying(_ row: Int, _ ended: Int, _ delay: Duration) {
-        guard book.plan.nodes[row].role == .step else { return roundIsOver(row, ended, delay) }
+        guard book.plan.nodes[row].role == .step else {
+            // What this round came to stands until the next one begins: the group may end before.
+            return recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay))
+        }
         record(.stepRetry(step: book.id(row), attempt: ended, delay: delay), about: row)
     }
 
-    /// Everything in the group happens once more, and what became of it this time counts nowhere.
-    private func roundIsOver(_ row: Int, _ ended: Int, _ delay: Duration) {
+    /// Everything in the group happens once more, and what became of it before counts nowhere.
+    private func forgetLastRound(of row: Int) {
         let inside = book.plan.rows(inside: row)
         let steps = inside.filter { book.plan.nodes[$0].role == .step }
         ledger.takeBack(row, outcomes: steps.compactMap { results.outcome(of: $0).map { StepOutcome($0) } })
@@ -109,7 +113,6 @@ extension WorkflowRunner {
             facts.forget(member)
         }
         builder.forget(row)
-        recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay))
     }
 
     private func stepHasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {

@@ -103,4 +103,47 @@ struct RetryTests {
         #expect(log.all("step.started").count == 1)
         LogInvariants.check(log)
     }
+
+    @Test func `a group that ends before its next round keeps what the last one came to`() async throws {
+        let cancelled = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 3, delay: 1h }
+                steps: { a: { run: exit 7 }, b: { needs: [a], run: "true" } }
+            """)
+        let running = try await cancelled.start("workflow.yml", "--log", "json")
+        try await running.waitForEvent("group.retry", group: "g")
+        running.signal(2)
+        let interrupted = try await running.finish()
+        interrupted.expect(.signalled(2))
+        let first = try interrupted.log()
+        #expect(first.first("group.finished", group: "g")?.outcome == "cancelled")
+        #expect(first.errors == ["g.a"] && first.runFinished?["not_run"]?.strings == ["g.b"])
+        LogInvariants.check(first, steps: ["g.a", "g.b"])
+
+        let drained = try FlowrunTest(
+            """
+            version: 1
+            fail-fast: drain
+            steps:
+              g:
+                fail-fast: false
+                retry: { attempts: 3, delay: 1h }
+                steps: { a: { run: exit 7 } }
+              bad: { run: read _ < go; exit 3 }
+            """)
+        let gate = try drained.gate("go")
+        let draining = try await drained.start("workflow.yml", "--log", "json", "-j", "2")
+        try await draining.waitForEvent("group.retry", group: "g")
+        gate.open()
+        let ended = try await draining.finish()
+        ended.expect(exit: 1)
+        let second = try ended.log()
+        #expect(second.errors == ["g.a", "bad"])
+        #expect(second.first("group.finished", group: "g")?["errors"]?.strings == ["g.a"])
+        #expect(second.first("group.finished", group: "g")?.cause?.rootStep == "g.a")
+        LogInvariants.check(second, steps: ["g.a", "bad"])
+    }
 }
