@@ -132,9 +132,11 @@ struct ConformanceH {
               first: { mutex: m, run: "true" }
               second: { mutex: m, run: "true" }
               free: { run: "true" }
+              # These let both waiters go before `free`, which has a shorter path behind it.
+              then: { needs: [first, second], order: sequence, steps: { a: { run: ["true"] }, b: { run: ["true"] } } }
             """)
         let log = try await run(test, jobs: 1)
-        #expect(log.startOrder == ["free", "holder.last", "first", "second"])
+        #expect(log.startOrder == ["free", "holder.last", "first", "second", "then.a", "then.b"])
         #expect(log.all("step.waiting").map { $0["on"]?.string } == ["m", "m"])
         LogInvariants.check(log, needs: DependencyTable(["holder.last": ["free"]]))
         rules(["holder": ["m": 1], "first": ["m": 1], "second": ["m": 1]], jobs: 1).check(log)

@@ -5,6 +5,12 @@ import Testing
 
 /// Limits, order and scale.
 struct ConformanceQ {
+    /// Runs `workflow.yml` with its log in a file, which is read at the end and at once.
+    private func runLogged(_ test: FlowrunTest, exit code: Int32) async throws -> EventLog {
+        try await test.run("run", "workflow.yml", "--log", "quiet", "--log-file", "log", "-j", "4").expect(exit: code)
+        return try EventLog(jsonLines: try test.contents(of: "log"))
+    }
+
     // Q1
     @Test func `with one slot, equals start in the order of the file`() async throws {
         let names = ["delta", "alpha", "charlie", "bravo", "echo"]
@@ -43,7 +49,8 @@ struct ConformanceQ {
             "version: 1\nsteps:\n  hold: { timeout: 1h, run: \"echo > up; read _ < go\" }\n"
                 + waiting.joined(separator: "\n") + "\n")
         let gate = try test.gate("go")
-        let running = try await test.start("run", "workflow.yml", "--log", "json")
+        // Into a file, since an interrupted flowrun does not wait long for who reads a pipe.
+        let running = try await test.start("run", "workflow.yml", "--log", "quiet", "--log-file", "log")
         try await running.waitForFile("up")
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(running.pid)/task").count
         #expect(threads <= ProcessInfo.processInfo.activeProcessorCount + 4)
@@ -51,7 +58,7 @@ struct ConformanceQ {
         let result = try await running.finish()
         withExtendedLifetime(gate) {}
         result.expect(.signalled(SIGINT))
-        let log = try result.log()
+        let log = try EventLog(jsonLines: try test.contents(of: "log"))
         #expect(log.all("step.finished").allSatisfy { $0.outcome == "cancelled" })
         #expect(log.runFinished?["counts"]?["cancelled"]?.int == 10_001)
         LogInvariants.check(log)
@@ -72,9 +79,7 @@ struct ConformanceQ {
             \(members.joined(separator: "\n"))
                   last: { run: "true" }
             """)
-        let result = try await test.runLogged()
-        result.expect(exit: 0)
-        let log = try result.log()
+        let log = try await runLogged(test, exit: 0)
         #expect(log.startOrder == ["chain.first", "chain.last"])
         #expect(log.runFinished?["counts"]?["skipped"]?.int == 5000)
         let order = log.all("step.finished").compactMap(\.step)
@@ -98,9 +103,7 @@ struct ConformanceQ {
                 steps:
             \#(members.joined(separator: "\n"))
             """#)
-        let result = try await test.runLogged()
-        result.expect(exit: 1)
-        let log = try result.log()
+        let log = try await runLogged(test, exit: 1)
         #expect(log.errors.count == 10_000)
         #expect(log.first("group.finished", group: "g")?["errors"]?.array?.count == 10_000)
         #expect(log.outcomes["after"] == "not-run")
