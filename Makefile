@@ -48,7 +48,7 @@ install: $(BINARY)
 	install -Dm644 $(COMPLETIONS)/fish $(SHARE)/fish/vendor_completions.d/flowrun.fish
 	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE
 	find schema -name '*.json' -exec install -Dm644 {} $(DOC)/{} \;
-	find examples \( -path '*/build' -o -name .flowrun \) -prune -o -type f -exec install -Dm644 {} $(DOC)/{} \;
+	find examples \( -path '*/build' -o -name .build -o -name .flowrun \) -prune -o -type f -exec install -Dm644 {} $(DOC)/{} \;
 
 clean:
 	$(SWIFT) package clean

@@ -10,7 +10,8 @@ enum ExampleFolder {
         return paths.sorted().filter { path in
             var isFolder: ObjCBool = false
             let exists = FileManager.default.fileExists(atPath: "\(folder)/\(path)", isDirectory: &isFolder)
-            return exists && !isFolder.boolValue && !path.contains("/build/") && !path.contains(".flowrun/")
+            return exists && !isFolder.boolValue && !path.contains("/build/") && !path.contains(".build/")
+                && !path.contains(".flowrun/")
         }
     }()
 
