@@ -6,6 +6,7 @@ import Testing
 @Suite struct LibraryArticleTests {
     private static let catalog = "Sources/AsyncOperations/AsyncOperations.docc"
     private static let tests = "Tests/AsyncOperationsTests"
+    private static let programTests = "Tests/FlowrunEndToEndTests"
 
     @Test(arguments: [
         "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls", "WatchingForDeadlock",
@@ -44,22 +45,30 @@ import Testing
     }
 
     @Test func `each test in the table of cases exists and says which case it proves`() throws {
-        let proofs = try Self.proofs()
+        let proofs = (library: try Self.proofs(in: Self.tests), program: try Self.proofs(in: Self.programTests))
         var count = 0
+        var unproved: Set<String> = []
         for line in try PackageDocument("\(Self.catalog)/ConformanceCases.md").lines {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
-            guard cells.count == 5, let match = cells[1].wholeMatch(of: /\ ([A-Z][0-9]+)\ /) else { continue }
+            guard cells.count == 6, let match = cells[1].wholeMatch(of: /\ ([A-Z][0-9]+)\ /) else { continue }
             count += 1
-            for name in cells[3].split(separator: " · ").map({ $0.trimmingCharacters(in: .whitespaces) })
-            where !name.isEmpty {
-                #expect(proofs[String(match.1)]?.contains(name) == true, "\(match.1): \(name)")
+            let id = String(match.1)
+            for (cell, known) in [(cells[3], proofs.library), (cells[4], proofs.program)] {
+                for name in Self.names(in: cell) { #expect(known[id]?.contains(name) == true, "\(id): \(name)") }
             }
+            if Self.names(in: cells[3]).isEmpty, Self.names(in: cells[4]).isEmpty { unproved.insert(id) }
         }
         #expect(count == 146)
+        // The compiler proves the one, the other is not there yet.
+        #expect(unproved == ["A6", "F20"])
+    }
+
+    private static func names(in cell: Substring) -> [String] {
+        cell.split(separator: " · ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
     /// The names of tests by the cases in the comment above them.
-    private static func proofs() throws -> [String: Set<String>] {
+    private static func proofs(in tests: String) throws -> [String: Set<String>] {
         var proofs: [String: Set<String>] = [:]
         let folder = URL(filePath: "\(PackageFolder.path)/\(tests)")
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)

@@ -166,7 +166,7 @@ struct PauseTests {
         try await running.finish().expect(exit: 0)
     }
 
-    // K1 after J4
+    // K1, J4
     @Test func `a limit that stood still goes on after the freeze`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { timeout: 500ms, run: \(Self.held) } }\n")
         let gate = try test.gate("go")
