@@ -90,6 +90,21 @@ struct RetryTests {
     }
 
     // C8
+    @Test func `the summary tells of the last round only`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 2 }
+                steps: { a: { run: "mkdir ran && exit 7; true" }, b: { needs: [a], run: "true" } }
+            """)
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 0)
+        result.expect(stdout: "retry", "group g", "success in ")
+        #expect(!result.stdout.contains("not run:"))
+    }
+
     @Test func `Ctrl-C in a back-off ends the step at once without another attempt`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: exit 1, retry: { attempts: 3, delay: 1h } } }")

@@ -13,7 +13,7 @@ package final class QuietReporter: Reporter {
 
     package func report(_ event: RunEvent) {
         switch event.kind {
-        case .stepFinished(let step): summary.note(step)
+        case .stepFinished(let step): summary.note(step, round: event.round)
         case .runFinished(let run) where run.outcome != .success:
             summary.write(run, to: &text) { text in
                 text.bytes.withUnsafeBytes(sink.write)

@@ -15,8 +15,16 @@ struct RunSummary {
     private var victims: [Victims: (names: [String], count: Int)] = [:]
     private var order: [Victims] = []
     private var tolerated: [(step: String, words: String)] = []
+    /// The last ends of steps in groups that may be tried again, in their order: only the last round's count.
+    private var repeatable: (ends: [String: StepFinished], order: [String]) = ([:], [])
 
-    mutating func note(_ step: StepFinished) {
+    /// Notes the end of a step; `round` as in its event.
+    mutating func note(_ step: StepFinished, round: Int?) {
+        guard round != nil else { return note(step) }
+        if repeatable.ends.updateValue(step, forKey: step.step) == nil { repeatable.order.append(step.step) }
+    }
+
+    private mutating func note(_ step: StepFinished) {
         switch step.outcome {
         case .success: return
         case .failure, .timeout:
@@ -31,7 +39,8 @@ struct RunSummary {
     }
 
     /// Writes the whole summary; `flush` is called between its parts so that a long one does not pile up.
-    func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
+    mutating func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
+        for step in repeatable.order.compactMap({ repeatable.ends[$0] }) { note(step) }
         if !run.errors.isEmpty {
             text.newline()
             text.add(run.errors.count == 1 ? "1 error:" : "\(run.errors.count) errors:", .strong)

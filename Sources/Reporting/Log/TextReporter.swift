@@ -46,7 +46,7 @@ package final class TextReporter: Reporter {
         switch event.kind {
         case .stepOutput(let output): report(output)
         case .stepFinished(let step):
-            summary.note(step)
+            summary.note(step, round: event.round)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
             if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
