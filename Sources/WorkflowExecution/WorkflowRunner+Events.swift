@@ -135,7 +135,8 @@ extension WorkflowRunner {
                     usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                     outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                     containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0,
-                    errno: run?.refusal?.errno, isTolerated: ledger.isTolerated(row), item: book.plan.item(of: row))),
+                    errno: run?.refusal?.errno, isTolerated: ledger.isTolerated(row),
+                    item: book.plan.item(of: row).map(options.secrets.masked))),
             about: row)
     }
 

@@ -46,6 +46,30 @@ struct SecretTests {
         #expect(try test.contents(of: "log.jsonl").contains("half: ***"))
     }
 
+    @Test func `an item that is a secret stands in no log, nor does a value that the program refuses`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            secrets: { TOKEN: { env: CI_TOKEN } }
+            params: { n: { type: int } }
+            steps:
+              a: { secrets: [TOKEN], run: 'printf %s "$TOKEN"', outputs: { v: { type: string, from: stdout } } }
+              each:
+                needs: [a]
+                for-each: ${{ [steps.a.outputs.v, 'b'] }}
+                steps: { run: { run: 'echo "$item"' }, skipped: { if: item == 'c', run: 'true' } }
+            """)
+        let environment: [String: String?] = ["CI_TOKEN": "hunter2-hunter2"]
+        let result = try await test.runLogged("--log-file", "log.jsonl", environment: environment)
+        result.expect(exit: 0)
+        #expect(!result.stdout.contains("hunter2"))
+        #expect(try !test.contents(of: "log.jsonl").contains("hunter2"))
+        #expect(try result.log().finished("each[0].skipped")?["item"]?.string == "***")
+        let refused = try await test.run("workflow.yml", "--param", "n=hunter2-hunter2", environment: environment)
+        refused.expect(exit: 64)
+        #expect(refused.stderr.contains("--param n=***: expected a whole number"))
+    }
+
     @Test func `a step that does not list a secret sees neither it nor its source`() async throws {
         let log = try await test().runLogged(environment: ["CI_TOKEN": Self.secret]).log()
         #expect(log.output(of: "other") == "gone gone gone\n")

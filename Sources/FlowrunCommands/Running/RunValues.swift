@@ -34,7 +34,7 @@ struct RunValues {
                 messages += error.messages
             }
         }
-        guard messages.isEmpty else { throw Refusal(messages: messages) }
+        guard messages.isEmpty else { throw Refusal(messages: messages.map(secrets.masked)) }
         (self.parameters, self.secrets) = (parameters, secrets)
     }
 
