@@ -94,6 +94,23 @@ struct EnvironmentTests {
         #expect(log.output(of: "each[x]") == "\(run) each[x] 1\n")
     }
 
+    @Test func `a dotenv value keeps every letter, also one that joins with the sign before it`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { dotenv: v.env, run: 'printf %s \"$A$B$C\"' } }\n",
+            files: ["v.env": "A=\u{301}a\nB='\u{301}b'\nC=\"\u{301}c\u{200D}\"\n"])
+        let log = try await test.runLogged().log()
+        // Texts that Unicode takes for the same need not have the same bytes.
+        #expect(log.output(of: "a").utf8.elementsEqual("\u{301}a\u{301}b\u{301}c\u{200D}".utf8))
+    }
+
+    @Test func `a dotenv file that is not UTF-8 fails the step instead of changing a value`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { dotenv: v.env, run: 'true' } }\n")
+        try test.write(Array("OK=1\nA=".utf8) + [0xFF, 0x0A], to: "v.env")
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 1)
+        result.expect(stdout: "line 2: is not UTF-8")
+    }
+
     @Test(arguments: ["FLOWRUN_STEP=mine", "A='x' y", "1A=x", "no assignment", "A='open"])
     func `a dotenv file with a mistake fails the step and names the line`(line: String) async throws {
         let test = try FlowrunTest(

@@ -32,73 +32,91 @@ enum DotenvReader {
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         if bytes.contains(0) { throw Mistake(line: nil, message: "holds a NUL, which no variable can") }
-        return try parse(String(decoding: bytes, as: UTF8.self))
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+            throw Mistake(line: line.map { $0 + 1 }, message: "is not UTF-8")
+        }
+        return try parse(text)
     }
 
+    /// Scalar by scalar: a letter that joins with the quote or the `=` before it is still the value's.
     static func parse(_ text: String) throws(Mistake) -> [(name: String, value: String)] {
         var entries: [(name: String, value: String)] = []
         var number = 0
-        for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+        for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
             number += 1
-            var rest = line.drop { $0 == " " || $0 == "\t" }
+            var rest = (line.last == "\r" ? line.dropLast() : line).drop(while: isBlank)
             if rest.isEmpty || rest.first == "#" { continue }
-            if rest.hasPrefix("export ") || rest.hasPrefix("export\t") { rest = rest.dropFirst(7).trimmed }
-            guard let equals = rest.firstIndex(of: "=") else {
-                throw Mistake(line: number, message: "expected `NAME=value`, found `\(rest)`")
+            let afterExport = rest.dropFirst(6)
+            if rest.starts(with: "export".unicodeScalars), afterExport.first.map(isBlank) == true {
+                rest = trimmed(afterExport)
             }
-            let name = rest[..<equals].trimmed
-            guard VariableName.isValid(String(name)) else {
+            guard let equals = rest.firstIndex(of: "=") else {
+                throw Mistake(line: number, message: "expected `NAME=value`, found `\(String(rest))`")
+            }
+            let name = String(trimmed(rest[..<equals]))
+            guard VariableName.isValid(name) else {
                 throw Mistake(line: number, message: "`\(name)` is no name of a variable")
             }
-            guard !VariableName.isFlowruns(String(name)) else {
+            guard !VariableName.isFlowruns(name) else {
                 throw Mistake(line: number, message: "`\(name)` is set by flowrun itself; choose another name")
             }
-            guard let value = value(of: rest[rest.index(after: equals)...].trimmed) else {
+            guard let value = value(of: trimmed(rest[rest.index(after: equals)...])) else {
                 throw Mistake(
                     line: number, message: "the value of `\(name)` has no closing quote, or goes on behind it")
             }
-            entries.append((String(name), value))
+            entries.append((name, value))
         }
         return entries
     }
 
-    private static func value(of text: Substring) -> String? {
+    private typealias Scalars = Substring.UnicodeScalarView
+
+    private static func value(of text: Scalars) -> String? {
         guard let quote = text.first, quote == "'" || quote == "\"" else {
             // A comment needs a blank before it: `a#b` is a value.
             var end = text.startIndex
-            var previous: Character = " "
-            while end < text.endIndex, !(text[end] == "#" && (previous == " " || previous == "\t")) {
+            var previous: Unicode.Scalar = " "
+            while end < text.endIndex, !(text[end] == "#" && isBlank(previous)) {
                 previous = text[end]
                 end = text.index(after: end)
             }
-            return String(text[..<end].trimmed)
+            return String(trimmed(text[..<end]))
         }
-        var value = ""
+        var value = String.UnicodeScalarView()
         var isEscaped = false
         for index in text.indices.dropFirst() {
-            let character = text[index]
+            let scalar = text[index]
             if isEscaped {
-                value.append(escapes[character] ?? character)
+                value.append(escaped(scalar))
                 isEscaped = false
-            } else if character == "\\", quote == "\"" {
+            } else if scalar == "\\", quote == "\"" {
                 isEscaped = true
-            } else if character == quote {
-                let rest = text[text.index(after: index)...].trimmed
-                return rest.isEmpty || rest.hasPrefix("#") ? value : nil
+            } else if scalar == quote {
+                let rest = trimmed(text[text.index(after: index)...])
+                return rest.isEmpty || rest.first == "#" ? String(value) : nil
             } else {
-                value.append(character)
+                value.append(scalar)
             }
         }
         return nil
     }
 
-    private static let escapes: [Character: Character] = ["n": "\n", "t": "\t", "r": "\r"]
-}
+    private static func escaped(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar {
+        case "n": "\n"
+        case "t": "\t"
+        case "r": "\r"
+        default: scalar
+        }
+    }
 
-extension Substring {
-    fileprivate var trimmed: Substring {
-        var text = drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+
+    private static func trimmed(_ text: Scalars) -> Scalars {
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
         return text
     }
 }
