@@ -17,6 +17,9 @@ extension Parameter {
         }
     }
 
+    /// Whether an enum can be what is none of its words: nobody has to give one.
+    package var mayBeEmpty: Bool { !isRequired && defaultValue == nil }
+
     /// The value that a caller's text means. A text, an alternative of an enum and a path are kept byte for byte.
     ///
     /// A relative path is not changed either: it means a place under the folder in which a step runs.

@@ -23,8 +23,8 @@ extension DataFlowCheck {
         default:
             guard result.isInstance, let member = names.member(name, of: result.row), workflow.nodes[member].hook == nil
             else { return nil }
-            let facts: ResultFacts = result.facts.contains(.succeeded) ? [.ended, .endedWell] : .ended
-            return ValueType(.result(.init(row: member, facts: knowledge.concluded(facts, about: member))))
+            let facts = result.facts.contains(.succeeded) ? knowledge.facts(aboutMember: member) : .ended
+            return ValueType(.result(.init(row: member, facts: facts)))
         }
     }
 

@@ -33,7 +33,7 @@ extension DataFlowCheck {
     ) -> ValueType.Result? {
         let scope = workflow.nodes[row].parent.row
         if place.readsMembers, scope == place.row {
-            return .init(row: row, facts: knowledge.concluded([.ended, .endedWell], about: row))
+            return .init(row: row, facts: knowledge.facts(aboutMember: row))
         }
         // The one who reads, or the group around it that stands beside what is read.
         var sibling = place.row

@@ -38,6 +38,7 @@ struct ResultKnowledge {
     private var walked: [Int] = []
     private var upcoming = 0
     private var asked = -1
+    private lazy var mayBeRuledOut = rowsThatMayBeRuledOut()
 
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         self.workflow = workflow
@@ -89,10 +90,15 @@ struct ResultKnowledge {
     private mutating func add(needsOf row: Int, areMet: Bool) {
         for entry in needs.range(of: row) {
             let need = needs.entries[entry]
-            let kind = workflow.nodes[row].needs[Int(need.position)].kind
-            learn(areMet ? ResultFacts(kind) : .ended, about: Int(need.target))
+            learn(areMet ? ResultFacts(kind(of: entry, in: row)) : .ended, about: Int(need.target))
         }
-        if let predecessor = predecessor(of: row) { learn(areMet ? ResultFacts(.ok) : .ended, about: predecessor) }
+        if let predecessor = impliedNeed(of: row) { learn(areMet ? ResultFacts(.ok) : .ended, about: predecessor) }
+    }
+
+    /// The member before in a sequence, where no entry of `needs` names it and says what end it wants.
+    private func impliedNeed(of row: Int) -> Int? {
+        guard let predecessor = predecessor(of: row) else { return nil }
+        return needs.range(of: row).contains { Int(needs.entries[$0].target) == predecessor } ? nil : predecessor
     }
 
     private mutating func learn(_ facts: ResultFacts, about row: Int) {
@@ -110,14 +116,48 @@ struct ResultKnowledge {
         return facts.union(isTolerant ? .started : [.started, .succeeded])
     }
 
+    /// What is certain about a member of a group that has ended with success.
+    mutating func facts(aboutMember row: Int) -> ResultFacts {
+        mayBeRuledOut.contains(row) ? .ended : concluded([.ended, .endedWell], about: row)
+    }
+
+    /// Rows that may not run in a group that succeeds: they want the success of something whose failure is tolerated, or
+    /// need such a row. O(rows + needs), once.
+    private func rowsThatMayBeRuledOut() -> Set<Int> {
+        var worklist = workflow.nodes.indices.filter { row in
+            needs.range(of: row).contains { kind(of: $0, in: row) == .success && isTolerated(needs.entries[$0]) }
+        }
+        guard !worklist.isEmpty else { return [] }
+        var dependents: [Int: [Int]] = [:]
+        for row in workflow.nodes.indices {
+            for entry in needs.range(of: row) where kind(of: entry, in: row) != .done {
+                dependents[Int(needs.entries[entry].target), default: []].append(row)
+            }
+            if let predecessor = impliedNeed(of: row) { dependents[predecessor, default: []].append(row) }
+        }
+        var found: Set<Int> = []
+        while let row = worklist.popLast() {
+            if found.insert(row).inserted { worklist += dependents[row] ?? [] }
+        }
+        return found
+    }
+
+    private func kind(of entry: Int, in row: Int) -> Need.Kind {
+        workflow.nodes[row].needs[Int(needs.entries[entry].position)].kind
+    }
+
+    /// Of a fan-out each copy's failure is, and the whole succeeds.
+    private func isTolerated(_ need: ResolvedNeeds.Entry) -> Bool {
+        guard let settings = workflow.nodes[Int(need.target)].settings else { return false }
+        return settings.continueOnError && settings.fanOut == nil
+    }
+
     private func mayBeSkipped(_ row: Int) -> Bool {
         if isConditional(row) || hasKind(row, .failure) { return true }
         // A skip of what has to succeed skips this one, too.
         return needs.range(of: row).contains { entry in
-            let need = needs.entries[entry]
-            let target = Int(need.target)
-            return workflow.nodes[row].needs[Int(need.position)].kind == .success
-                && (isConditional(target) || hasEdgeKinds(target))
+            let target = Int(needs.entries[entry].target)
+            return kind(of: entry, in: row) == .success && (isConditional(target) || hasEdgeKinds(target))
         }
     }
 

@@ -333,6 +333,64 @@ struct `What a step reads` {
             ])
     }
 
+    @Test func `in outputs of a group may be missing where a tolerated failure rules it out`() {
+        let planned = Planned(
+            """
+            g:
+              for-each: [x]
+              outputs:
+                b: ${{ 1️⃣steps.b.outputs.v }}
+                c: ${{ 2️⃣steps.c.outputs.v }}
+                d: ${{ steps.d.outputs.v }}
+                e: ${{ steps.e.outputs.v }}
+              steps:
+                soft: { run: x, continue-on-error: true }
+                each: { run: x, continue-on-error: true, for-each: [p] }
+                b: { needs: { soft: success }, run: x, outputs: { v: int } }
+                c: { needs: [b], run: x, outputs: { v: int } }
+                d: { needs: { c: done }, run: x, outputs: { v: int } }
+                e: { needs: { each: success }, run: x, outputs: { v: int } }
+            r: { needs: { g: success }, run: [x, "${{ sum(3️⃣steps.g.items.*.c.outputs.v) }}", "${{ sum(steps.g.items.*.d.outputs.v) }}"] }
+            """)
+        #expect(
+            planned.summary == [
+                "1️⃣ FR0405 `steps.b.outputs.v` may have no value, because `b` may not have succeeded",
+                "2️⃣ FR0405 `steps.c.outputs.v` may have no value, because `c` may not have succeeded",
+                "3️⃣ FR0405 an element of `steps.g.items.*.c.outputs.v` may have no value, because `c` may not have succeeded",
+            ])
+    }
+
+    @Test func `may be missing in a sequence whose member says what end it wants`() {
+        let planned = Planned(
+            """
+            g:
+              order: sequence
+              steps:
+                a: { run: x, outputs: { v: int } }
+                b: { needs: { a: done }, run: [x, "${{ 1️⃣previous.outputs.v }}", "${{ 2️⃣steps.a.outputs.v }}"] }
+                c: { needs: [b], run: [x, "${{ previous.outcome }}"] }
+            """)
+        #expect(
+            planned.summary == [
+                "1️⃣ FR0405 `previous.outputs.v` may have no value, because `a` may not have succeeded",
+                "2️⃣ FR0405 `steps.a.outputs.v` may have no value, because `a` may not have succeeded",
+            ])
+    }
+
+    @Test func `of an enum that nobody has to give may be empty`() {
+        let planned = Planned(
+            """
+            a: { run: x, if: params.open == '' }
+            b: { run: x, if: params.set == 1️⃣'' }
+            """,
+            top: """
+                params:
+                  open: { type: enum, values: [p, q] }
+                  set: { type: enum, values: [p, q], default: p }
+                """)
+        #expect(planned.summary == ["1️⃣ FR0406 the other side is never ``, it is `p` or `q`"])
+    }
+
     @Test func `at the top is nothing of steps`() {
         let planned = Planned("a: { run: x }", top: "env: { A: \"${{ steps.1️⃣a.outcome }}\", B: \"${{ 2️⃣env.A }}\" }")
         #expect(
