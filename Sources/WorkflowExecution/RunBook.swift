@@ -45,6 +45,13 @@ final class RunBook {
         return before
     }
 
+    /// The members of a group that the file has and the plan has not, because the caller has chosen others.
+    func leftOut(of group: Int) -> [NodeIndex] {
+        let kept = Set(plan.members(of: group).map { plan.nodes[$0].definition })
+        let declared = workflow.members(of: plan.nodes[group].definition)
+        return declared.filter { !kept.contains($0) && workflow[$0].hook == nil }
+    }
+
     /// The fan-out that a row is an instance of, or the row itself.
     func whole(of row: Int) -> Int {
         let parent = parent(of: row)

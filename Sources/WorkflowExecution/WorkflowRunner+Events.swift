@@ -25,6 +25,7 @@ extension WorkflowRunner {
             if case .dependency(let prerequisite) = cause, outcome == .notRun {
                 facts.noteBlame(id.row, on: prerequisite.row)
             }
+            if case .failFast(let failed) = cause, outcome == .notRun { facts.noteDrain(id.row, after: failed.row) }
             if book.plan.nodes[id.row].role == .step {
                 stepHasFinished(id.row, outcome, cause)
             } else if id != .root {

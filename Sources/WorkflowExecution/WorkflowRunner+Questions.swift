@@ -60,6 +60,8 @@ extension WorkflowRunner {
                 let value = try template.value(in: RowScope(facts: facts, row: row, seesMembers: true))
                 outputs.append(Value.Field(name: declaration.name, value: value))
             } catch {
+                // What is missing was not to run. Nobody has the group among its needs then.
+                if facts.isIncomplete(row) { continue }
                 tracer.noteFailure(of: row, .output, "output `\(declaration.name)`: \(error.message)")
                 return (.failure, reasons.isEmpty)
             }

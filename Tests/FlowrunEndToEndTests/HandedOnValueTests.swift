@@ -196,4 +196,105 @@ struct HandedOnValueTests {
         #expect(!test.exists("ran"))
         LogInvariants.check(log)
     }
+
+    // A value that nobody knows before is no reason for a failure where the caller has left it out.
+    @Test(arguments: ["a", "g.m", "each.m", "b", ""])
+    func `what the caller has not chosen counts as skipped in hooks, and fails no group's outputs`(
+        chosen: String
+    ) async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            outputs: { v: "${{ steps.b.outputs.v }}" }
+            steps:
+              a: { run: "true" }
+              b: { run: 'echo v=1 >> "$FLOWRUN_OUTPUT"', outputs: { v: string } }
+              g:
+                outputs: { v: "${{ steps.b.outputs.v }}" }
+                steps:
+                  m: { run: "true" }
+                  b: { run: 'echo v=2 >> "$FLOWRUN_OUTPUT"', outputs: { v: string } }
+                finally:
+                  clean: { run: [echo, "${{ steps.b.outcome }} ${{ steps.b.outputs.v ?? 'none' }}"] }
+              each:
+                for-each: [x]
+                steps: { m: { run: "true" }, o: { run: "true" } }
+            finally:
+              report:
+                run:
+                  - echo
+                  - ${{ steps.b.outcome }} ${{ steps.b.outputs.v ?? 'none' }} ${{ steps.g.outcome }}
+                  - ${{ len(steps.each.items) }} ${{ join(steps.each.items.*.o.outcome, '') }} ${{ run.outcome }}
+            """#)
+        let result = try await test.start(
+            ["run", "workflow.yml", "--log", "json"] + (chosen.isEmpty ? [] : [chosen])
+        ).finish()
+        result.expect(exit: 0)
+        let log = try result.log()
+        let expected = [
+            "a": "skipped none skipped 0  success\n", "g.m": "skipped none success 0  success\n",
+            "each.m": "skipped none skipped 1 skipped success\n", "b": "success 1 skipped 0  success\n",
+            "": "success 1 success 1 success success\n",
+        ]
+        #expect(log.output(of: "finally.report") == expected[chosen])
+        if chosen == "g.m" { #expect(log.output(of: "g.finally.clean") == "skipped none\n") }
+        #expect(log.first("run.finished")?["outputs"]?["v"]?.string == (["b", ""].contains(chosen) ? "1" : nil))
+        LogInvariants.check(log)
+    }
+
+    @Test func `a group in which drain rules something out does not fail by its outputs`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            fail-fast: drain
+            max-parallel: 1
+            steps:
+              bad: { run: exit 3 }
+              g:
+                outputs: { v: "${{ steps.m.outputs.v }}" }
+                steps: { m: { run: 'echo v=1 >> "$FLOWRUN_OUTPUT"', outputs: { v: string } } }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes == ["bad": "failure", "g.m": "not-run"])
+        #expect(log.first("run.finished")?["errors"]?.array?.count == 1)
+        LogInvariants.check(log)
+    }
+
+    @Test func `the items of a fanned-out group have its outputs`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              g:
+                for-each: [x, y]
+                outputs: { v: "${{ steps.m.outputs.v }}" }
+                steps: { m: { run: 'echo "v=<$item>" >> "$FLOWRUN_OUTPUT"', outputs: { v: string } } }
+              r: { needs: [g], run: [echo, "${{ join(steps.g.items.*.outputs.v, '') }}"] }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "r") == "<x><y>\n")
+    }
+
+    @Test func `thousands of steps read the run and the outcome of thousands in linear time`() async throws {
+        let items = (0..<3000).map(String.init).joined(separator: ",")
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { for-each: [\(items)], max-items: 3000, platforms: [windows], run: "true" }
+              b:
+                needs: [a]
+                for-each: [\(items)]
+                max-items: 3000
+                steps:
+                  id: { if: run.id == '', run: "true" }
+                  outcome: { if: steps.a.outcome == 'failure', run: "true" }
+                  items: { if: "steps.a.items[2999].item != '2999'", run: "true" }
+            """)
+        let result = try await test.run("workflow.yml", "--log", "quiet")
+        result.expect(exit: 0)
+    }
 }

@@ -11,6 +11,7 @@ final class RunFacts {
     let book: RunBook
     let results: RunResults
     let names: NameIndex
+    let reader: ResultReader
     let parameters: Value
     private let options: RunOptions
     /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
@@ -25,24 +26,22 @@ final class RunFacts {
         self.results = results
         self.options = options
         names = NameIndex(book)
+        reader = ResultReader(book, results)
         parameters = .object(options.parameters.fields)
     }
 
-    /// `run`: its outcome is that of the body, which is over for the hooks that may ask for it.
-    var run: Value {
-        .object([
-            Value.Field(name: "id", value: .string(options.run)),
-            Value.Field(name: "name", value: .string(book.workflow.name ?? "")),
-            Value.Field(name: "outcome", value: .string(StepOutcome(bodyOutcome(of: 0)).rawValue)),
-        ])
-    }
-
-    /// The value of an instance's loop variable, or its axes by name.
-    func item(of row: Int) -> Value {
-        let node = book.plan.nodes[row]
-        let own = node.variables.dropFirst(book.plan.nodes[book.parent(of: row)].variables.count)
-        if let only = own.first, own.count == 1 { return only.typedValue }
-        return .object(own.map { Value.Field(name: $0.name, value: $0.typedValue) })
+    /// A field of `run`, or with nil the whole. Its outcome is that of the body, which is over for the hooks that may
+    /// ask for it; asking is O(members).
+    func run(_ field: String?) -> Value? {
+        switch field {
+        case "id": return .string(options.run)
+        case "name": return .string(book.workflow.name ?? "")
+        case "outcome": return .string(StepOutcome(bodyOutcome(of: 0)).rawValue)
+        case .some: return nil
+        case nil:
+            return .object(
+                ["id", "name", "outcome"].compactMap { name in run(name).map { Value.Field(name: name, value: $0) } })
+        }
     }
 
     /// `hashFiles`, relative to the workflow's folder.
@@ -102,10 +101,31 @@ final class RunFacts {
 
     func noteStop(_ group: Int, as outcome: OperationOutcome) { stops[group] = stops[group] ?? outcome }
 
+    /// Groups in which `drain` has ruled something out, though what failed stands outside of them.
+    private var drained: Set<Int> = []
+
+    func noteDrain(_ row: Int, after failed: Int) {
+        var group = book.parent(of: row)
+        while group != 0, !book.isInside(failed, group), drained.insert(group).inserted {
+            group = book.parent(of: group)
+        }
+    }
+
+    /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained.
+    /// O(rows inside).
+    func isIncomplete(_ group: Int) -> Bool {
+        drained.contains(group)
+            || ([group] + book.plan.rows(inside: group)).contains {
+                book.plan.nodes[$0].role == .group && !book.leftOut(of: $0).isEmpty
+            }
+    }
+
     /// Forgets a row whose group runs once more.
     func forget(_ row: Int) {
         stops[row] = nil
         blamed[row] = nil
+        drained.remove(row)
+        reader.forget(row)
     }
 
     /// Failure before timeout before cancel before success, as in the scheduler; hooks do not count. O(members).

@@ -7,9 +7,17 @@ struct SampleScope: ExpressionScope {
     var statuses: Set<StatusFunction> = []
 
     func value(of name: String) -> Value? { values[name] }
-    func step(_ id: String) -> Value? { steps[id] }
+    func run(_ field: String?) -> Value? { Self.field(field, of: values["run"]) }
+    func step(_ id: String, _ field: String?) -> Value? { Self.field(field, of: steps[id]) }
+    func previous(_ field: String?) -> Value? { Self.field(field, of: values["previous"]) }
     func status(_ function: StatusFunction) -> Bool { statuses.contains(function) }
     func hash(files patterns: [String]) throws(EvaluationError) -> String { patterns.joined(separator: "+") }
+
+    private static func field(_ name: String?, of value: Value?) -> Value? {
+        guard let name else { return value }
+        guard case .object(let fields)? = value else { return nil }
+        return fields.first { $0.name == name }?.value
+    }
 }
 
 /// A value written as JSON.

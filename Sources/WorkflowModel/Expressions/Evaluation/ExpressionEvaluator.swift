@@ -48,12 +48,23 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
     private func reference(
         _ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
     ) throws(EvaluationError) -> Value? {
-        if name.text == "steps", case .field(let id)? = path.first {
-            guard let step = scope.step(id.text) else { return nil }
-            return try walk(step, path.dropFirst())
+        var path = path[...]
+        let value: Value?
+        switch name.text {
+        case "steps": value = takeField(from: &path).flatMap { scope.step($0, takeField(from: &path)) }
+        case "previous": value = scope.previous(takeField(from: &path))
+        case "run": value = scope.run(takeField(from: &path))
+        default: value = scope.value(of: name.text)
         }
-        guard let value = scope.value(of: name.text) else { return nil }
-        return try walk(value, path[...])
+        guard let value else { return nil }
+        return try walk(value, path)
+    }
+
+    /// The name that comes next; nil where something else does.
+    private func takeField(from path: inout ArraySlice<ExpressionNode.Accessor>) -> String? {
+        guard case .field(let name)? = path.first else { return nil }
+        path.removeFirst()
+        return name.text
     }
 
     private func walk(

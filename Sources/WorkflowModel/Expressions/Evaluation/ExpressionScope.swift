@@ -2,12 +2,16 @@ package import SourceDiagnostics
 
 /// What the names of an expression mean at one place of a run.
 package protocol ExpressionScope {
-    /// `params`, `run`, `env` and `previous` as objects, and the variables of the fan-outs around by their own names; nil
-    /// where there is none.
+    /// `params` and `env` as objects, and the variables of the fan-outs around by their own names; nil where there is
+    /// none.
     func value(of name: String) -> Value?
-    /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value; nil where the
-    /// step is unknown or has not ended.
-    func step(_ id: String) -> Value?
+    /// `run`, or with `field` that of it; nil where it has no value.
+    func run(_ field: String?) -> Value?
+    /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value; with `field`
+    /// only that, for which nothing else is made. nil where the step is unknown or has not ended.
+    func step(_ id: String, _ field: String?) -> Value?
+    /// The same of `previous`.
+    func previous(_ field: String?) -> Value?
     func status(_ function: StatusFunction) -> Bool
     /// One hash over the names and contents of all files that the patterns match.
     func hash(files patterns: [String]) throws(EvaluationError) -> String
