@@ -262,6 +262,22 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
+    @Test func `a hash of all files is one, and no item is cut short`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              hash: { run: [echo, "${{ len(hashFiles('**')) }}"] }
+              cut: { for-each: "${{ fromJSON('[\"a\\u0000b\"]') }}", run: 'echo "$item"', continue-on-error: true }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "hash") == "64\n")
+        #expect(log.finished("cut[0]")?.cause?.message == "a value holds a NUL, which no argument or variable can")
+        #expect(log.output(of: "cut[0]") == "")
+    }
+
     @Test func `the items of a fanned-out group have its outputs`() async throws {
         let test = try FlowrunTest(
             #"""

@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Glibc
 import Testing
 
 @testable import WorkflowExecution
@@ -46,6 +47,22 @@ struct FileHashTests {
         #expect(files("lib/*/[yz].*") == ["lib/deep/y.c", "lib/deep/z.txt"])
         #expect(files("./a.?") == ["a.c"])
         #expect(files("nothing/*").isEmpty)
+    }
+
+    @Test func `patterns may lead out of the folder, and links are files where they lead to one`() throws {
+        let test = try FlowrunTest(files: ["in/a.c": "", "in/.flowrun/x.c": "", "out/b.c": "", "out/c.h": ""])
+        symlink("../out/b.c", test.path("in/link.c"))
+        symlink("../out", test.path("in/folder.c"))
+        symlink("nowhere", test.path("in/broken.c"))
+        mkfifo(test.path("in/pipe.c"), 0o600)
+        func files(_ pattern: String) -> [String] { FilePattern(pattern).files(in: test.path("in")) }
+        #expect(files("**") == ["a.c", "link.c"])
+        #expect(files("**/**/*.c") == ["a.c", "link.c"])
+        #expect(files("../out/*.c") == ["../out/b.c"])
+        #expect(files("folder.c/*.h") == ["folder.c/c.h"])
+        #expect(files(test.path("out/*")) == [test.path("out/b.c"), test.path("out/c.h")])
+        let hash = try FileHash.hash([test.path("out/*")], in: "/nowhere")
+        #expect(hash.count == 64)
     }
 
     @Test func `names and contents make the hash, and no match is the empty text`() throws {

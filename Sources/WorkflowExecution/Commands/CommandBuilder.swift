@@ -141,7 +141,7 @@ final class CommandBuilder {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
         }
         if row == 0 { changes += options.parameters.environment.map { ($0.name, $0.value) } }
-        for variable in variables { changes.append((variable.name, variable.value)) }
+        for variable in variables { changes.append((variable.name, try withoutNUL(variable.value))) }
         for entry in settings?.env ?? [] {
             guard let template = entry.value else {
                 changes.append((entry.name, nil))
@@ -164,6 +164,10 @@ final class CommandBuilder {
         } catch {
             throw Refusal(error.message, kind: .expression)
         }
+        return try withoutNUL(text)
+    }
+
+    private func withoutNUL(_ text: String) throws(Refusal) -> String {
         guard !text.utf8.contains(0) else {
             throw Refusal("a value holds a NUL, which no argument or variable can", kind: .expression)
         }

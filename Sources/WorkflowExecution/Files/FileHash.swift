@@ -15,7 +15,7 @@ enum FileHash {
         var hash = SHA256()
         for file in files.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
             var contents = SHA256()
-            try read("\(folder)/\(file)") { contents.update($0) }
+            try read(file.hasPrefix("/") ? file : "\(folder)/\(file)") { contents.update($0) }
             hash.update("\(file)\0\(contents.finish())\0".utf8)
         }
         return hash.finish()

@@ -30,9 +30,11 @@ extension FanOut {
             }
             let text = item.text
             if let first = seen.updateValue(index, forKey: Array(text.utf8)) {
+                let numbers = "as number \(first + 1) and number \(index + 1); "
                 throw ItemProblem(
-                    message: "has one item twice, as number \(first + 1) and number \(index + 1); "
-                        + "write `unique(…)` around the list to keep one")
+                    message: items[first].json == item.json
+                        ? "has one item twice, \(numbers)write `unique(…)` around the list to keep one"
+                        : "has two items of the same text, \(numbers)copies are told apart by it")
             }
             combinations.append([Variable(name: axes.first ?? "item", value: text, typedValue: item)])
         }
