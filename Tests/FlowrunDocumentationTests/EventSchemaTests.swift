@@ -41,6 +41,7 @@ import Testing
             logs.append(try EventLog(jsonLines: test.contents(of: "\(run.name).jsonl")))
         }
         logs.append(try await interruptedLog(in: test))
+        logs.append(try await steeredLog(in: test))
         try await expectSchemaAcceptsLogs(in: test)
 
         let written = Set(logs.flatMap { $0.records.map(\.event) })
@@ -110,6 +111,18 @@ import Testing
                   broken: { run: exit 1 }
                 """, status: 1),
     ]
+
+    private func steeredLog(in test: FlowrunTest) async throws -> EventLog {
+        try test.write("version: 1\nsteps: { only: { run: 'true' } }\n", to: "steered.yml")
+        let running = try await test.start(
+            "steered.yml", "--paused", "--log", "json", "--log-file", "steered.jsonl")
+        try await running.waitForEvent("run.paused")
+        try await test.ask("ctl", "jobs", "3").expect(exit: 0)
+        try await test.ask("ctl", "resume").expect(exit: 0)
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        return try result.log()
+    }
 
     private func interruptedLog(in test: FlowrunTest) async throws -> EventLog {
         try test.write(

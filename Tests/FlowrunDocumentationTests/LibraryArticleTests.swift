@@ -74,7 +74,7 @@ import Testing
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let test = /\/\/\ ([A-Z][0-9]+(?:,\ [A-Z][0-9]+)*)\n\s*@Test.*?func\ `(.*?)`/
+            let test = /\/\/\ ([A-Z][0-9]+(?:,\ [A-Z][0-9]+)*)\n\s*@Test.*?func\ `(.*?)`/.dotMatchesNewlines()
             for match in text.matches(of: test) {
                 for id in match.1.split(separator: ", ") { proofs[String(id), default: []].insert(String(match.2)) }
             }
