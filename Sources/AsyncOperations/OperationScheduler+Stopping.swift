@@ -28,7 +28,8 @@ extension OperationScheduler {
             let group = groups[groupIndex(of: id)]
             // Also when only its hooks are left: there is not another round.
             if cause == .request { progress[id]?.isOver = true }
-            guard reach == .everything || group.verdict == nil && group.stage == .body else { return }
+            let isInBody = group.verdict == nil && group.stage == .body
+            guard reach == .everything || isInBody || isBetweenAttempts(id) else { return }
             if group.verdict == nil { commands.append(.groupStopping(id, cause)) }
         }
         settle(id, verdict: verdict, cause: cause, reach: reach)

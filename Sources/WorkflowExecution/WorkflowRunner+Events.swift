@@ -121,6 +121,7 @@ extension WorkflowRunner {
         let outcome = StepOutcome(outcome)
         ledger.noteStep(row, outcome) {
             failure(of: row, outcome, traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run))
+        for member in inside { tracer.forgetRequest(for: member) }
         }
         let run = runs.removeValue(forKey: row)
         let ending = run?.ending

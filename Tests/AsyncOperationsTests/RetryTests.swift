@@ -226,6 +226,46 @@ import Testing
         #expect(run.end == .seconds(61))
     }
 
+    // C8
+    @Test func `a group that waits for its next round ends at once when it is cancelled`() {
+        for target in ["group", "all"] {
+            var graph = OperationGraph()
+            let policy = RetryPolicy(attempts: 3, backoff: .constant(.seconds(3600)))
+            let group = graph.beginGroup(.init(retry: policy))
+            let bad = graph.addOperation()
+            let next = graph.addOperation()
+            graph.addDependency(of: next, on: bad, .ok)
+            graph.endGroup()
+            let after = graph.addOperation()
+            graph.addDependency(of: after, on: group, .done)
+            let run = VirtualRun(
+                graph, events: [(.seconds(10), .cancel(target == "group" ? group : .root))]
+            ) { _, _ in Behaviour(outcome: .failure) }
+            #expect(run.end < .seconds(20))
+            #expect(run.starts == (target == "group" ? [bad, after] : [bad]))
+            #expect(run.outcome(group) == .cancelled)
+            #expect([bad, next].map(run.outcome) == [.failure, .notRun])
+        }
+    }
+
+    @Test func `fail-fast around a group hears of its last round only`() {
+        for attempts in [1, 2] {
+            var graph = OperationGraph(failFast: .cancel)
+            graph.beginGroup(.init(retry: RetryPolicy(attempts: attempts)))
+            let bad = graph.addOperation()
+            let good = graph.addOperation()
+            graph.endGroup()
+            let other = graph.addOperation()
+            let run = VirtualRun(graph, width: 3) { id, attempt in
+                Behaviour(
+                    duration: .seconds(id == bad ? 1 : 5),
+                    outcome: id == bad && attempt < 2 ? .failure : .success)
+            }
+            let outcome: OperationOutcome = attempts == 1 ? .cancelled : .success
+            #expect([good, other].map(run.outcome) == [outcome, outcome])
+        }
+    }
+
     @Test func `a six-hour ladder costs nothing in virtual time`() {
         var graph = OperationGraph()
         let backoff = RetryPolicy.Backoff.exponential(factor: 2, initial: .seconds(1), max: .seconds(600))

@@ -89,7 +89,6 @@ struct RetryTests {
         LogInvariants.check(log, needs: DependencyTable(["after": ["g"], "g.two": ["g.one"]]))
     }
 
-    // C8
     @Test func `the summary tells of the last round only`() async throws {
         let test = try FlowrunTest(
             """
@@ -105,6 +104,7 @@ struct RetryTests {
         #expect(!result.stdout.contains("not run:"))
     }
 
+    // C8
     @Test func `Ctrl-C in a back-off ends the step at once without another attempt`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: exit 1, retry: { attempts: 3, delay: 1h } } }")
@@ -160,5 +160,108 @@ struct RetryTests {
         #expect(second.first("group.finished", group: "g")?["errors"]?.strings == ["g.a"])
         #expect(second.first("group.finished", group: "g")?.cause?.rootStep == "g.a")
         LogInvariants.check(second, steps: ["g.a", "bad"])
+    }
+
+    // C8
+    @Test func `a group in a back-off that is cancelled by name ends at once, and the run goes on`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 3, delay: 1h }
+                steps: { a: { run: exit 1 }, b: { needs: [a], run: "true" } }
+              after: { needs: { g: done }, run: "true" }
+            """)
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForEvent("group.retry", group: "g")
+        try await test.ask("ctl", "cancel", "g.a").expect(exit: 0, stdout: "`g.a` has ended already: failure\n")
+        try await test.ask("ctl", "cancel", "g").expect(exit: 0, stdout: "cancelling `g`\n")
+        let result = try await running.finish()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.all("group.finished", group: "g").map(\.outcome) == ["cancelled"])
+        #expect(log.all("group.finished", group: "g").first?.cause?.message == "cancelled by `flowrun ctl`")
+        #expect(log.all("group.cancel_requested", group: "g").first?["round"]?.int == 0)
+        #expect(log.outcomes == ["g.a": "failure", "g.b": "not-run", "after": "success"])
+        #expect(log.errors == ["g.a"])
+        LogInvariants.check(log, steps: ["g.a", "g.b", "after"])
+    }
+
+    @Test func `of rounds in rounds no step has one twice`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 2 }
+                steps: { h: { retry: { attempts: 2 }, steps: { a: { run: exit 1 } } } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.all("step.finished", step: "g.h.a").compactMap { $0["round"]?.int } == [0, 1, 2, 3])
+        #expect(log.all("group.started", group: "g.h").compactMap { $0["round"]?.int } == [0, 1, 2, 3])
+        #expect(log.errors == ["g.h.a"])
+        LogInvariants.check(log)
+    }
+
+    @Test func `a limit of all attempts says so, not that of one`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            defaults: { grace: 0s }
+            steps:
+              a: { run: sleep 99, timeout: 1h, retry: { attempts: 9, deadline: 200ms } }
+              g:
+                timeout: 1h
+                retry: { attempts: 9, deadline: 200ms }
+                steps: { b: { run: sleep 99 } }
+            """)
+        let result = try await test.runLogged("-j", "2")
+        result.expect(exit: 1)
+        let log = try result.log()
+        let words = "timed out after 200ms, the `deadline` of its `retry`"
+        #expect(log.finished("a")?.outcome == "timeout" && log.finished("a")?.cause?.message == words)
+        #expect(log.finished("g.b")?.cause?.message == "`g` \(words)")
+        #expect(log.all("group.finished", group: "g").first?.cause?.message == words)
+        #expect(log.all("group.cancel_requested", group: "g").first?["round"]?.int == 0)
+        LogInvariants.check(log)
+    }
+
+    @Test func `fail-fast around a group that is tried again waits for its last round`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            fail-fast: true
+            steps:
+              g:
+                retry: { attempts: 2 }
+                steps: { a: { run: "test -e mark || { touch mark; exit 1; }" } }
+              b: { needs: [g], run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        #expect(try result.log().outcomes == ["g.a": "success", "b": "success"])
+    }
+
+    @Test func `earlier rounds are no part of the summary, nor of what why tells`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 3 }
+                steps:
+                  a: { run: "echo x >> rounds; exit $((3 - $(wc -l < rounds)))" }
+                  b: { needs: [a], run: "true" }
+              bad: { needs: [g], run: exit 1 }
+            """)
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 1)
+        #expect(!result.stdout.contains("not run:"))
+        result.expect(stdout: ": 2 success, 1 failure\n")
+        try await test.ask("why", "g.a").expect(exit: 0, stdout: "g.a: success\n")
+        try await test.ask("why", "g.b").expect(exit: 0, stdout: "g.b: success\n")
     }
 }

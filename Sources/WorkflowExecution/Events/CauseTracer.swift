@@ -39,10 +39,12 @@ final class CauseTracer {
     func forget(_ row: Int) {
         known[row] = nil
         blamed[row] = nil
-        requests[row] = nil
     }
 
-    /// Whether somebody asked for the end of a row, or of a group around it short of the run.
+    func forgetRequest(for row: Int) { requests[row] = nil }
+
+    /// Whether somebody asked for the end of a row, or of a group around it short of the run; a hook goes on when its
+    /// group is stopped.
     func hasRequest(around row: Int) -> Bool {
         guard !requests.isEmpty else { return false }
         var next = row
