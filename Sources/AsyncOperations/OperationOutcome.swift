@@ -24,6 +24,8 @@ public enum OperationCause: Sendable, Hashable {
     case failFast(OperationID)
     /// The time limit of the operation or of a group around it.
     case deadline(OperationID)
+    /// The time limit of all attempts of the operation together, or of all rounds of a group around it.
+    case retryDeadline(OperationID)
     /// Somebody asked for it.
     case request
     /// Its own condition, or that of the group whose verdict it shares: false, or impossible to decide. An `onFailure`

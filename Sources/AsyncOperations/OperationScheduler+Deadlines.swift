@@ -27,7 +27,7 @@ extension OperationScheduler {
             if isBetweenAttempts(id) {
                 giveUpRetrying(id)
             } else {
-                stop(id, verdict: .timeout, cause: .deadline(id))
+                stop(id, verdict: .timeout, cause: .retryDeadline(id))
             }
         }
     }

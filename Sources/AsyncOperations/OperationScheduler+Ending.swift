@@ -10,7 +10,7 @@ extension OperationScheduler {
             finish(id, reported, .itself)
         case .stopping:
             // The request came first, so it decides, whatever the work answered (research/seeds.md, C10).
-            let isTimeout = state.cause == .deadline(id)
+            let isTimeout = state.cause == .deadline(id) || state.cause == .retryDeadline(id)
             if isTimeout, retry(id, after: .timeout, state.cause) { return }
             finish(id, isTimeout ? .timeout : .cancelled, state.cause)
         case .blocked, .deciding, .ready, .backingOff, .finished:

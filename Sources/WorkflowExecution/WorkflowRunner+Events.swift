@@ -61,7 +61,8 @@ extension WorkflowRunner {
     }
 
     private func groupIsStopping(_ row: Int, _ cause: OperationCause) {
-        let isOwnTimeout = cause == .deadline(OperationID(row: row))
+        let id = OperationID(row: row)
+        let isOwnTimeout = cause == .deadline(id) || cause == .retryDeadline(id)
         facts.noteStop(row, as: isOwnTimeout ? .timeout : .cancelled)
         let traced = tracer.link(row, .cancelled, cause)
         if row == 0 {
@@ -90,7 +91,7 @@ extension WorkflowRunner {
     private func source(of cause: OperationCause) -> String {
         switch cause {
         case .request: signal.map(SignalName.of) ?? "ctl"
-        case .deadline: "timeout"
+        case .deadline, .retryDeadline: "timeout"
         default: "fail-fast"
         }
     }

@@ -74,7 +74,7 @@ import Testing
         }
         #expect(run.starts.count == 2)
         #expect(run.outcome(step) == .timeout)
-        #expect(run.cause(step) == .deadline(step))
+        #expect(run.cause(step) == .retryDeadline(step))
         #expect(run.end == .seconds(10))
     }
 

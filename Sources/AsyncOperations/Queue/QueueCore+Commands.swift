@@ -99,7 +99,10 @@ extension QueueCore {
         case .skipped: return .skipped
         case .timeout:
             if case .member(let member) = cause, let end = run.roster.end(of: member) { return end }
-            let limit = core.compound?.options.timeout ?? core.options.timeout ?? core.options.retry?.deadline
+            let limit =
+                if case .retryDeadline = cause { core.options.retry?.deadline } else {
+                    core.compound?.options.timeout ?? core.options.timeout
+                }
             return .timeout(limit: limit ?? .zero, scope: core.id)
         case .cancelled:
             if case .member(let member) = cause, case .cancelled(let reason)? = run.roster.end(of: member) {
@@ -111,7 +114,7 @@ extension QueueCore {
             case .dependency(let row), .failFast(let row):
                 if case .notRun(let root)? = run.roster.end(of: row) { return .notRun(rootCause: root) }
                 return .notRun(rootCause: run.roster.identity(of: row) ?? core.id)
-            case .itself, .member, .deadline, .request, .condition:
+            case .itself, .member, .deadline, .retryDeadline, .request, .condition:
                 return .notRun(rootCause: core.id)
             }
         }
@@ -120,7 +123,8 @@ extension QueueCore {
     private func reason(of cause: OperationCause, for core: OperationCore, in run: QueueRun) -> CancellationReason {
         switch cause {
         case .failFast(let row): return .sibling(run.roster.identity(of: row) ?? core.id)
-        case .deadline(let row): return .deadline(run.roster.identity(of: row) ?? core.id)
+        case .deadline(let row), .retryDeadline(let row):
+            return .deadline(run.roster.identity(of: row) ?? core.id)
         case .itself, .dependency, .member, .request, .condition:
             if let request = core.state.withLock({ $0.request }) { return request }
             let requested = sequence(first: core) { $0.parent }.first { $0.state.withLock { $0.request != nil } }

@@ -83,7 +83,9 @@ final class CauseTracer {
             return self.cause(
                 .failFast, "ended by `fail-fast`", failed.row, known[failed.row])
         case .deadline(let limited):
-            return deadline(limited.row, isOwn: limited.row == row)
+            return timeout(limited.row, isOwn: limited.row == row)
+        case .retryDeadline(let limited):
+            return retryDeadline(limited.row, isOwn: limited.row == row)
         case .condition:
             return condition(row)
         case .request:
@@ -128,10 +130,10 @@ final class CauseTracer {
         }
     }
 
-    private func deadline(_ row: Int, isOwn: Bool) -> Cause {
+    private func timeout(_ row: Int, isOwn: Bool) -> Cause {
         let settings = book.settings(of: row)
         let isCommandLine = row == 0 && options.timeout != nil
-        let limit = isCommandLine ? options.timeout : book.timeout(of: row) ?? settings?.retry?.deadline?.duration
+        let limit = isCommandLine ? options.timeout : book.timeout(of: row)
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
@@ -142,6 +144,17 @@ final class CauseTracer {
     }
 
     private func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
+    private func retryDeadline(_ row: Int, isOwn: Bool) -> Cause {
+        let isStep = book.plan.nodes[row].role == .step
+        let deadline = (book.settings(of: row)?.retry ?? (isStep ? book.workflow.defaults.retry : nil))?.deadline
+        let text = deadline.map { " after \($0.duration.asWritten)" } ?? ""
+        let subject = isOwn ? "" : "\(name(row)) "
+        return Cause(
+            kind: .timeout, message: "\(subject)timed out\(text), the `deadline` of its `retry`",
+            subject: book.subject(of: row), file: book.workflow.file.name,
+            line: deadline.map { book.workflow.file.line(at: $0.range.lowerOffset) } ?? book.line(of: row))
+    }
+
         Cause(
             kind: kind, message: message, subject: book.subject(of: row), file: book.workflow.file.name,
             line: book.line(of: row), next: below.map(CauseLink.because) ?? .root)
