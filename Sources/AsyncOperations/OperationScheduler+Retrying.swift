@@ -33,11 +33,17 @@ extension OperationScheduler {
         has(id, .hasRetry) && !hasStarted(id) && progress[id] != nil
     }
 
+    /// Whether a failure in the present attempt or round may still come to nothing.
+    func mayBeTriedAgain(_ id: OperationID) -> Bool {
+        guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
+        return !known.isOver && known.begun < policy.attempts
+    }
+
     /// Begins the wait for another attempt if the policy has one left; returns whether it has.
     mutating func retry(_ id: OperationID, after outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
         guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
         guard outcome != .timeout || policy.retriesTimeout else { return false }
-        guard !known.isOver, known.begun < policy.attempts, mayRetry(id) else { return false }
+        guard mayBeTriedAgain(id), mayRetry(id) else { return false }
         let delay = policy.delay(beforeAttempt: known.begun + 1, using: &jitter)
         // A start beyond the deadline is not waited for.
         if let limit = known.limit, clock(of: id) + delay >= limit { return false }

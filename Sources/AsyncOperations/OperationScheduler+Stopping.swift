@@ -100,7 +100,8 @@ extension OperationScheduler {
     }
 
     /// Applies the policy of the nearest group around a failed operation that has one. It never reaches further out by
-    /// itself: that group's own end is what the next one hears of. A group that tolerates its failure stops it too.
+    /// itself: that group's own end is what the next one hears of. A group that tolerates its failure stops it too, and
+    /// one that may be tried again, because then there was no failure.
     mutating func failFast(after id: OperationID) {
         var next = id
         while let index = bodyGroupAround(&next) {
@@ -108,7 +109,7 @@ extension OperationScheduler {
             case .off: return
             case .cancel: return stop(next, verdict: .cancelled, cause: .failFast(id))
             case .drain: return drain(next, after: id)
-            case nil: if has(next, .toleratesFailure) { return }
+            case nil: if has(next, .toleratesFailure) || mayBeTriedAgain(next) { return }
             }
         }
     }
