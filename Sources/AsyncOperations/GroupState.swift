@@ -29,6 +29,8 @@ extension OperationScheduler {
         /// Ready members that found the limit reached.
         var parked = ReadyQueue()
         var stage = Stage.body
+        /// Whether work of anything inside has begun in this round.
+        var hasBegun = false
         /// Takes `added` members and does not end.
         var isOpen: Bool
         /// Has been asked for its members.

@@ -3,6 +3,6 @@
 public enum Hook: UInt8, Sendable, Hashable, CaseIterable {
     /// After a failure or timeout of the body.
     case onFailure
-    /// Whatever happened, if only the group started; after `onFailure`.
+    /// Whatever happened, if only the group started and was not stopped before any work in it began; after `onFailure`.
     case finally
 }

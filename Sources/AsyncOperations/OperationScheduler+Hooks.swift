@@ -43,8 +43,12 @@ extension OperationScheduler {
     /// Returns whether the hook's end is to be waited for.
     private mutating func begin(_ hook: OperationID, isDue: Bool) -> Bool {
         guard states[hook.row].phase != .finished else { return false }
+        let group = groups[parentGroup(of: hook)]
         if isAborted {
             settle(hook, verdict: .cancelled, cause: .request)
+        } else if let stop = group.verdict, !group.hasBegun, group.ends.failure == nil {
+            // There is nothing to clean up.
+            settle(hook, verdict: .cancelled, cause: stop.cause)
         } else if isDue {
             consider(hook)
         } else {

@@ -111,11 +111,18 @@ extension OperationScheduler {
         running += 1
         takeMemberSlot(id)
         countOperation(id, 1)
+        noteBegin(around: id)
         takeLocks(id)
         states[id.row].phase = .executing
         let attempt = noteStart(of: id)
         if let timeout = timeout(of: id) { deadlines.add(id, .timeout, at: clocks.now + timeout) }
         commands.append(.start(id, attempt: attempt))
+    }
+
+    /// O(1) but for the first operation in each group.
+    private mutating func noteBegin(around id: OperationID) {
+        var next = id
+        while let index = groupAround(&next), !groups[index].hasBegun { groups[index].hasBegun = true }
     }
 
     func timeout(of id: OperationID) -> Duration? {

@@ -211,4 +211,20 @@ import Testing
             #expect(run.starts == (mayRetry ? [step, step] : [step]))
         }
     }
+
+    @Test func `hooks of a group in which nothing had begun when it was stopped do not run`() {
+        var graph = OperationGraph()
+        let hold = graph.addOperation(.init(priority: 1))
+        let group = graph.beginGroup()
+        let member = graph.addOperation()
+        let finally = graph.beginHook(.finally)
+        let clean = graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        let stopped = VirtualRun(graph, width: 1, events: [(.seconds(1), .cancel(group))]) { id, _ in
+            Behaviour(duration: .seconds(id == hold ? 10 : 1))
+        }
+        #expect(stopped.starts == [hold])
+        #expect([member, clean, finally, group].map(stopped.outcome) == Array(repeating: .cancelled, count: 4))
+    }
 }

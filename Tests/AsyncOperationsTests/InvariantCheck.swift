@@ -263,7 +263,10 @@ struct InvariantCheck {
             default: false
             }
         }
-        return wasCancelled ? nil : "\(id) ends without its `finally`"
+        let hasNothingToDo =
+            (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
+            && !rows.indices.contains { isInside($0, id) && !isGroup($0) && rows[$0].hasStarted }
+        return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its `finally`"
     }
 
     private func unfinished(in id: OperationID) -> OperationID? {
