@@ -50,6 +50,7 @@ final class CauseTracer {
         var next = row
         while next != 0 {
             if requests[next] != nil { return true }
+            guard book.plan.nodes[next].hook == nil else { return false }
             next = book.parent(of: next)
         }
         return false
@@ -143,7 +144,6 @@ final class CauseTracer {
             line: line ?? book.line(of: row))
     }
 
-    private func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
     private func retryDeadline(_ row: Int, isOwn: Bool) -> Cause {
         let isStep = book.plan.nodes[row].role == .step
         let deadline = (book.settings(of: row)?.retry ?? (isStep ? book.workflow.defaults.retry : nil))?.deadline
@@ -155,6 +155,7 @@ final class CauseTracer {
             line: deadline.map { book.workflow.file.line(at: $0.range.lowerOffset) } ?? book.line(of: row))
     }
 
+    private func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
         Cause(
             kind: kind, message: message, subject: book.subject(of: row), file: book.workflow.file.name,
             line: book.line(of: row), next: below.map(CauseLink.because) ?? .root)
