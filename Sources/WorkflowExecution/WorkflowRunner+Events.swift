@@ -18,6 +18,7 @@ extension WorkflowRunner {
             record(
                 .stepCancelRequested(step: book.id(id.row), attempt: runs[id.row]?.frame.attempt ?? 1, cause: traced),
                 about: id.row)
+            if hasLostPatience { runs[id.row]?.kill() }
         case .retrying(let id, let ended, let delay):
             isRetrying(id.row, ended, delay)
         case .finished(let id, let outcome, let cause):

@@ -30,6 +30,8 @@ package final class WorkflowRunner {
     var result = RunResult(outcome: .success)
     /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
     package internal(set) var signal: Int32?
+    /// Whether a second one came, so that nothing gets a grace any more.
+    private(set) var hasLostPatience = false
 
     private let hasRounds: Bool
     /// What the top of the file says of steps that say nothing.
@@ -93,8 +95,9 @@ package final class WorkflowRunner {
     /// both away.
     package func interrupt(by signal: Int32) {
         guard self.signal == nil else {
+            hasLostPatience = true
             executor?.abort()
-            for run in runs.values { run.kill() }
+            for run in runs.values where run.process?.isStopping ?? false { run.kill() }
             return
         }
         self.signal = signal

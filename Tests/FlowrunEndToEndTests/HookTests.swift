@@ -113,4 +113,53 @@ struct HookTests {
         #expect(log.outcomes["finally.failed"] == "success" && log.outcomes["finally.fine"] == "skipped")
         LogInvariants.check(log, needs: DependencyTable(["finally.last": ["finally.show"]]))
     }
+
+    // O2
+    @Test func `an interrupt before anything has started runs nothing, not even finally`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: 'true' } }\nfinally: { clean: { run: 'true' } }\n")
+        let running = try await test.start("workflow.yml", "--log", "json", "--paused")
+        try await running.waitForEvent("run.paused")
+        running.signal(2)
+        let result = try await running.finish()
+        result.expect(.signalled(2))
+        let log = try result.log()
+        #expect(log.outcomes == ["a": "cancelled", "finally.clean": "cancelled"])
+        #expect(log.all("step.started").isEmpty)
+        LogInvariants.check(log)
+    }
+
+    @Test func `what a cancelled group does at its end can be cancelled too`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                steps: { a: { run: sleep 99 } }
+                finally: { clean: { run: sleep 99 } }
+            """)
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForEvent("step.started", step: "g.a")
+        try await test.ask("ctl", "cancel", "g").expect(exit: 0, stdout: "cancelling `g`\n")
+        try await running.waitForEvent("step.started", step: "g.finally.clean")
+        try await test.ask("ctl", "cancel", "g.finally").expect(exit: 0, stdout: "cancelling `g.finally`\n")
+        let log = try await running.finish().log()
+        #expect(log.outcomes == ["g.a": "cancelled", "g.finally.clean": "cancelled"])
+        LogInvariants.check(log)
+    }
+
+    @Test func `a second interrupt is told of before it is carried out`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: sleep 99 } }\nfinally: { clean: { run: sleep 99 } }\n")
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForEvent("step.started", step: "a")
+        running.signal(2)
+        try await running.waitForEvent("step.started", step: "finally.clean")
+        running.signal(2)
+        let result = try await running.finish()
+        result.expect(.signalled(2))
+        let events = try result.log().records.filter { $0.step == "finally.clean" }.map(\.event)
+        #expect(
+            events == ["step.started", "step.cancel_requested", "step.signal", "step.attempt", "step.finished"])
+    }
 }
