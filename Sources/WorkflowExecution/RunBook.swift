@@ -19,6 +19,9 @@ final class RunBook {
 
     func settings(of row: Int) -> Settings? { plan.workflow.settings(of: plan.nodes[row].definition) }
 
+    /// Whether a row is a group that may be tried again.
+    func hasRounds(_ row: Int) -> Bool { plan.nodes[row].role == .group && settings(of: row)?.retry != nil }
+
     /// Where a row stands in the file, from 1.
     func line(of row: Int) -> Int {
         plan.workflow.file.line(at: plan.workflow.range(of: plan.nodes[row].definition).lowerOffset)

@@ -51,14 +51,17 @@ extension WorkflowRunner {
         book.plan.nodes[row].role == .step ? .step(book.id(row)) : .group(book.id(row))
     }
 
-    private func record(_ kind: RunEvent.Kind, about row: Int) { recorder.record(kind, round: round(of: row)) }
+    /// What happens to a group that may be tried again is of its own present round.
+    private func record(_ kind: RunEvent.Kind, about row: Int) {
+        recorder.record(kind, round: rounds[row] ?? round(of: row))
+    }
 
     private func groupHasStarted(_ row: Int, _ round: Int) {
         if round > 0 { forgetLastRound(of: row) }
-        if book.settings(of: row)?.retry != nil { rounds[row] = round }
+        if book.hasRounds(row) { rounds[row] = rounds[row] ?? 0 }
         guard row != 0 else { return }
         if round == 0 { groupStarts[row] = recorder.elapsed }
-        recorder.record(.groupStarted(group: book.id(row)), round: rounds[row] ?? self.round(of: row))
+        record(.groupStarted(group: book.id(row)), about: row)
     }
 
     private func groupIsStopping(_ row: Int, _ cause: OperationCause) {
@@ -100,7 +103,8 @@ extension WorkflowRunner {
     private func isRetrying(_ row: Int, _ ended: Int, _ delay: Duration) {
         guard book.plan.nodes[row].role == .step else {
             // What this round came to stands until the next one begins: the group may end before.
-            return recorder.record(.groupRetry(group: book.id(row), round: ended, delay: delay))
+            let round = rounds[row] ?? ended
+            return recorder.record(.groupRetry(group: book.id(row), round: round, delay: delay))
         }
         record(.stepRetry(step: book.id(row), attempt: ended, delay: delay), about: row)
     }
@@ -114,7 +118,10 @@ extension WorkflowRunner {
             results.forget(member)
             tracer.forget(member)
             facts.forget(member)
+            // Of groups inside, too, so that no step has the same round twice.
+            if book.hasRounds(member) { rounds[member, default: 0] += 1 }
         }
+        for member in inside { tracer.forgetRequest(for: member) }
         builder.forget(row)
     }
 
@@ -123,7 +130,6 @@ extension WorkflowRunner {
         let outcome = StepOutcome(outcome)
         ledger.noteStep(row, outcome) {
             failure(of: row, outcome, traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run))
-        for member in inside { tracer.forgetRequest(for: member) }
         }
         let run = runs.removeValue(forKey: row)
         let ending = run?.ending
@@ -152,14 +158,14 @@ extension WorkflowRunner {
         }
         let lists = ledger.close(row)
         let start = groupStarts.removeValue(forKey: row)
-        recorder.record(
+        record(
             .groupFinished(
                 GroupFinished(
                     group: book.id(row), outcome: StepOutcome(outcome),
                     duration: start.map { recorder.elapsed - $0 } ?? .zero, cause: traced,
                     errors: lists.errors, cancelled: lists.cancelled, notRun: lists.notRun,
                     outputs: results.details(of: row).outputs.map(logged))),
-            round: rounds.removeValue(forKey: row) ?? round(of: row))
+            about: row)
     }
 }
 

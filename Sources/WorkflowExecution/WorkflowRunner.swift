@@ -54,7 +54,7 @@ package final class WorkflowRunner {
         ledger = RunLedger(book)
         steering = Steering(jobs: options.jobs)
         files = OutputFiles(in: options.temporaryFolder)
-        hasRounds = plan.nodes.contains { $0.role != .step && plan.workflow.settings(of: $0.definition)?.retry != nil }
+        hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
         logView = plan.workflow.settings(of: .root)?.log
         keepsStandardOutput = plan.standardOutputReads
         facts.readEnvironment = { [unowned builder] in builder.variables() }
