@@ -3,8 +3,8 @@ import RunEvents
 import Testing
 
 @Suite struct LiveRegionTests {
-    private func event(_ milliseconds: Int, _ kind: RunEvent.Kind) -> RunEvent {
-        RunEvent(sequence: 0, wallClock: 0, elapsed: .milliseconds(milliseconds), kind: kind)
+    private func event(_ milliseconds: Int, _ kind: RunEvent.Kind, round: Int? = nil) -> RunEvent {
+        RunEvent(sequence: 0, wallClock: 0, elapsed: .milliseconds(milliseconds), kind: kind, round: round)
     }
 
     private func run(steps: Int) -> RunEvent.Kind {
@@ -154,5 +154,19 @@ import Testing
                 flowrun: 2m10s, 1 of 9 finished (1 failed), running: a (2m10s), b (2m09s), c (2m08s) and 1 more
 
                 """)
+    }
+
+    @Test func `steps of a group that is tried again count once`() {
+        let sink = RecordingSink()
+        let heartbeat = Heartbeat(sink: sink)
+        heartbeat.report(event(0, run(steps: 3)))
+        for round in 0..<2 {
+            heartbeat.report(event(round * 1000, start("g.a"), round: round))
+            heartbeat.report(event(round * 1000 + 1, end("g.a", .failure), round: round))
+            heartbeat.report(event(round * 1000 + 2, end("g.b", .notRun), round: round))
+        }
+        heartbeat.report(event(3000, start("g.a"), round: 2))
+        _ = heartbeat.tick(at: .seconds(70))
+        #expect(sink.text == "flowrun: 1m10s, 1 of 3 finished, running: g.a (1m07s)\n")
     }
 }

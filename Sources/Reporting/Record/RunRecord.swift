@@ -12,6 +12,8 @@ package final class RunRecord: Reporter {
         let cause: Int32
         /// Into `details`; -1 for what was never started.
         var detail: Int32 = -1
+        /// Whether it came to something else in a later round.
+        var isReplaced = false
     }
 
     private struct Detail {
@@ -25,6 +27,8 @@ package final class RunRecord: Reporter {
     private var run: RunStarted?
     private var end: RunFinished?
     private var entries: [Entry] = []
+    /// Where the entries of steps and groups are that may come to something else in another round.
+    private var places: [String: Int] = [:]
     private var details: [Detail] = []
     private var causes: [Cause] = []
     private var numbers: [Cause: Int32] = [:]
@@ -38,18 +42,19 @@ package final class RunRecord: Reporter {
         case .runStarted(let started): run = started
         case .stepAttempt(let step, _, let status):
             if status != .exited(0) { attempts[step, default: []].append(status) }
-        case .stepFinished(let step): note(step)
+        case .stepFinished(let step): note(step, round: event.round)
         case .groupFinished(let group):
-            guard let cause = group.cause else { return }
-            entries.append(Entry(id: group.group, outcome: group.outcome, cause: number(of: cause)))
+            keep(
+                group.cause.map { Entry(id: group.group, outcome: group.outcome, cause: number(of: $0)) },
+                of: group.group, round: event.round)
         case .runFinished(let finished): note(finished)
         default: break
         }
     }
 
-    private func note(_ step: StepFinished) {
+    private func note(_ step: StepFinished, round: Int?) {
         let statuses = attempts.isEmpty ? [] : attempts.removeValue(forKey: step.step) ?? []
-        guard let cause = step.cause else { return }
+        guard let cause = step.cause else { return keep(nil, of: step.step, round: round) }
         var entry = Entry(id: step.step, outcome: step.outcome, cause: number(of: cause))
         if step.attempt > 0 {
             entry.detail = Int32(details.count)
@@ -58,11 +63,24 @@ package final class RunRecord: Reporter {
                     attempt: step.attempt, status: step.status, duration: step.duration,
                     earlier: statuses.count > 1 ? statuses.dropLast() : []))
         }
+        keep(entry, of: step.step, round: round)
+    }
+
+    /// Adds an entry, nil for a success, in the place of one of an earlier round.
+    private func keep(_ entry: Entry?, of id: String, round: Int?) {
+        guard round != nil else {
+            if let entry { entries.append(entry) }
+            return
+        }
+        if let place = places.removeValue(forKey: id) { entries[place].isReplaced = true }
+        guard let entry else { return }
+        places[id] = entries.count
         entries.append(entry)
     }
 
     private func note(_ finished: RunFinished) {
         end = finished
+        entries.removeAll(where: \.isReplaced)
         let tails = Dictionary(
             finished.errors.lazy.filter { !$0.outputTail.isEmpty }.map { ($0.step ?? "", $0.outputTail) },
             uniquingKeysWith: { $1 })
@@ -120,8 +138,7 @@ package final class RunRecord: Reporter {
     /// What is known of a step or group that has ended without success, as the fields of one JSON object; false, and
     /// nothing written, where nothing is.
     package func writeStep(_ id: String, to json: inout JSONWriter) -> Bool {
-        // The last round of a step that has several.
-        guard let entry = entries.last(where: { $0.id == id }) else { return false }
+        guard let entry = entries.last(where: { $0.id == id && !$0.isReplaced }) else { return false }
         write(entry, to: &json)
         json.cause("cause", causes[Int(entry.cause)])
         return true

@@ -10,6 +10,8 @@ struct RunProgress {
     private(set) var running: [(step: String, start: Duration)] = []
     private(set) var isPaused = false
     private(set) var hasEnded = false
+    /// Steps in groups that may be tried again which have ended, and whether they failed.
+    private var endedInRounds: [String: Bool] = [:]
 
     /// How many have neither ended nor started.
     var waiting: Int { max(0, steps - finished - running.count) }
@@ -18,11 +20,18 @@ struct RunProgress {
     mutating func note(_ event: RunEvent) -> Bool {
         switch event.kind {
         case .runStarted(let run): steps = run.steps
-        case .stepStarted(let step): running.append((step.step, event.elapsed))
+        case .stepStarted(let step):
+            if event.round != nil { takeBack(step.step) }
+            running.append((step.step, event.elapsed))
         case .stepFinished(let step):
             stop(step.step)
+            let hasFailed = step.outcome == .failure || step.outcome == .timeout
+            if event.round != nil {
+                takeBack(step.step)
+                endedInRounds[step.step] = hasFailed
+            }
             finished += 1
-            if step.outcome == .failure || step.outcome == .timeout { failed += 1 }
+            if hasFailed { failed += 1 }
         case .stepRetry(let step, _, _): stop(step)
         case .stepAdded: steps += 1
         case .runPaused: isPaused = true
@@ -35,6 +44,13 @@ struct RunProgress {
             return false
         }
         return true
+    }
+
+    /// A step in a new round of its group: what it came to in the last one counts no more.
+    private mutating func takeBack(_ step: String) {
+        guard let hadFailed = endedInRounds.removeValue(forKey: step) else { return }
+        finished -= 1
+        if hadFailed { failed -= 1 }
     }
 
     private mutating func stop(_ step: String) {
