@@ -63,11 +63,9 @@ package final class RunLock: Sendable {
         return Array(bytes[headSize...].prefix { $0 != UInt8(ascii: "\n") })
     }
 
-    /// The names of all locks in a state directory, free or not, the one that changed last at the end.
+    /// The names of all locks in a state directory, free or not, in no order.
     package static func names(in directory: StateDirectory) -> [String] {
-        directory.names().filter { $0.hasSuffix(ending) }
-            .map { (name: String($0.dropLast(ending.count)), time: directory.lastChange(of: $0)) }
-            .sorted { $0.time < $1.time }.map(\.name)
+        directory.names().filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }
     }
 
     /// When a lock was taken last, or something kept with it.

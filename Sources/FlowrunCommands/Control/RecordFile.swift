@@ -37,10 +37,15 @@ struct RecordFile {
 
     /// What is kept of all workflows of a state directory, the one that ran last first.
     static func histories(in directory: StateDirectory) -> [History] {
-        let names: [String?] = RunLock.names(in: directory).reversed()
-        let last = names.first.flatMap { $0 }.map { RunLock.lastChange(of: $0, in: directory) } ?? .zero
-        let isInputLater = directory.lastChange(of: name(nil)) > last
-        return (isInputLater ? [nil] + names : names + [nil]).compactMap { History(of: $0, in: directory) }
+        let workflows: [String?] = RunLock.names(in: directory) + [nil]
+        return workflows.map { (name: $0, time: lastChange(of: $0, in: directory)) }.sorted { $0.time > $1.time }
+            .compactMap { History(of: $0.name, in: directory) }
+    }
+
+    /// When the last run of a workflow ended, or began where it left no record.
+    private static func lastChange(of workflow: String?, in directory: StateDirectory) -> Duration {
+        let record = directory.lastChange(of: name(workflow))
+        return max(record, workflow.map { RunLock.lastChange(of: $0, in: directory) } ?? .zero)
     }
 
     let run: String
