@@ -78,7 +78,8 @@ struct CtlCommand: ParsableCommand {
         case "cancel": return .cancel(step: argument)
         case "jobs":
             guard let number = argument.flatMap({ Int($0) }), number >= 1, number < 1_000_000 else {
-                throw ValidationError("jobs \(argument ?? ""): expected how many steps may run at once, at least 1")
+                let found = argument.map { "jobs \($0)" } ?? "jobs"
+                throw ValidationError("\(found): expected how many steps may run at once, at least 1")
             }
             return .jobs(number)
         default: return .status

@@ -12,10 +12,13 @@ struct StatusPrinter {
 
     /// Whole lines: the run, a line for each running step, what waits, what has ended.
     var text: String {
+        let elapsed = seconds(status.duration("elapsed"))
         let state =
-            status.bool("stopping") == true ? "stopping" : status.bool("paused") == true ? "paused" : "running"
+            status.bool("stopping") == true
+            ? "stopping, \(elapsed) after its start"
+            : status.bool("paused") == true ? "paused, \(elapsed) after its start" : "running for \(elapsed)"
         var lines = [
-            "\(status.string("file") ?? "-"): \(state) for \(seconds(status.duration("elapsed"))), up to "
+            "\(status.string("file") ?? "-"): \(state), up to "
                 + "\(status.int("jobs") ?? 0) at once (run \(status.string("run") ?? ""))"
         ]
         for step in status.objects("running") {
