@@ -195,4 +195,16 @@ struct PauseTests {
         try await running.finish().expect(exit: 130)
         #expect(test.exists("told"))
     }
+
+    @Test func `the status of a paused run says when that is, not how long it has been paused`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "--paused")
+        try await running.waitForEvent("run.paused")
+        let status = try await test.ask("ctl", "status")
+        status.expect(exit: 0)
+        #expect(status.stdout.hasPrefix("workflow.yml: paused, "))
+        status.expect(stdout: " after its start, up to ", "  waiting  a\n")
+        try await test.ask("ctl", "resume").expect(exit: 0)
+        try await running.finish().expect(exit: 0)
+    }
 }

@@ -170,4 +170,20 @@ struct WhyTests {
         answer.expect(stderr: "left no record", "`--run \(id)` asks about one before")
         try await test.ask("why", "a", "--run", id).expect(stdout: "exit 4 (workflow.yml:2)")
     }
+
+    @Test func `without a name it is the run that ended last, not one that a step of it made`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              outer:
+                run: |
+                  "$FLOWRUN" inner.yml > /dev/null
+                  until test mark -nt .flowrun/inner.yml.lock; do touch mark; done  # times of files go by ticks
+                  exit 3
+            """,
+            files: ["inner.yml": "version: 1\nsteps: { inner: { run: 'true' } }\n"])
+        try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path]).expect(exit: 1)
+        try await expect("outer: failure\n  exit 3 (workflow.yml:3)\n", why: "outer", in: test)
+    }
 }
