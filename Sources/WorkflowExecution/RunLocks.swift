@@ -1,17 +1,13 @@
 internal import AsyncOperations
 internal import WorkflowModel
 
-/// The locks of a run: its pools, its mutexes, and the terminal for steps that have it to themselves. Names are the
+/// The locks of a run: its pools and its mutexes. Names are the
 /// run's, the same in all instances; a pool and a mutex of one name are two locks.
 struct RunLocks {
     /// Of each lock by its index, for the log.
     private(set) var names: [String] = []
     private var pools: [String: LockID] = [:]
     private var mutexes: [String: LockID] = [:]
-    private var terminal: LockID?
-
-    /// What the log calls the terminal.
-    static let terminalName = "terminal"
 
     init() {}
 
@@ -27,16 +23,12 @@ struct RunLocks {
                 mutexes[mutex.name] = graph.addLock(capacity: 1)
                 names.append(mutex.name)
             }
-            if settings.isInteractive, terminal == nil {
-                terminal = graph.addLock(capacity: 1)
-                names.append(Self.terminalName)
-            }
         }
     }
 
     /// What a copy of a step or group takes, each lock once.
     func requests(of settings: Settings) -> [LockRequest] {
-        guard !settings.pools.isEmpty || !settings.mutexes.isEmpty || settings.isInteractive else { return [] }
+        guard !settings.pools.isEmpty || !settings.mutexes.isEmpty else { return [] }
         var requests: [LockRequest] = []
         for pool in settings.pools {
             if let lock = pools[pool.pool] { requests.append(LockRequest(lock: lock, units: pool.units)) }
@@ -45,7 +37,6 @@ struct RunLocks {
             guard let lock = mutexes[mutex.name], !requests.contains(where: { $0.lock == lock }) else { continue }
             requests.append(LockRequest(lock: lock))
         }
-        if settings.isInteractive, let terminal { requests.append(LockRequest(lock: terminal)) }
         return requests
     }
 }

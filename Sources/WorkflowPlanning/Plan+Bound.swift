@@ -55,7 +55,6 @@ extension Plan {
         workflow.nodes.dropFirst().contains { node in
             guard let settings = node.settings else { return false }
             return settings.maxParallel != nil || !settings.pools.isEmpty || !settings.mutexes.isEmpty
-                || settings.isInteractive
         }
     }
 }

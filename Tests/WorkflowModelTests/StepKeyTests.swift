@@ -2,7 +2,7 @@ import SourceDiagnostics
 import Testing
 import WorkflowModel
 
-/// `if`, `retry`, `outputs`, `pool`, `mutex`, `stdin`, `env-policy`, `interactive`, `platforms` and `log`.
+/// `if`, `retry`, `outputs`, `pool`, `mutex`, `stdin`, `env-policy`, `platforms` and `log`.
 struct `A step's keys` {
     private func settings(_ lines: String) throws -> Settings {
         let checked = checkStep("run: x\n" + lines)
@@ -71,7 +71,6 @@ struct `A step's keys` {
         #expect(settings.platforms == [.linux, .arm64])
         #expect(settings.workingDirectory != nil && settings.workingDirectory?.literal == nil)
         #expect(settings.env.map { $0.value?.literal } == [nil, "plain"])
-        #expect(try self.settings("interactive: true").isInteractive)
     }
 
     @Test(arguments: [
@@ -142,7 +141,6 @@ struct `A step's keys` {
         ("outputs: { a: { from: 1️⃣stderr } }", "FR0206 `from` takes `stdout`, found `stderr`"),
         ("outputs: { a: { 1️⃣value: x } }", "FR0201 unknown key `value` in an output"),
         ("1️⃣stdin:", "FR0205 `stdin` takes a text, found nothing"),
-        ("1️⃣stdin: x\ninteractive: true", "FR0209 a step reads the terminal or its `stdin`, this one says both"),
         ("env-policy: 1️⃣empty", "FR0206 `env-policy` takes `inherit` or `clean`, found `empty`"),
         (
             "platforms: [1️⃣amiga]",

@@ -9,7 +9,6 @@ extension WorkflowDecoder {
         let fanOut = decodeFanOut(reader, in: place)
         let isTop = place == .top
         let isStep = place == .step
-        reportTwoInputs(reader)
         return Settings(
             name: isTop ? nil : text(reader.take(.name)),
             description: isTop ? nil : text(reader.take(.description)),
@@ -33,7 +32,6 @@ extension WorkflowDecoder {
             standardInput: templateText(reader.take(.stdin)),
             secrets: isStep ? secretUses(reader.take(.secrets)) : [],
             environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
-            isInteractive: bool(reader.take(.interactive)) ?? false,
             platforms: platforms(reader.take(.platforms)),
             log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init))
     }
@@ -73,13 +71,6 @@ extension WorkflowDecoder {
                 at: node, fix: meant.map { replacing(node, by: $0) })
             return nil
         }
-    }
-
-    private mutating func reportTwoInputs(_ reader: MappingReader) {
-        guard let stdin = reader.take(.stdin), let interactive = reader.take(.interactive) else { return }
-        report(
-            .conflictingKeys, "a step reads the terminal or its `stdin`, this one says both", at: stdin.key,
-            notes: [.init("`interactive` stands here", at: interactive.key.range)], fix: .init("remove one of the two"))
     }
 
     private mutating func failFast(_ entry: MappingReader.Entry?) -> FailFast? {

@@ -2,10 +2,10 @@
 package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
-    case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, interactive, envPolicy, platforms, log
+    case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log
 
     // Words of version 1 that this program answers with "not supported yet".
-    case detach, jobserver, uses, with, sources, generates, services
+    case interactive, detach, jobserver, uses, with, sources, generates, services
 
     /// The word as it stands in a file: the case's name in kebab case.
     package var spelling: String { Self.spellings[Int(rawValue)] }
@@ -15,12 +15,12 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "version", "name", "description", "env", "dotenv", "defaults", "steps", "needs", "run", "shell",
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
-        "pools", "mutex", "finally", "on-failure", "stdin", "interactive", "env-policy", "platforms", "log", "detach",
+        "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "interactive", "detach",
         "jobserver", "uses", "with", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
-    var isSupported: Bool { rawValue < Self.detach.rawValue }
+    var isSupported: Bool { rawValue < Self.interactive.rawValue }
 
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 

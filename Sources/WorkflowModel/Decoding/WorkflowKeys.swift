@@ -13,7 +13,7 @@ package enum WorkflowKeys {
     /// In a step: the keys that say how it runs, and those of a fan-out.
     package static let step: [WorkflowKey] = [
         .name, .description, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell, .workingDirectory, .stdin,
-        .interactive, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs, .platforms,
+        .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs, .platforms,
         .log,
         .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
     ]

@@ -34,8 +34,6 @@ package final class Settings: Sendable {
     package let secrets: [SecretUse]
     /// nil: not said here.
     package let environmentPolicy: EnvironmentPolicy?
-    /// Whether the step has the terminal to itself while it runs.
-    package let isInteractive: Bool
     /// Where the step may run; empty: anywhere.
     package let platforms: [Platform]
     /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
@@ -48,7 +46,7 @@ package final class Settings: Sendable {
         failFast: FailFast? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil,
         condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
-        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil, isInteractive: Bool = false,
+        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil
     ) {
         self.name = name
@@ -74,7 +72,6 @@ package final class Settings: Sendable {
         self.standardInput = standardInput
         self.secrets = secrets
         self.environmentPolicy = environmentPolicy
-        self.isInteractive = isInteractive
         self.platforms = platforms
         self.log = log
     }
