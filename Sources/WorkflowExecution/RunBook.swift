@@ -9,22 +9,33 @@ internal import WorkflowPlanning
 final class RunBook {
     private(set) var plan: Plan
 
-    init(_ plan: Plan) { self.plan = plan }
+    let workflow: Workflow
+    /// The workflow's own rows. Kept by themselves, because asking the plan for one copies more than the row.
+    private let definitions: [WorkflowNode]
 
-    var workflow: Workflow { plan.workflow }
+    init(_ plan: Plan) {
+        self.plan = plan
+        workflow = plan.workflow
+        definitions = plan.workflow.nodes
+    }
 
     func id(_ row: Int) -> String { plan.nodes[row].id }
 
     func parent(of row: Int) -> Int { Int(plan.nodes[row].parent) }
 
-    func settings(of row: Int) -> Settings? { plan.workflow.settings(of: plan.nodes[row].definition) }
+    func settings(of row: Int) -> Settings? { definitions[plan.nodes[row].definition.row].settings }
+
+    func body(of row: Int) -> WorkflowNode.Body { definitions[plan.nodes[row].definition.row].body }
+
+    /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
+    func item(of row: Int) -> String? { plan.nodes[row].variables.isEmpty ? nil : plan.item(of: row) }
 
     /// Whether a row is a group that may be tried again.
     func hasRounds(_ row: Int) -> Bool { plan.nodes[row].role == .group && settings(of: row)?.retry != nil }
 
     /// Where a row stands in the file, from 1.
     func line(of row: Int) -> Int {
-        plan.workflow.file.line(at: plan.workflow.range(of: plan.nodes[row].definition).lowerOffset)
+        workflow.file.line(at: definitions[plan.nodes[row].definition.row].range.lowerOffset)
     }
 
     /// Whether a row is a member, at any depth, of a group.

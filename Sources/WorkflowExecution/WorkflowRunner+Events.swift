@@ -146,7 +146,7 @@ extension WorkflowRunner {
                     outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                     containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0,
                     errno: run?.refusal?.errno, isTolerated: ledger.isTolerated(row),
-                    item: book.plan.item(of: row).map(options.secrets.masked))),
+                    item: book.item(of: row).map(options.secrets.masked))),
             about: row)
     }
 

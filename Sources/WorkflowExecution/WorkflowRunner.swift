@@ -111,7 +111,7 @@ package final class WorkflowRunner {
         let run = StepRun(
             StepRun.Frame(
                 row: row, step: book.id(row), attempt: context.attempt, round: round(of: row), line: book.line(of: row),
-                item: book.plan.item(of: row), view: (settings?.log ?? logView).map(OutputView.init),
+                item: book.item(of: row), view: (settings?.log ?? logView).map(OutputView.init),
                 declarations: settings?.outputs ?? [],
                 keepsStandardOutput: keepsStandardOutput.contains(book.plan.nodes[row].definition)),
             recorder: recorder, files: files, secrets: options.secrets)

@@ -14,13 +14,9 @@ final class CommandBuilder {
     private let facts: RunFacts
     private let options: RunOptions
     private let environments: BaseEnvironments
-    private var shared: [SharedKey: StepSettings] = [:]
+    /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than its settings.
+    private var shared: [Int: StepSettings] = [:]
     private var finder = ProgramFinder()
-
-    private struct SharedKey: Hashable {
-        let row: Int
-        let policy: EnvironmentPolicy
-    }
 
     init(facts: RunFacts, options: RunOptions) {
         book = facts.book
@@ -48,7 +44,7 @@ final class CommandBuilder {
 
     /// The words or the script of a step, every expression in them evaluated.
     func words(of row: Int) throws(Refusal) -> StepStarted.Command {
-        switch book.workflow[book.plan.nodes[row].definition].body {
+        switch book.body(of: row) {
         case .script(let script): return .script(script.text(in: book.workflow.file))
         case .group: preconditionFailure("row \(row) is a group, not a step")
         case .arguments(let templates):
@@ -81,7 +77,7 @@ final class CommandBuilder {
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
     func forget(_ group: Int) {
-        shared = shared.filter { $0.key.row != group && !book.isInside($0.key.row, group) }
+        shared = shared.filter { $0.key >> 1 != group && !book.isInside($0.key >> 1, group) }
     }
 
     /// `env` in expressions: the variables at the top of the workflow.
@@ -113,7 +109,7 @@ final class CommandBuilder {
     }
 
     private func members(of row: Int, _ policy: EnvironmentPolicy) throws(Refusal) -> StepSettings {
-        let key = SharedKey(row: row, policy: policy)
+        let key = row << 1 | (policy == .clean ? 1 : 0)
         if let known = shared[key] { return known }
         let outer =
             row == 0
