@@ -215,9 +215,12 @@ import Testing
         status.expect(stdout: "passing.yml: exit status 0\n", "failing.yml: exit status 1\n")
     }
 
-    /// Its build and test steps are not run here: they would run these tests again.
+    /// Its build and test steps are not run here: they would run these tests again. State of its own, because the run
+    /// around these tests may be one of the same file.
     @Test func `self knows its tools`() async throws {
-        let result = try await FlowrunTest().run("\(PackageFolder.path)/examples/self.yml", "tools", "--log", "json")
+        let test = try FlowrunTest()
+        let result = try await test.run(
+            "\(PackageFolder.path)/examples/self.yml", "tools", "--log", "json", "--state-dir", test.path("state"))
         result.expect(exit: 0)
         let log = try result.log()
         #expect(log.outcomes == ["tools.setup": "success", "tools.versions": "success"])
