@@ -18,8 +18,12 @@ package struct FlowrunResult: Sendable {
         self.folder = folder
     }
 
-    /// The JSON Lines of standard output. Throws where a line is not a record.
-    package func log() throws -> EventLog { try EventLog(jsonLines: stdout) }
+    /// The JSON Lines of standard output, held against the rules of every log. Throws where a line is not a record.
+    package func log(sourceLocation: SourceLocation = #_sourceLocation) throws -> EventLog {
+        let log = try EventLog(jsonLines: stdout)
+        LogInvariants.check(log, sourceLocation: sourceLocation)
+        return log
+    }
 
     /// Requires an exit status, with both streams in the message where it is another.
     package func expect(_ wanted: ProcessStatus, sourceLocation: SourceLocation = #_sourceLocation) {

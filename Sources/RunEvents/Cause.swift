@@ -29,8 +29,6 @@ package struct Cause: Sendable, Hashable {
         case lost
         /// A member of the group failed.
         case member
-        /// Somebody asked for it while the run went on.
-        case request
     }
 
     package enum Subject: Sendable, Hashable {

@@ -21,6 +21,9 @@ final class RunBook {
 
     func id(_ row: Int) -> String { plan.nodes[row].id }
 
+    /// The step or group of a full id; nil where the run has none. O(rows).
+    func row(ofID id: String) -> Int? { plan.nodes.indices.dropFirst().first { plan.nodes[$0].id == id } }
+
     func parent(of row: Int) -> Int { Int(plan.nodes[row].parent) }
 
     func settings(of row: Int) -> Settings? { definitions[plan.nodes[row].definition.row].settings }
@@ -29,6 +32,11 @@ final class RunBook {
 
     /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
     func item(of row: Int) -> String? { plan.nodes[row].variables.isEmpty ? nil : plan.item(of: row) }
+
+    /// Whether a failure of a row leaves the group around it unharmed. Of a fan-out that is said of each copy.
+    func tolerates(_ row: Int) -> Bool {
+        plan.nodes[row].role != .fanOut && settings(of: row)?.continueOnError ?? false
+    }
 
     /// Whether a row is a group that may be tried again.
     func hasRounds(_ row: Int) -> Bool { plan.nodes[row].role == .group && settings(of: row)?.retry != nil }

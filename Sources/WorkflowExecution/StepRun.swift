@@ -93,12 +93,7 @@ final class StepRun {
 
     /// Whether another attempt is worth it, for an end that counts as a failure.
     func isWorthAnother(_ reasons: [Retry.Reason]) -> Bool {
-        guard !reasons.isEmpty else { return true }
-        switch ending?.status {
-        case .exited(let code): return reasons.contains(.exitCode(code))
-        case .signalled: return reasons.contains(.signal)
-        case nil: return false
-        }
+        reasons.isEmpty || reasons.include(ending.map { ExitStatus($0.status) })
     }
 
     /// Ends everything of the attempt now, without grace.

@@ -43,15 +43,13 @@ extension WorkflowRunner {
     /// Ends a step or a group by its id, or with nil the whole run, as a first signal would.
     package func cancel(_ id: String?) -> CancelAnswer {
         guard let id else { return cancelAll() }
-        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else {
-            return .unknown(suggestion: suggestion(for: id))
-        }
+        guard let row = book.row(ofID: id) else { return .unknown(suggestion: suggestion(for: id)) }
         if let outcome = outcome(of: row) { return .hasEnded(outcome) }
         // What is done at the end of everything goes on when everything is cancelled, and can be cancelled then.
         guard !steering.isStopping || book.plan.isInHook(row), !tracer.hasRequest(around: row) else {
             return .isEndingAlready
         }
-        tracer.noteRequest(for: row, .interrupt, Self.request)
+        tracer.noteRequest(for: row, Self.request)
         executor?.cancel(OperationID(row: row))
         return .accepted
     }
@@ -60,7 +58,7 @@ extension WorkflowRunner {
         if let outcome = outcome(of: 0) { return .hasEnded(outcome) }
         guard !steering.isStopping else { return .isEndingAlready }
         steering.isStopping = true
-        tracer.noteRequest(for: 0, .interrupt, Self.request)
+        tracer.noteRequest(for: 0, Self.request)
         executor?.cancel()
         return .accepted
     }
@@ -105,9 +103,7 @@ extension WorkflowRunner {
 
     /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
     package func progress(of id: String) -> StepProgress? {
-        guard let row = book.plan.nodes.indices.dropFirst().first(where: { book.plan.nodes[$0].id == id }) else {
-            return nil
-        }
+        guard let row = book.row(ofID: id) else { return nil }
         if let outcome = outcome(of: row) { return .ended(outcome) }
         if let run = runs[row], !run.isOver { return .running(attempt: run.frame.attempt) }
         let awaited = book.plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }

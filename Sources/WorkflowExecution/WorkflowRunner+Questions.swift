@@ -76,10 +76,6 @@ extension WorkflowRunner {
         if outcome == .timeout { return reasons.contains(.timeout) }
         guard let failed = ledger.firstError(in: row) else { return false }
         if results.outcome(of: failed) == .timeout { return reasons.contains(.timeout) }
-        switch results.details(of: failed).status {
-        case .exited(let code): return reasons.contains(.exitCode(code))
-        case .signalled: return reasons.contains(.signal)
-        case nil: return false
-        }
+        return reasons.include(results.details(of: failed).status)
     }
 }

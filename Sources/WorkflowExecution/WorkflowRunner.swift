@@ -101,7 +101,7 @@ package final class WorkflowRunner {
             return
         }
         self.signal = signal
-        tracer.noteRequest(for: 0, .interrupt, "interrupted by \(SignalName.of(signal))")
+        tracer.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
         executor?.cancel()
     }
 
@@ -129,9 +129,7 @@ package final class WorkflowRunner {
 
     private func noteDetails(of run: StepRun) {
         var details = RunResults.Details(status: run.ending.map { ExitStatus($0.status) }, outputs: run.outputs)
-        if keepsStandardOutput.contains(book.plan.nodes[run.frame.row].definition) {
-            details.standardOutput = run.standardOutput
-        }
+        if run.frame.keepsStandardOutput { details.standardOutput = run.standardOutput }
         guard !details.isPlain else { return }
         results.note(run.frame.row, details)
     }

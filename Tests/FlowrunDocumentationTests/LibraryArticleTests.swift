@@ -36,6 +36,11 @@ import Testing
         return blocks
     }
 
+    @Test func `the example package is the code that its test runs`() throws {
+        let example = try PackageDocument("examples/swift/Sources/Errands/Errands.swift").text
+        #expect(try PackageDocument("\(Self.tests)/Articles/Errands.swift").text == example)
+    }
+
     @Test func `the landing page names every page of the catalog`() throws {
         let landing = try PackageDocument("\(Self.catalog)/AsyncOperations.md").text
         let pages = try FileManager.default.contentsOfDirectory(atPath: "\(PackageFolder.path)/\(Self.catalog)")

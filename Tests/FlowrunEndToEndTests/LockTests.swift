@@ -28,11 +28,16 @@ struct LockTests {
             version: 1
             pools: { slots: 2 }
             steps:
-              pair: { for-each: [1, 2], pool: slots, run: 'touch up$item; until [ -e up1 ] && [ -e up2 ]; do sleep 0.01; done' }
+              pair: { for-each: [1, 2], pool: slots, run: 'touch up$item; read _ < gate' }
               big: { pool: { slots: 2 }, run: "true" }
               more: { for-each: [1, 2, 3], pool: { slots: 1 }, run: "true" }
             """)
-        let result = try await test.runLogged("-j", "8")
+        let gate = try test.gate("gate")
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "8")
+        try await running.waitForFile("up1")
+        try await running.waitForFile("up2")
+        gate.open(2)
+        let result = try await running.finish()
         result.expect(exit: 0)
         let log = try result.log()
         #expect(log.maximumRunning { $0.hasPrefix("pair") || $0.hasPrefix("more") } == 2)

@@ -11,7 +11,7 @@ extension Cause {
         switch kind {
         case .exit, .signal, .spawn, .expression, .output, .lost: "\(subject.words) failed"
         case .timeout: "\(subject.words) timed out"
-        case .failFast, .dependency, .condition, .interrupt, .request, .member: message
+        case .failFast, .dependency, .condition, .interrupt, .member: message
         }
     }
 }

@@ -15,7 +15,7 @@ final class CauseTracer {
     /// For a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
     private var blamed: [Int: Int] = [:]
     /// Who asked for the end of a step, a group or, at 0, the run.
-    private var requests: [Int: (kind: Cause.Kind, message: String)] = [:]
+    private var requests: [Int: String] = [:]
 
     init(book: RunBook, options: RunOptions) {
         self.book = book
@@ -23,17 +23,14 @@ final class CauseTracer {
     }
 
     /// Notes who asks for the end of a row; the first one counts.
-    func noteRequest(for row: Int, _ kind: Cause.Kind, _ message: String) {
-        requests[row] = requests[row] ?? (kind, message)
+    func noteRequest(for row: Int, _ message: String) {
+        requests[row] = requests[row] ?? message
     }
 
     /// Notes how the work of a step, or a group by itself, failed.
     func noteFailure(of row: Int, _ kind: Cause.Kind, _ message: String) {
         known[row] = cause(kind, options.secrets.masked(message), row)
     }
-
-    /// What ruled out a row that was not run.
-    func blame(for row: Int) -> Int? { blamed[row] }
 
     /// Forgets a row whose group runs once more.
     func forget(_ row: Int) {
@@ -122,9 +119,9 @@ final class CauseTracer {
     private func request(_ row: Int) -> Cause {
         var next = row
         while true {
-            if let (kind, message) = requests[next] {
-                guard next != 0 else { return Cause(kind: kind, message: message, subject: .run) }
-                return cause(kind, message, next)
+            if let message = requests[next] {
+                guard next != 0 else { return Cause(kind: .interrupt, message: message, subject: .run) }
+                return cause(.interrupt, message, next)
             }
             if next == 0 { return Cause(kind: .interrupt, message: "cancelled", subject: .run) }
             next = book.parent(of: next)
@@ -166,7 +163,7 @@ final class CauseTracer {
     private func verb(_ row: Int) -> String {
         switch known[row]?.kind {
         case .timeout: "timed out"
-        case .interrupt, .request, .failFast: "was cancelled"
+        case .interrupt, .failFast: "was cancelled"
         default: "failed"
         }
     }

@@ -36,7 +36,7 @@ final class RunLedger {
     func isTolerated(_ row: Int) -> Bool {
         var next = row
         while next != 0 {
-            if tolerates(next) { return true }
+            if book.tolerates(next) { return true }
             next = book.parent(of: next)
         }
         return false
@@ -56,13 +56,13 @@ final class RunLedger {
     /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
     func noteFailure(_ row: Int, _ failure: () -> RunFinished.Failure) {
         if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure())) }
-        guard book.plan.nodes[row].role == .step, !tolerates(row) else { return }
+        guard book.plan.nodes[row].role == .step, !book.tolerates(row) else { return }
         // Each group up to the first that tolerates it counts it as an error of its own.
         var next = row
         repeat {
             next = book.parent(of: next)
             lists[next, default: Lists()].errors.append(row)
-        } while next != 0 && !tolerates(next)
+        } while next != 0 && !book.tolerates(next)
     }
 
     /// The first step inside a group that failed or timed out; nil where none did.
@@ -86,11 +86,6 @@ final class RunLedger {
             next = book.parent(of: next)
             lists[next]?.removeAll(where: isInside)
         }
-    }
-
-    private func tolerates(_ row: Int) -> Bool {
-        guard book.plan.nodes[row].role != .fanOut else { return false }
-        return book.settings(of: row)?.continueOnError ?? false
     }
 
     private func forEachGroup(around row: Int, _ body: (inout Lists) -> Void) {

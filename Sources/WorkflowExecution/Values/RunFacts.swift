@@ -73,8 +73,7 @@ final class RunFacts {
             let target = Int(edge.target)
             let outcome = results.outcome(of: target) ?? .success
             if outcome == .notRun { return blamed[target] ?? .failure }
-            let isTolerated = book.settings(of: target)?.continueOnError ?? false
-            return isTolerated && (outcome == .failure || outcome == .timeout) ? .success : outcome
+            return book.tolerates(target) && (outcome == .failure || outcome == .timeout) ? .success : outcome
         }
     }
 
@@ -133,12 +132,9 @@ final class RunFacts {
         var worst = stops[group] ?? .success
         for member in book.plan.members(of: group) {
             guard book.plan.nodes[member].hook == nil else { continue }
-            let isTolerated =
-                book.plan.nodes[member].role != .fanOut
-                && book.settings(of: member)?.continueOnError ?? false
             switch results.outcome(of: member) {
-            case .failure where !isTolerated: return .failure
-            case .timeout where !isTolerated: worst = .timeout
+            case .failure where !book.tolerates(member): return .failure
+            case .timeout where !book.tolerates(member): worst = .timeout
             case .cancelled where worst == .success: worst = .cancelled
             default: break
             }

@@ -26,8 +26,6 @@ package enum WorkflowKeys {
     ]
     /// Words of version 1 that are not built yet, wherever they stand.
     package static let notSupportedYet = WorkflowKey.allCases.filter { !$0.isSupported }
-    /// Beside the axes of a `matrix`.
-    package static let matrixReserved = ["include", "exclude"]
     /// Of a `dotenv` entry in its long form.
     package static let dotenvFile = ["path", "optional"]
     package static let retry = ["attempts", "delay", "backoff", "max-delay", "jitter", "when", "deadline"]
