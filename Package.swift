@@ -44,25 +44,28 @@ let package = Package(
         target("YAMLSyntax", ["CLibYAML", "SourceDiagnostics"]),
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
         target("WorkflowPlanning", ["WorkflowModel", "SourceDiagnostics"]),
-        target("AsyncOperations", [heap]),
+        target("OperationScheduling", [heap]),
+        target("AsyncOperations", ["OperationScheduling"]),
         target("ProcessExecution", ["CLinux", heap, deque]),
-        target("RunEvents", ["WorkflowModel"]),
+        target("RunEvents"),
         target("RunControl", ["CLinux", "ProcessExecution"]),
         target(
             "WorkflowExecution",
             [
-                "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "ProcessExecution", "RunEvents",
-                "SourceDiagnostics",
+                "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "OperationScheduling", "ProcessExecution",
+                "RunEvents", "SourceDiagnostics",
             ]),
         target("Reporting", ["RunEvents", "SourceDiagnostics"]),
         target(
             "FlowrunCommands",
             [
-                "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "AsyncOperations",
-                "ProcessExecution", "RunEvents", "RunControl", "WorkflowExecution", "Reporting", argumentParser,
+                "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
+                "RunControl", "WorkflowExecution", "Reporting", argumentParser,
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
-        target("FlowrunTestSupport", ["SourceDiagnostics", "WorkflowModel"]),
+        .target(
+            name: "FlowrunTestSupport", dependencies: ["SourceDiagnostics", "WorkflowModel"],
+            path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
@@ -70,7 +73,8 @@ let package = Package(
         tests(
             "WorkflowPlanningTests",
             ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("AsyncOperationsTests", ["AsyncOperations", "FlowrunTestSupport"]),
+        tests("OperationSchedulingTests", ["OperationScheduling", "FlowrunTestSupport"]),
+        tests("AsyncOperationsTests", ["AsyncOperations", "OperationScheduling", "FlowrunTestSupport"]),
         tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
         tests(
             "WorkflowExecutionTests",

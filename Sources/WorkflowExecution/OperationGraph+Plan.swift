@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import WorkflowModel
 internal import WorkflowPlanning
 
@@ -99,7 +99,7 @@ extension OperationRows {
     }
 }
 
-extension AsyncOperations.FailFast {
+extension OperationScheduling.FailFast {
     init(_ policy: WorkflowModel.FailFast) {
         self =
             switch policy {

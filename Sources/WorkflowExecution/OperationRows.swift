@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 
 /// What rows are added to: the graph of a run, and the rows that join it later.
 protocol OperationRows {

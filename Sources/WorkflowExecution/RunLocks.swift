@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import WorkflowModel
 
 /// The locks of a run: its pools and its mutexes. Names are the

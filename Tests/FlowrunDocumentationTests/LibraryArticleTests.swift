@@ -6,6 +6,7 @@ import Testing
 @Suite struct LibraryArticleTests {
     private static let catalog = "Sources/AsyncOperations/AsyncOperations.docc"
     private static let tests = "Tests/AsyncOperationsTests"
+    private static let schedulerTests = "Tests/OperationSchedulingTests"
     private static let programTests = "Tests/FlowrunEndToEndTests"
 
     @Test(arguments: [
@@ -50,7 +51,10 @@ import Testing
     }
 
     @Test func `each test in the table of cases exists and says which case it proves`() throws {
-        let proofs = (library: try Self.proofs(in: Self.tests), program: try Self.proofs(in: Self.programTests))
+        let proofs = (
+            library: try Self.proofs(in: Self.tests, Self.schedulerTests),
+            program: try Self.proofs(in: Self.programTests)
+        )
         var count = 0
         var unproved: Set<String> = []
         for line in try PackageDocument("\(Self.catalog)/ConformanceCases.md").lines {
@@ -73,11 +77,13 @@ import Testing
     }
 
     /// The names of tests by the cases in the comment above them.
-    private static func proofs(in tests: String) throws -> [String: Set<String>] {
+    private static func proofs(in folders: String...) throws -> [String: Set<String>] {
         var proofs: [String: Set<String>] = [:]
-        let folder = URL(filePath: "\(PackageFolder.path)/\(tests)")
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+        let files = try folders.flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: "\(PackageFolder.path)/\(folder)")
+                .map { URL(filePath: "\(PackageFolder.path)/\(folder)/\($0)") }
+        }
+        for file in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             let test = /\/\/\ ([A-Z][0-9]+(?:,\ [A-Z][0-9]+)*)\n\s*@Test.*?func\ `(.*?)`/.dotMatchesNewlines()
             for match in text.matches(of: test) {

@@ -17,9 +17,9 @@ ROW = re.compile(r"^\| ([A-Z]\d+) \| (.*?) \| .* \|$", re.MULTILINE)
 SHOWN = 4
 
 
-def proofs(folder):
+def proofs(*folders):
     names = {}
-    for file in sorted(pathlib.Path(folder).rglob("*.swift")):
+    for file in sorted(file for folder in folders for file in pathlib.Path(folder).rglob("*.swift")):
         for cases, name in PROOF.findall(file.read_text(encoding="utf-8")):
             for case in cases.split(", "):
                 known = names.setdefault(case, [])
@@ -29,7 +29,7 @@ def proofs(folder):
 
 
 def main():
-    library = proofs("Tests/AsyncOperationsTests")
+    library = proofs("Tests/AsyncOperationsTests", "Tests/OperationSchedulingTests")
     program = proofs("Tests/FlowrunEndToEndTests")
 
     def row(match):

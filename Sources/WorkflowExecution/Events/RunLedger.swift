@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel

@@ -1,4 +1,4 @@
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// A random graph with everything that a graph can have, and what happens to it.
 struct Scenario {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Ten thousand random graphs in virtual time, each held against the invariants of research/seeds.md section 2.
 @Suite struct RandomSchedulesTests {

@@ -7,9 +7,9 @@
 ///
 /// All state lives in dense arrays, one row an operation; a waiting operation costs memory and nothing else. Handling an
 /// event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
-public struct OperationScheduler: Sendable {
+package struct OperationScheduler: Sendable {
     /// What happened outside.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         /// Once, first; only `suspend`, `resume` and `width` may come before it.
         case begin
         /// The work of a started operation is over: `success`, `failure` or `skipped`. What a stopped operation
@@ -48,7 +48,7 @@ public struct OperationScheduler: Sendable {
     }
 
     /// What a condition says.
-    public enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         case run
         /// It is false.
         case skip
@@ -57,7 +57,7 @@ public struct OperationScheduler: Sendable {
     }
 
     /// What is to be done outside.
-    public enum Command: Sendable, Hashable {
+    package enum Command: Sendable, Hashable {
         /// Begin an attempt, counted from 1, of the work of an operation; answer with `ended` when it is over.
         case start(OperationID, attempt: Int)
         /// Make a started operation end soon. Its `ended` is still awaited: slots and locks stay taken until then.
@@ -111,7 +111,7 @@ public struct OperationScheduler: Sendable {
     var dependents = Adjacency()
     var needs = Adjacency()
     /// Whether `acquired`, `released`, `waiting` and `ready` are told.
-    public var tellsLocks = false
+    package var tellsLocks = false
     var width: Int
     var running = 0
     var states: [State] = []
@@ -145,7 +145,7 @@ public struct OperationScheduler: Sendable {
 
     /// `width` is how many operations may run at once, at least 1; `seed` makes what back-offs leave to chance.
     /// O(rows + edges).
-    public init(_ graph: OperationGraph, width: Int, seed: UInt64 = 0) {
+    package init(_ graph: OperationGraph, width: Int, seed: UInt64 = 0) {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
@@ -155,24 +155,24 @@ public struct OperationScheduler: Sendable {
     }
 
     /// The outcome of an operation or group; nil before its end.
-    public func outcome(of id: OperationID) -> OperationOutcome? {
+    package func outcome(of id: OperationID) -> OperationOutcome? {
         states[id.row].phase == .finished ? states[id.row].outcome : nil
     }
 
     /// What the end of an operation or group is put down to; nil before its end.
-    public func cause(of id: OperationID) -> OperationCause? {
+    package func cause(of id: OperationID) -> OperationCause? {
         states[id.row].phase == .finished ? states[id.row].cause : nil
     }
 
     /// Whether everything is over.
-    public var isFinished: Bool { states[0].phase == .finished }
+    package var isFinished: Bool { states[0].phase == .finished }
 
     /// The number of rows, those that were added since the beginning included.
-    public var count: Int { states.count }
+    package var count: Int { states.count }
 
     /// Takes one event at a time that never goes backwards, measured from any fixed point. After the end of `.root`
     /// nothing happens any more.
-    public mutating func handle(_ event: Event, at time: Duration) -> [Command] {
+    package mutating func handle(_ event: Event, at time: Duration) -> [Command] {
         if case .frozen(let time) = event { clocks.freeze(for: time) }
         clocks.advance(to: time)
         guard !isFinished else { return [] }

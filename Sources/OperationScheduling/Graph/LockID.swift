@@ -1,30 +1,30 @@
 /// A lock of an `OperationGraph`: so many units of something that operations and groups share.
-public struct LockID: Hashable, Sendable {
+package struct LockID: Hashable, Sendable {
     let value: UInt32
 
     init(_ index: Int) { value = UInt32(index) }
 
     /// The lock that was added as number `index`. In an expansion, a number that the graph does not have makes a mutex.
-    public init(index: Int) { value = UInt32(index) }
+    package init(index: Int) { value = UInt32(index) }
 
     /// Its number, from 0, in the order in which the locks were added.
-    public var index: Int { Int(value) }
+    package var index: Int { Int(value) }
 }
 
 extension LockID: CustomStringConvertible {
     /// The number, such as `lock 3`.
-    public var description: String { "lock \(value)" }
+    package var description: String { "lock \(value)" }
 }
 
 /// What an operation or group takes of a lock while it runs.
-public struct LockRequest: Hashable, Sendable {
+package struct LockRequest: Hashable, Sendable {
     /// What it is taken of.
-    public let lock: LockID
+    package let lock: LockID
     /// How much of it, at least 1 and at most the lock's capacity.
-    public let units: Int
+    package let units: Int
 
     /// One unit unless told otherwise.
-    public init(lock: LockID, units: Int = 1) {
+    package init(lock: LockID, units: Int = 1) {
         precondition(units >= 1, "\(units) units of \(lock) are nothing to ask for")
         self.lock = lock
         self.units = units

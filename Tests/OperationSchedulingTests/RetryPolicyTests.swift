@@ -1,4 +1,4 @@
-import AsyncOperations
+import OperationScheduling
 import Testing
 
 @Suite struct RetryPolicyTests {

@@ -1,4 +1,4 @@
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Reads the command log of a run like the log of a real one and holds it against the invariants of research/seeds.md
 /// section 2, round by round where groups are tried again.

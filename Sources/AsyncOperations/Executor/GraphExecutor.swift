@@ -3,24 +3,24 @@
 ///
 /// It ends when its last operation has ended, never before, also when it is cancelled. Cancellation goes down to the
 /// running operations, outcomes come up; nothing finishes twice.
-public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
+package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
     /// The work of one attempt of an operation. Returns `success`, `failure` or `skipped`, and whether a failure is of a
     /// kind that is worth another attempt; it learns through its context that it is to stop, and decides itself how fast
     /// it can.
-    public typealias Work = @Sendable (OperationContext) async -> (outcome: OperationOutcome, mayRetry: Bool)
+    package typealias Work = @Sendable (OperationContext) async -> (outcome: OperationOutcome, mayRetry: Bool)
 
     /// What only somebody else can answer while the graph runs. Asked in the isolation of `run`, answered on the spot.
-    public struct Questions {
+    package struct Questions {
         /// Whether something conditional is to run.
-        public var decide: (OperationID) -> OperationScheduler.Decision
+        package var decide: (OperationID) -> OperationScheduler.Decision
         /// The members of a group that expands; nil where they cannot be told, which is a failure of the group.
-        public var expand: (OperationID) -> OperationGraph.Expansion?
+        package var expand: (OperationID) -> OperationGraph.Expansion?
         /// The outcome of a group that concludes, given what its members make of it, and whether a failure is worth
         /// another round.
-        public var conclude: (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool)
+        package var conclude: (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool)
 
         /// Everything runs, nothing expands, and groups end as their members say, unless told otherwise.
-        public init(
+        package init(
             decide: @escaping (OperationID) -> OperationScheduler.Decision = { _ in .run },
             expand: @escaping (OperationID) -> OperationGraph.Expansion? = { _ in nil },
             conclude: @escaping (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) = {
@@ -42,7 +42,7 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
 
     /// `width` is how many operations may run at once, at least 1. Deadlines are measured on `clock`. `tellsLocks` adds
     /// what becomes of locks to the commands that are observed.
-    public init(
+    package init(
         _ graph: OperationGraph, width: Int, clock: C, tellsLocks: Bool = false, work: @escaping Work
     ) {
         self.graph = graph
@@ -54,33 +54,33 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
 
     /// Asks an operation, a group or everything but hooks to stop. From any thread, also before `run`; never waits;
     /// does nothing to what has ended. So do all that follow.
-    public func cancel(_ id: OperationID = .root) { mailbox.post(.cancel(id)) }
+    package func cancel(_ id: OperationID = .root) { mailbox.post(.cancel(id)) }
 
     /// Asks everything to stop, hooks included.
-    public func abort() { mailbox.post(.abort) }
+    package func abort() { mailbox.post(.abort) }
 
     /// How many operations may run at once from now on, at least 1; lowering it stops nothing.
-    public func setWidth(_ width: Int) { mailbox.post(.width(width)) }
+    package func setWidth(_ width: Int) { mailbox.post(.width(width)) }
 
     /// Nothing starts any more until `resume`; what runs goes on. Before `run`: nothing starts at all.
-    public func suspend() { mailbox.post(.suspend) }
+    package func suspend() { mailbox.post(.suspend) }
 
     /// Ends a suspension.
-    public func resume() { mailbox.post(.resume) }
+    package func resume() { mailbox.post(.resume) }
 
     /// Says that all clocks stood still for so long.
-    public func noteFreeze(of time: Duration) { mailbox.post(.frozen(time)) }
+    package func noteFreeze(of time: Duration) { mailbox.post(.frozen(time)) }
 
     /// Adds members to a group that is open or running. Expansions have to come in the order of their rows.
-    public func add(_ expansion: OperationGraph.Expansion, to group: OperationID) {
+    package func add(_ expansion: OperationGraph.Expansion, to group: OperationID) {
         mailbox.post(.added(group, expansion))
     }
 
     /// Says that an open group takes no more members.
-    public func close(_ group: OperationID) { mailbox.post(.close(group)) }
+    package func close(_ group: OperationID) { mailbox.post(.close(group)) }
 
     /// Removes a dependency of something that has not started.
-    public func unlink(dependent: OperationID, prerequisite: OperationID) {
+    package func unlink(dependent: OperationID, prerequisite: OperationID) {
         mailbox.post(.unlink(dependent: dependent, prerequisite: prerequisite))
     }
 
@@ -89,7 +89,7 @@ public final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duratio
     /// `observe` hears of every command, in order, before it is carried out and on the caller's executor. Cancelling the
     /// calling task cancels all operations; the call still returns only after the last one has ended.
     @discardableResult
-    public func run(
+    package func run(
         questions: Questions = Questions(), _ observe: (OperationScheduler.Command) -> Void = { _ in }
     ) async -> OperationOutcome {
         let start = clock.now

@@ -3,25 +3,25 @@ extension OperationGraph {
     ///
     /// Built like a graph, without an outermost group: rows outside any `beginGroup` become direct members of the group
     /// that is expanded. The rows are appended behind all others, so their ids are known beforehand.
-    public struct Expansion: Sendable {
+    package struct Expansion: Sendable {
         var table: RowTable
 
         /// `firstRow` is the number of rows that there are by then: those of the graph and of all earlier expansions,
         /// dropped ones included.
-        public init(firstRow: Int) { table = RowTable(firstRow: firstRow) }
+        package init(firstRow: Int) { table = RowTable(firstRow: firstRow) }
 
         /// The ids of the rows so far.
-        public var rows: Range<Int> { table.firstRow..<table.end }
+        package var rows: Range<Int> { table.firstRow..<table.end }
 
         /// Adds an operation to the group that is open.
         @discardableResult
-        public mutating func addOperation(_ options: Options = Options()) -> OperationID {
+        package mutating func addOperation(_ options: Options = Options()) -> OperationID {
             table.append(options)
         }
 
         /// Opens a group, as in `OperationGraph.beginGroup`.
         @discardableResult
-        public mutating func beginGroup(
+        package mutating func beginGroup(
             _ options: Options = Options(), limit: ConcurrencyLimit = .unlimited, failFast: FailFast? = nil,
             isExpandable: Bool = false, concludes: Bool = false, isOpen: Bool = false
         ) -> OperationID {
@@ -32,19 +32,19 @@ extension OperationGraph {
 
         /// Opens a hook of the open group, as in `OperationGraph.beginHook`. There has to be an open group.
         @discardableResult
-        public mutating func beginHook(_ kind: Hook) -> OperationID {
+        package mutating func beginHook(_ kind: Hook) -> OperationID {
             table.beginHook(kind)
         }
 
         /// Closes the group or hook that is open.
-        public mutating func endGroup() {
+        package mutating func endGroup() {
             precondition(table.openCount > 0, "endGroup without beginGroup")
             table.endGroup()
         }
 
         /// Lets `dependent`, which is one of the new rows, start only after `prerequisite`, any row at all, has ended
         /// in the way that `kind` asks for.
-        public mutating func addDependency(
+        package mutating func addDependency(
             of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind = .ok
         ) {
             precondition(dependent.row >= table.firstRow, "\(dependent) is not one of the new rows")

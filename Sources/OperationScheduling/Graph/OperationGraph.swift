@@ -2,27 +2,27 @@
 ///
 /// Rows are added in preorder, so that a group's members are one interval. Adding is O(1); nothing here searches for
 /// cycles, which is the planner's work.
-public struct OperationGraph: Sendable {
+package struct OperationGraph: Sendable {
     /// What an operation or group may be given beside its place.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Higher starts earlier among those that are ready; equals start in the order of their rows.
-        public var priority: UInt32
+        package var priority: UInt32
         /// The longest that one attempt of an operation, or the body of a group in one round, may take; nil for no
         /// limit.
-        public var timeout: Duration?
+        package var timeout: Duration?
         /// Whether a failure or timeout leaves the group around it unharmed.
-        public var toleratesFailure: Bool
+        package var toleratesFailure: Bool
         /// Whether and when it is tried again; nil for one attempt.
-        public var retry: RetryPolicy?
+        package var retry: RetryPolicy?
         /// What it holds from its start to its end; all are taken together. Each lock at most once.
-        public var locks: [LockRequest]
+        package var locks: [LockRequest]
         /// Whether a `decide` command asks, once all needs have ended, if it is to run.
-        public var isConditional: Bool
+        package var isConditional: Bool
         /// Whether its edges only say when: all count as `.done`, and the condition decides.
-        public var waitsForAll: Bool
+        package var waitsForAll: Bool
 
         /// No limit of time, no tolerance, one attempt, the lowest priority, unless told otherwise.
-        public init(
+        package init(
             priority: UInt32 = 0, timeout: Duration? = nil, toleratesFailure: Bool = false,
             retry: RetryPolicy? = nil, locks: [LockRequest] = [], isConditional: Bool = false,
             waitsForAll: Bool = false
@@ -52,7 +52,7 @@ public struct OperationGraph: Sendable {
     private(set) var lockCapacities: [Int] = []
 
     /// A graph with nothing but its outermost group.
-    public init(
+    package init(
         limit: ConcurrencyLimit = .unlimited, failFast: FailFast = .off, timeout: Duration? = nil,
         concludes: Bool = false, isOpen: Bool = false, minimumCapacity: Int = 0
     ) {
@@ -63,11 +63,11 @@ public struct OperationGraph: Sendable {
     }
 
     /// The number of rows, the outermost group included.
-    public var count: Int { table.rows.count }
+    package var count: Int { table.rows.count }
 
     /// Adds an operation to the group that is open.
     @discardableResult
-    public mutating func addOperation(_ options: Options = Options()) -> OperationID {
+    package mutating func addOperation(_ options: Options = Options()) -> OperationID {
         table.append(options)
     }
 
@@ -78,7 +78,7 @@ public struct OperationGraph: Sendable {
     /// outcome when everything inside has ended (`conclude`). One that `isOpen` takes `added` members and does not end
     /// before it is closed or stopped.
     @discardableResult
-    public mutating func beginGroup(
+    package mutating func beginGroup(
         _ options: Options = Options(), limit: ConcurrencyLimit = .unlimited, failFast: FailFast? = nil,
         isExpandable: Bool = false, concludes: Bool = false, isOpen: Bool = false
     ) -> OperationID {
@@ -89,12 +89,12 @@ public struct OperationGraph: Sendable {
     /// Opens a group of rows that run when the body of the open group has ended: at most one of each kind in a group,
     /// behind its members. Nothing outside may need a hook or what is in it, and a hook needs nothing outside.
     @discardableResult
-    public mutating func beginHook(_ kind: Hook) -> OperationID {
+    package mutating func beginHook(_ kind: Hook) -> OperationID {
         table.beginHook(kind)
     }
 
     /// Closes the group or hook that is open.
-    public mutating func endGroup() {
+    package mutating func endGroup() {
         precondition(table.openCount > 1, "endGroup without beginGroup")
         table.endGroup()
     }
@@ -102,7 +102,7 @@ public struct OperationGraph: Sendable {
     /// Lets `dependent` start only after `prerequisite` has ended in the way that `kind` asks for. Neither may be
     /// inside the other; an edge given twice counts twice and does no harm. What needs a member of a group that is
     /// tried again goes on when that member ends in any round.
-    public mutating func addDependency(
+    package mutating func addDependency(
         of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind = .ok
     ) {
         table.edges.append(RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
@@ -110,7 +110,7 @@ public struct OperationGraph: Sendable {
 
     /// A lock with so many units, at least 1, of which operations and groups may ask for some or all; one unit makes
     /// a mutex.
-    public mutating func addLock(capacity: Int = 1) -> LockID {
+    package mutating func addLock(capacity: Int = 1) -> LockID {
         precondition(capacity >= 1, "a lock with \(capacity) units could never be had")
         lockCapacities.append(capacity)
         return LockID(lockCapacities.count - 1)

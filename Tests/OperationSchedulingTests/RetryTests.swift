@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 @Suite struct RetryTests {
     typealias Behaviour = VirtualRun.Behaviour

@@ -13,7 +13,7 @@ public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Why the outcome is what it is. A cause points at another operation, whose own cause continues the chain.
-public enum OperationCause: Sendable, Hashable {
+package enum OperationCause: Sendable, Hashable {
     /// The operation's work itself: it succeeded, or it failed by itself.
     case itself
     /// The end of something it needs.
@@ -56,7 +56,7 @@ public enum FailFast: UInt8, Sendable, Hashable {
 }
 
 /// How many things a group lets happen at once.
-public enum ConcurrencyLimit: Sendable, Hashable {
+package enum ConcurrencyLimit: Sendable, Hashable {
     case unlimited
     /// Running operations anywhere inside the group.
     case operations(Int)

@@ -1,16 +1,16 @@
 internal import Synchronization
 
 /// What the work of a running operation knows about itself.
-public final class OperationContext: Sendable {
+package final class OperationContext: Sendable {
     private enum State {
         case running(handler: (@Sendable (OperationCause) -> Void)?)
         case stopped(OperationCause)
     }
 
     /// The operation whose work this is.
-    public let id: OperationID
+    package let id: OperationID
     /// Which attempt it is, from 1.
-    public let attempt: Int
+    package let attempt: Int
     private let state = Mutex(State.running(handler: nil))
     private let tellLingering: @Sendable () -> Void
 
@@ -22,16 +22,16 @@ public final class OperationContext: Sendable {
 
     /// Says that the work itself is over and only its clean-up goes on, to which the operation's own limit of time does
     /// not apply. Limits of groups still do.
-    public func endTimeLimit() { tellLingering() }
+    package func endTimeLimit() { tellLingering() }
 
     /// Why the work is to stop; nil while nobody asked for it.
-    public var stopCause: OperationCause? {
+    package var stopCause: OperationCause? {
         state.withLock { if case .stopped(let cause) = $0 { cause } else { nil } }
     }
 
     /// Calls `handler` once, when the work is to stop: at once where that has been asked for already. A second handler
     /// takes the place of the first. Runs wherever the scheduler runs and must not block.
-    public func onStop(_ handler: @escaping @Sendable (OperationCause) -> Void) {
+    package func onStop(_ handler: @escaping @Sendable (OperationCause) -> Void) {
         let cause: OperationCause? = state.withLock { state in
             if case .stopped(let cause) = state { return cause }
             state = .running(handler: handler)

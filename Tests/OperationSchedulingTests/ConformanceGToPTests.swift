@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Cases of research/seeds.md, section 3, letters G to P, that no other test of the scheduler has.
 @Suite struct ConformanceGToPTests {

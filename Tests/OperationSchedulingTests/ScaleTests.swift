@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Hundreds of thousands of rows: linear, without recursion (research/seeds.md, sections 0 and 7; F9, Q10).
 @Suite(.serialized) struct ScaleTests {

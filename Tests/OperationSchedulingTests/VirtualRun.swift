@@ -1,4 +1,4 @@
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Runs a graph through the scheduler in virtual time: operations last as long as they are told to, hours cost nothing.
 struct VirtualRun {

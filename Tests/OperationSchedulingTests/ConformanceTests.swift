@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 /// Cases of research/seeds.md, section 3, that no other test of the scheduler is about.
 @Suite struct ConformanceTests {

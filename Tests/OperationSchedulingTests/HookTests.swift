@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AsyncOperations
+@testable import OperationScheduling
 
 @Suite struct HookTests {
     typealias Behaviour = VirtualRun.Behaviour
