@@ -39,6 +39,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
         target("SourceDiagnostics"),
         target("YAMLSyntax", ["CLibYAML", "SourceDiagnostics"]),
@@ -52,8 +53,8 @@ let package = Package(
         target(
             "WorkflowExecution",
             [
-                "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "OperationScheduling", "ProcessExecution",
-                "RunEvents", "SourceDiagnostics",
+                "CCrypto", "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "OperationScheduling",
+                "ProcessExecution", "RunEvents", "SourceDiagnostics",
             ]),
         target("Reporting", ["RunEvents", "SourceDiagnostics"]),
         target(
