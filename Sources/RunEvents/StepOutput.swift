@@ -1,6 +1,9 @@
 /// Bytes a step has written: whole lines with their ends, unless `isPartial`.
 package struct StepOutput: Sendable {
     package enum Stream: String, Sendable {
+        /// Standard output and standard error through one pipe, in the order in which they were written.
+        case output
+        /// The two apart, each through a pipe of its own.
         case stdout, stderr
     }
 
