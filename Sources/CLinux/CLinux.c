@@ -17,62 +17,125 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
 
-// What the child reads and, in `error`, writes: it shares the parent's memory until it has become the program.
-struct child {
-    const struct clinux_spawn_request *request;
-    const sigset_t *defaulted;
-    int error;
-};
+static int closes_all_on_exec = 0;
 
-// Runs in the child, on its own stack in the parent's memory, while the parent's thread waits: nothing but system calls,
-// no allocation, no lock. The C library's errno is the parent's, which does not look at it meanwhile.
-static int become_program(void *argument) {
-    struct child *child = argument;
-    const struct clinux_spawn_request *request = child->request;
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t none;
-    sigemptyset(&none);
-
-    // Handlers end with exec by themselves; what is ignored would stay ignored.
-    for (int signal = 1; signal < NSIG; signal++)
-        if (sigismember(child->defaulted, signal) == 1) sigaction(signal, &action, NULL);
-    if (setsid() < 0) goto failed;
-    if (request->working_directory != NULL && chdir(request->working_directory) != 0) goto failed;
-    int input = request->standard_input >= 0 ? request->standard_input : open("/dev/null", O_RDONLY);
-    if (input < 0) goto failed;
-    if (input != STDIN_FILENO && dup2(input, STDIN_FILENO) < 0) goto failed;
-    if (dup2(request->standard_output, STDOUT_FILENO) < 0) goto failed;
-    if (dup2(request->standard_error, STDERR_FILENO) < 0) goto failed;
-    if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) != 0) {
-        // Linux before 5.9.
-        for (int descriptor = STDERR_FILENO + 1; descriptor < 65536; descriptor++) close(descriptor);
-    }
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execve(request->path, request->argv, request->envp);
-failed:
-    child->error = errno;
-    _exit(127);
+void clinux_close_all_on_exec(void) {
+    // Linux before 5.11 does not know the flag; each new process closes what it has then.
+    closes_all_on_exec = syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd) {
-    // As posix_spawn does it, a vfork with a stack of its own, but with the pidfd from the kernel at once, the stack
-    // kept for the next time, and no system call for each of 64 signals. A spawn is the one thing that a run of a
-    // thousand short steps is made of; this form costs less than posix_spawn (make bench).
-    static _Alignas(16) char stack[64 * 1024];
-    struct child child = {.request = request, .defaulted = defaulted, .error = 0};
+// One system call of the child. It shares the parent's memory, errno and all other thread-local storage included: no
+// function of the C library may run in it.
+#if defined(__x86_64__)
+static inline __attribute__((always_inline)) long call(long number, long a, long b, long c, long d) {
+    long result;
+    register long fourth __asm__("r10") = d;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+#elif defined(__aarch64__)
+static inline __attribute__((always_inline)) long call(long number, long a, long b, long c, long d) {
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    return x0;
+}
+#else
+#define PARENT_WAITS 1
+static long call(long number, long a, long b, long c, long d) {
+    long result = syscall(number, a, b, c, d);
+    return result < 0 ? -errno : result;
+}
+#endif
+
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PARENT_WAITS 1
+#endif
+#ifndef PARENT_WAITS
+#define PARENT_WAITS 1
+#endif
+
+// Runs in the child, on its own stack in the parent's memory, until it has become the program.
+__attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_program(void *argument) {
+    struct clinux_child *child = argument;
+    static const uint64_t no_signals = 0;
+    // As the kernel knows it: handler, flags, restorer, mask.
+    static const uint64_t default_action[4] = {0};
+    long result;
+
+    // Handlers end with exec by themselves; what is ignored would stay ignored.
+    for (uint64_t left = child->defaulted; left != 0; left &= left - 1)
+        call(SYS_rt_sigaction, __builtin_ctzll(left) + 1, (long)default_action, 0, sizeof no_signals);
+    child->failed_call = CLINUX_FAILED_SETUP;
+    if ((result = call(SYS_setsid, 0, 0, 0, 0)) < 0) goto failed;
+    if ((result = call(SYS_dup3, child->standard_input, STDIN_FILENO, 0, 0)) < 0) goto failed;
+    if ((result = call(SYS_dup3, child->standard_output, STDOUT_FILENO, 0, 0)) < 0) goto failed;
+    if ((result = call(SYS_dup3, child->standard_error, STDERR_FILENO, 0, 0)) < 0) goto failed;
+    if (!closes_all_on_exec && call(SYS_close_range, STDERR_FILENO + 1, ~0U, 0, 0) != 0) {
+        // Linux before 5.9.
+        for (int descriptor = STDERR_FILENO + 1; descriptor < 65536; descriptor++) call(SYS_close, descriptor, 0, 0, 0);
+    }
+    child->failed_call = CLINUX_FAILED_CHDIR;
+    if (child->working_directory != NULL && (result = call(SYS_chdir, (long)child->working_directory, 0, 0, 0)) < 0)
+        goto failed;
+    child->failed_call = CLINUX_FAILED_EXEC;
+    call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&no_signals, 0, sizeof no_signals);
+    result = call(SYS_execve, (long)child->path, (long)child->argv, (long)child->envp, 0);
+failed:
+    child->error = (int)-result;
+    for (;;) call(SYS_exit_group, 127, 0, 0, 0);
+}
+
+pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
+    // Like posix_spawn, but with the pidfd from the kernel at once, without a system call for each of 64 signals, and
+    // without a wait for the exec: a run of a thousand short steps is made of spawns.
+    static int waits = PARENT_WAITS;
+    const int flags = CLONE_VM | CLONE_PIDFD | SIGCHLD;
     sigset_t all, before;
     sigfillset(&all);
+    child->error = 0;
     // No handler of this process may run in the child. The mask is the calling thread's alone.
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    *pid = clone(become_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, pidfd);
-    int error = *pid < 0 ? errno : child.error;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (*pid >= 0 && error != 0) {
-        waitpid(*pid, NULL, 0);
-        close(*pidfd);
+    pid_t pid = clone(become_program, stack, waits ? flags | CLONE_VFORK : flags, child, pidfd);
+    if (pid < 0 && !waits && (errno == EINVAL || errno == EPERM || errno == ENOSYS)) {
+        // Some filters of system calls know vfork and threads, and nothing between.
+        pid = clone(become_program, stack, flags | CLONE_VFORK, child, pidfd);
+        waits = pid > 0;
     }
-    return error;
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return pid < 0 ? -error : pid;
+}
+
+// What the child does needs a few hundred bytes; a handler of a signal, which cannot run, would need some thousands.
+static const size_t stack_size = 32 * 1024;
+
+void *clinux_make_stack(void) {
+    size_t guard = sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, guard + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    if (mprotect(memory, guard, PROT_NONE) != 0) {
+        int error = errno;
+        munmap(memory, guard + stack_size);
+        errno = error;
+        return NULL;
+    }
+    return memory + guard + stack_size;
+}
+
+void clinux_free_stack(void *stack) {
+    size_t size = sysconf(_SC_PAGESIZE) + stack_size;
+    munmap((char *)stack - size, size);
 }
 
 int clinux_reap(int pidfd, struct clinux_ending *ending) {
@@ -96,10 +159,19 @@ int clinux_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
 }
 
-int clinux_pipe(int ends[2]) {
-    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+int clinux_pipe(int *reading, int *writing) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
     // The ends are two open file descriptions: the flag stays on this side.
-    return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+        int error = errno;
+        close(ends[0]);
+        close(ends[1]);
+        return -error;
+    }
+    *reading = ends[0];
+    *writing = ends[1];
+    return 0;
 }
 
 void clinux_grow_pipe(int pipe) { fcntl(pipe, F_SETPIPE_SZ, 1 << 20); }
@@ -180,10 +252,11 @@ int clinux_connect(int folder, const char *name, int limit) {
     return descriptor;
 }
 
-void clinux_ignored_signals(sigset_t *set) {
-    sigemptyset(set);
-    for (int signal = 1; signal < NSIG; signal++) {
+uint64_t clinux_ignored_signals(void) {
+    uint64_t ignored = 0;
+    for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action;
-        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN) sigaddset(set, signal);
+        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= 1ULL << (signal - 1);
     }
+    return ignored;
 }

@@ -6,7 +6,7 @@ internal import WorkflowModel
 
 /// One attempt of one step: its process, what it writes, what it hands on, and how it ended.
 @EventLoopActor
-final class StepRun {
+final class StepRun: ProcessObserver {
     /// What an attempt is given beside its command.
     struct Frame {
         let row: Int
@@ -24,7 +24,7 @@ final class StepRun {
     }
 
     let frame: Frame
-    private(set) var process: ChildProcess?
+    private(set) var process: (any RunningProcess)?
     private(set) var outputBytes = 0
     private(set) var tail = OutputTail()
     /// How the process ended; nil where there was none.
@@ -45,6 +45,10 @@ final class StepRun {
     private let secrets: RunSecrets
     private var streams: (output: StepStream, error: StepStream)
     private var isOverfull = false
+    /// Set as soon as the process has ended, so before `ending`.
+    private var early: ProcessEnding?
+    private var waiter: UnsafeContinuation<ProcessEnding, Never>?
+    private var onLinger: (@EventLoopActor () -> Void)?
 
     init(_ frame: Frame, recorder: EventRecorder, files: OutputFiles, secrets: RunSecrets) {
         self.frame = frame
@@ -68,18 +72,24 @@ final class StepRun {
         defer { if let file { files.drop(file) } }
         let settings: StepSettings
         let words: StepStarted.Command
+        let command: ProcessCommand
         do {
             words = try builder.words(of: frame.row)
             file = frame.declarations.contains(where: \.isInFile) ? try files.make() : nil
             settings = try builder.settings(
                 of: frame.row, attempt: frame.attempt, adding: file.map { [("FLOWRUN_OUTPUT", $0)] } ?? [])
-            process = try await spawn(try builder.command(for: frame.row, words, with: settings), in: context)
+            command = try builder.command(for: frame.row, words, with: settings)
+            process = try await spawn(command, in: context)
         } catch {
             refusal = error
             return false
         }
         guard let process else { return false }
         let ending = await attend(process, words, settings, in: context)
+        if case .notStarted(let error) = ending.status {
+            refusal = Refusal(error, of: command)
+            return false
+        }
         self.ending = ending
         guard ending.status == .exited(0) else { return false }
         do {
@@ -102,7 +112,8 @@ final class StepRun {
     }
 
     private func attend(
-        _ process: ChildProcess, _ words: StepStarted.Command, _ settings: StepSettings, in context: OperationContext
+        _ process: any RunningProcess, _ words: StepStarted.Command, _ settings: StepSettings,
+        in context: OperationContext
     ) async -> ProcessEnding {
         let (step, attempt) = (frame.step, frame.attempt)
         record(
@@ -112,20 +123,14 @@ final class StepRun {
                     item: frame.item.map(secrets.masked), view: frame.view)))
         onStart?()
         onStart = nil
-        process.mayRead = recorder.mayTakeOutput
-        process.onExit = { status in
-            self.record(.stepAttempt(step: step, attempt: attempt, status: ExitStatus(status)))
-        }
-        process.onLinger = { context.endTimeLimit() }
-        process.onSignal = { signal in
-            self.record(.stepSignal(step: step, attempt: attempt, signal: SignalName.of(signal)))
-        }
+        onLinger = { context.endTimeLimit() }
         if isFrozen { process.freeze() }
         let (signal, grace) = (settings.killSignal.number, settings.grace)
         context.onStop { _ in
             EventLoopActor.assumeIsolated { process.terminate(with: signal, grace: grace) }
         }
-        let ending = await process.wait()
+        let ending =
+            if let early = self.early { early } else { await withUnsafeContinuation { waiter = $0 } }
         streams.output.finish { write($0, $1, to: .stdout) }
         streams.error.finish { write($0, $1, to: .stderr) }
         return ending
@@ -151,20 +156,17 @@ final class StepRun {
     /// Nil where the step was stopped before there was a process.
     private func spawn(
         _ command: ProcessCommand, in context: OperationContext
-    ) async throws(Refusal) -> ChildProcess? {
+    ) async throws(Refusal) -> (any RunningProcess)? {
         let clock = EventLoopClock()
         let deadline = clock.now.advanced(by: Self.patience)
         var delay = Duration.milliseconds(20)
         while context.stopCause == nil {
             do {
-                return try ChildProcess(command) { stream, bytes in self.take(bytes, from: stream) }
+                return try ProcessSpawner.shared.start(command, for: self)
             } catch {
                 let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
                 guard isPassing, clock.now < deadline else {
-                    throw Refusal(
-                        Refusal.describe(
-                            error, program: command.arguments.first ?? "", folder: command.workingDirectory),
-                        errno: error.errno, isOutOfProcesses: isPassing)
+                    throw Refusal(error, of: command, isOutOfProcesses: isPassing)
                 }
                 try? await clock.sleep(until: clock.now.advanced(by: delay))
                 delay = min(delay * 2, .milliseconds(200))
@@ -173,12 +175,30 @@ final class StepRun {
         return nil
     }
 
-    // MARK: What it writes
+    // MARK: What its process tells
 
-    private func take(_ bytes: UnsafeRawBufferPointer, from stream: OutputStream) {
+    var mayTakeOutput: Bool { recorder.mayTakeOutput() }
+
+    func process(exited status: ProcessEnding.Status) {
+        record(.stepAttempt(step: frame.step, attempt: frame.attempt, status: ExitStatus(status)))
+    }
+
+    func processLingers() { onLinger?() }
+
+    func process(sent signal: Int32) {
+        record(.stepSignal(step: frame.step, attempt: frame.attempt, signal: SignalName.of(signal)))
+    }
+
+    func process(ended ending: ProcessEnding) {
+        early = ending
+        onLinger = nil
+        waiter.take()?.resume(returning: ending)
+    }
+
+    func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
         outputBytes += bytes.count
         switch stream {
-        case .standardOutput:
+        case .combined, .standardOutput:
             keep(bytes)
             streams.output.append(bytes) { write($0, $1, to: .stdout) }
         case .standardError:
@@ -243,6 +263,7 @@ extension ExitStatus {
             switch status {
             case .exited(let code): .exited(code)
             case .signalled(let number): .signalled(number)
+            case .notStarted: .exited(127)
             }
     }
 }

@@ -137,7 +137,7 @@ extension WorkflowRunner {
             .stepFinished(
                 StepFinished(
                     step: book.id(row),
-                    attempt: ending == nil ? (run?.frame.attempt ?? 1) - 1 : run?.frame.attempt ?? 0,
+                    attempt: run?.process == nil ? (run?.frame.attempt ?? 1) - 1 : run?.frame.attempt ?? 0,
                     outcome: outcome,
                     status: (ending?.status).map(ExitStatus.init), duration: ending?.duration, cause: traced,
                     outputs: outcome == .success ? results.details(of: row).outputs.map(logged) : [],

@@ -50,11 +50,16 @@ import Testing
     }
 
     @Test @EventLoopActor func `a missing program and a missing folder are told apart`() async throws {
-        let noProgram = #expect(throws: SpawnError.self) { try start(path: "/nowhere/x", folder: "/") }
-        #expect(noProgram?.errno == ENOENT)
-        #expect(noProgram?.subject == .program)
-        let noFolder = #expect(throws: SpawnError.self) { try start(path: "/bin/true", folder: "/nowhere") }
-        #expect(noFolder?.subject == .workingDirectory)
+        for (path, folder, subject) in [
+            ("/nowhere/x", "/", SpawnError.Subject.program), ("/bin/true", "/nowhere", .workingDirectory),
+        ] {
+            let error = SpawnError(errno: ENOENT, subject: subject)
+            let observer = Observer()
+            try start(path: path, folder: folder, for: observer)
+            #expect(await observer.wait().status == .notStarted(error))
+            #expect(observer.exits.isEmpty)
+            #expect(command(path, folder: folder).obstacle == error)
+        }
     }
 
     @Test @EventLoopActor func `a stop ends a whole group whose leader dies at once and whose member is deaf`()
@@ -102,19 +107,37 @@ import Testing
     }
 
     @Test @EventLoopActor func `a command waits with its output while nobody may read it`() async throws {
-        let collected = Collected()
-        let child = try start(path: "/bin/bash", arguments: ["-c", "head -c 1000000 /dev/zero"]) { _, bytes in
-            collected.output.append(contentsOf: bytes)
+        let observer = Observer()
+        observer.refusals = 3
+        observer.onOutput = { #expect(observer.refusals == 0) }
+        try start(path: "/bin/bash", arguments: ["-c", "head -c 1000000 /dev/zero"], for: observer)
+        _ = await observer.wait()
+        #expect(observer.output.count == 1_000_000)
+    }
+
+    @Test @EventLoopActor func `an observer is forgotten with the last call, and nothing of a process stays`()
+        async throws
+    {
+        weak var observer: Observer?
+        weak var process: (any RunningProcess)?
+        do {
+            let watching = Observer()
+            observer = watching
+            process = try start(path: "/bin/echo", arguments: ["x"], for: watching)
+            _ = await watching.wait()
         }
-        var refusals = 0
-        child.mayRead = {
-            #expect(refusals == 3 || collected.output.isEmpty)
-            if refusals < 3 { refusals += 1 } else { return true }
-            return false
-        }
-        _ = await child.wait()
-        #expect(refusals == 3)
-        #expect(collected.output.count == 1_000_000)
+        // What the end was told to may still be on its way out of the process' own code.
+        await turn()
+        #expect(observer == nil)
+        #expect(process == nil)
+    }
+
+    @Test @EventLoopActor func `streams share a pipe and keep their order unless they are to be told apart`()
+        async throws
+    {
+        let result = try await run("for n in 1 2 3; do echo $n; echo -$n >&2; done", separate: false)
+        #expect(result.combined == "1\n-1\n2\n-2\n3\n-3\n")
+        #expect(result.output + result.error == "")
     }
 
     @Test @EventLoopActor func `an environment is what it is made of, and later changes win`() async throws {
@@ -128,6 +151,15 @@ import Testing
         let result = try await run("env", environment: block)
         #expect(Set(result.output.split(separator: "\n")).isSuperset(of: ["A=1", "C=4", "AA=5"]))
         #expect(!result.output.contains("B=2"))
+    }
+
+    @Test @EventLoopActor func `a variable that is not set does not cut off those behind it`() async throws {
+        let changes: [(name: String, value: String?)] = [("A", "1"), ("C", "3"), ("PATH", "/usr/bin:/bin")]
+        let base = EnvironmentBlock(EnvironmentBlock(inheriting: nil), changes: changes)
+        let block = EnvironmentBlock(base, keeping: ["A", "B", "C", "PATH"])
+        let result = try await run("env", environment: block, additions: [("D", "4"), ("E", "")])
+        #expect(Set(result.output.split(separator: "\n")).isSuperset(of: ["A=1", "C=3", "D=4", "E="]))
+        #expect(block.variables.map(\.name) == ["A", "C", "PATH"])
     }
 
     @Test @EventLoopActor func `a thousand processes leave no descriptor behind`() async throws {
@@ -156,6 +188,7 @@ private struct Result {
     let ending: ProcessEnding
     let output: String
     let error: String
+    let combined: String
     let signals: [Int32]
 
     /// The number that stands behind a word in the output.
@@ -166,61 +199,108 @@ private struct Result {
 }
 
 @EventLoopActor
-private final class Collected {
+final class Observer: ProcessObserver {
     var output: [UInt8] = []
     var error: [UInt8] = []
+    var combined: [UInt8] = []
     var signals: [Int32] = []
+    var exits: [ProcessEnding.Status] = []
+    var lingers = 0
+    /// How often it does not take output yet.
+    var refusals = 0
+    var onOutput: (@EventLoopActor () -> Void)?
+    private var ending: ProcessEnding?
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    var mayTakeOutput: Bool {
+        guard refusals > 0 else { return true }
+        refusals -= 1
+        return false
+    }
+
+    func process(wrote bytes: UnsafeRawBufferPointer, to stream: ProcessExecution.OutputStream) {
+        switch stream {
+        case .combined: combined.append(contentsOf: bytes)
+        case .standardOutput: output.append(contentsOf: bytes)
+        case .standardError: error.append(contentsOf: bytes)
+        }
+        onOutput?()
+    }
+
+    func process(exited status: ProcessEnding.Status) { exits.append(status) }
+
+    func processLingers() { lingers += 1 }
+
+    func process(sent signal: Int32) { signals.append(signal) }
+
+    func process(ended ending: ProcessEnding) {
+        #expect(self.ending == nil)
+        self.ending = ending
+        onOutput = nil
+        waiter.take()?.resume()
+    }
+
+    func wait() async -> ProcessEnding {
+        if ending == nil { await withCheckedContinuation { waiter = $0 } }
+        return ending!
+    }
+}
+
+@EventLoopActor
+func command(
+    _ path: String, _ arguments: [String] = [], folder: String? = nil, environment: EnvironmentBlock? = nil,
+    additions: [(name: String, value: String)] = [], input: MemoryFile? = nil, separate: Bool = true
+) -> ProcessCommand {
+    ProcessCommand(
+        path: path, arguments: [path] + arguments, environment: environment ?? EnvironmentBlock(inheriting: environ),
+        additions: additions, workingDirectory: folder, standardInput: input, separatesStreams: separate)
 }
 
 @EventLoopActor
 @discardableResult
 private func start(
-    path: String, arguments: [String] = [], folder: String? = nil, environment: EnvironmentBlock? = nil,
-    input: [UInt8]? = nil, output: @escaping ChildProcess.OutputHandler = { _, _ in }
-) throws(SpawnError) -> ChildProcess {
-    var file: MemoryFile?
-    if let input { file = try MemoryFile(input) }
-    return try ChildProcess(
-        ProcessCommand(
-            path: path, arguments: [path] + arguments,
-            environment: environment ?? EnvironmentBlock(inheriting: environ), workingDirectory: folder,
-            standardInput: file),
-        output: output)
+    path: String, arguments: [String] = [], folder: String? = nil, for observer: Observer
+) throws(SpawnError) -> any RunningProcess {
+    try ProcessSpawner.shared.start(command(path, arguments, folder: folder), for: observer)
 }
 
 /// Runs a script, or `true`; stops it as soon as a word has come out of it.
 @EventLoopActor
 private func run(
-    _ script: String?, environment: EnvironmentBlock? = nil, input: [UInt8]? = nil, stopWhen word: String? = nil,
-    grace: Duration = .zero
+    _ script: String?, environment: EnvironmentBlock? = nil, additions: [(name: String, value: String)] = [],
+    input: [UInt8]? = nil, separate: Bool = true, stopWhen word: String? = nil, grace: Duration = .zero
 ) async throws -> Result {
-    let collected = Collected()
-    var process: ChildProcess?
-    let child = try start(
-        path: script == nil ? "/bin/true" : "/bin/bash", arguments: script.map { ["-c", $0] } ?? [],
-        environment: environment, input: input
-    ) { stream, bytes in
-        switch stream {
-        case .standardOutput: collected.output.append(contentsOf: bytes)
-        case .standardError: collected.error.append(contentsOf: bytes)
-        }
-        if let word, String(decoding: collected.output, as: UTF8.self).contains("\(word)") {
-            process?.terminate(with: SIGTERM, grace: grace)
+    let observer = Observer()
+    let file = try input.map { try MemoryFile($0) }
+    let process = try ProcessSpawner.shared.start(
+        command(
+            script == nil ? "/bin/true" : "/bin/bash", script.map { ["-c", $0] } ?? [], environment: environment,
+            additions: additions, input: file, separate: separate),
+        for: observer)
+    if let word {
+        observer.onOutput = {
+            guard String(decoding: observer.output, as: UTF8.self).contains("\(word)") else { return }
+            process.terminate(with: SIGTERM, grace: grace)
         }
     }
-    process = child
-    child.onSignal = { collected.signals.append($0) }
-    let ending = await child.wait()
+    let ending = await observer.wait()
     return Result(
-        ending: ending, output: String(decoding: collected.output, as: UTF8.self),
-        error: String(decoding: collected.error, as: UTF8.self), signals: collected.signals)
+        ending: ending, output: String(decoding: observer.output, as: UTF8.self),
+        error: String(decoding: observer.error, as: UTF8.self),
+        combined: String(decoding: observer.combined, as: UTF8.self), signals: observer.signals)
 }
 
-private func isAlive(_ pid: Int32) -> Bool {
+/// Lets the loop finish what it is doing now.
+@EventLoopActor
+func turn() async {
+    await withCheckedContinuation { done in Poller.shared.after(.milliseconds(1)) { done.resume() } }
+}
+
+func isAlive(_ pid: Int32) -> Bool {
     guard pid > 0, let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
     return !status.contains(") Z ")
 }
 
-private func descriptors() -> Int {
+func descriptors() -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
 }

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -11,22 +12,37 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-/// What a new process is made of. Pointers are only read during the call.
-struct clinux_spawn_request {
+/// What a new process is made of, and what kept it from becoming its program. All that pointers lead to stays as it is
+/// until the process is reaped.
+struct clinux_child {
     const char *path;              // no search: absolute, or relative to the working directory
     char *const *argv;
     char *const *envp;
     const char *working_directory; // NULL: the caller's
-    int standard_input;            // -1: /dev/null
+    int standard_input;            // these three are above 2
     int standard_output;
     int standard_error;
+    uint64_t defaulted;            // signals that get their default action; signal n is bit n - 1
+
+    // Written by the child; to be read once it is reaped.
+    int error;                     // 0, or the error number of the call that failed; the exit status is 127 then
+    int failed_call;               // which it was
 };
 
-/// Starts a process as the leader of a new session: no descriptor above 2, empty signal mask, default action for
-/// `defaulted` signals. Returns 0, or the error number of the step that failed.
-/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. The
-/// descriptors of the request are above 2. From one thread only; other threads go on meanwhile.
-int clinux_spawn(const struct clinux_spawn_request *request, const sigset_t *defaulted, pid_t *pid, int *pidfd);
+enum { CLINUX_FAILED_SETUP, CLINUX_FAILED_CHDIR, CLINUX_FAILED_EXEC };
+
+/// Starts a process as the leader of a new session: no descriptor above 2, empty signal mask. Returns its number, or a
+/// negative error number. The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to
+/// the caller. `child` and `stack` are the new process' until it is reaped. From one thread only.
+pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd);
+
+/// A stack for `clinux_spawn` with a guard below it; NULL with errno where there is no memory.
+void *clinux_make_stack(void);
+void clinux_free_stack(void *stack);
+
+/// Says that all descriptors above 2 are close-on-exec: those that are open are made so, and later ones are opened so.
+/// New processes need not close anything then.
+void clinux_close_all_on_exec(void);
 
 /// How a process ended and what it used.
 struct clinux_ending {
@@ -42,8 +58,9 @@ int clinux_reap(int pidfd, struct clinux_ending *ending);
 int clinux_pidfd_open(pid_t pid);
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// A pipe, close-on-exec; the read end does not block, the write end does (reliability F30). Returns 0, or -1 with errno.
-int clinux_pipe(int ends[2]);
+/// A pipe, close-on-exec; the read end does not block, the write end does, as programs expect of their standard output.
+/// Returns 0, or a negative error number.
+int clinux_pipe(int *reading, int *writing);
 
 /// Asks for a pipe of 1 MiB; a refusal does no harm.
 void clinux_grow_pipe(int pipe);
@@ -66,7 +83,7 @@ int clinux_accept(int listener, uid_t *peer);
 /// descriptor, or -1 with errno.
 int clinux_connect(int folder, const char *name, int limit);
 
-/// The signals that are ignored now, because the parent ignored them.
-void clinux_ignored_signals(sigset_t *set);
+/// The signals that are ignored now; signal n is bit n - 1.
+uint64_t clinux_ignored_signals(void);
 
 #endif

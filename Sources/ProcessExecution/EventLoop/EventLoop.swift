@@ -26,9 +26,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private init() {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard epoll >= 0, wakeup >= 0 else { giveUp("event loop") }
+        guard epoll >= 0, wakeup >= 0 else { giveUp("set up its event loop", errno) }
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
-        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event)
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { giveUp("set up its event loop", errno) }
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {

@@ -1,10 +1,16 @@
 internal import Glibc
 
-/// Ends flowrun where the machine does not even give it the few descriptors that it cannot do without, before any step
-/// has started. 125, as for everything that is neither a step's nor the workflow's fault.
-func giveUp(_ part: String) -> Never {
-    let reason = String(cString: strerror(errno)).lowercased()
-    let message = "flowrun: cannot set up its \(part): \(reason); allow it more descriptors (ulimit -n)\n"
+/// Ends flowrun where the machine refuses what it cannot do without. 125, as for everything that is neither a step's nor
+/// the workflow's fault. `operation` is a verb and its object.
+func giveUp(_ operation: String, _ error: Int32) -> Never {
+    let reason = String(cString: strerror(error)).lowercased()
+    let hint =
+        switch error {
+        case EMFILE, ENFILE: "; allow it more descriptors (ulimit -n)"
+        case ENOSPC: "; allow it more watches (/proc/sys/fs/epoll/max_user_watches)"
+        default: ""
+        }
+    let message = "flowrun: cannot \(operation): \(reason)\(hint)\n"
     _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     exit(125)
 }

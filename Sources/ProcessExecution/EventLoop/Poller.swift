@@ -16,62 +16,114 @@ package final class Poller {
         package static let write = Interest(rawValue: EPOLLOUT.rawValue)
     }
 
+    private struct Watch {
+        enum Stage {
+            /// Not known to the kernel yet.
+            case deferred
+            case begun
+            /// Begun, and over with its first event.
+            case once
+        }
+
+        let handler: Handler
+        var stage: Stage
+    }
+
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
-    private var handlers: [Handler?] = []
+    private var watches: [Watch?] = []
     /// Watches that have not begun, oldest first.
     private var deferred: [(descriptor: Int32, due: EventLoopClock.Instant)] = []
     /// Most programs that a build starts are over sooner.
     private static let deferral = Duration.milliseconds(2)
     let timers = Timers()
     private let epoll = EventLoop.shared.epoll
+    private var turnTime: EventLoopClock.Instant?
 
     private init() {
         watch(timers.descriptor, for: .read) { [timers] in timers.fire() }
     }
 
+    /// When this turn of the loop began to ask for the time: one reading of the clock for everything that happens at
+    /// once. Older than the clock by what the turn has taken so far.
+    package var now: EventLoopClock.Instant {
+        if let turnTime { return turnTime }
+        let time = EventLoopClock().now
+        turnTime = time
+        return time
+    }
+
+    /// Lets `now` read the clock again, after something in this turn that took long.
+    package func forgetTime() { turnTime = nil }
+
     /// Calls `handler` while the descriptor is ready, level-triggered. Returns the error number where the kernel
-    /// refuses, as it does for regular files (EPERM).
+    /// refuses regular files (EPERM); any other refusal ends flowrun.
     @discardableResult
     package func watch(_ descriptor: Int32, for interest: Interest, _ handler: @escaping Handler) -> Int32 {
-        var event = epoll_event(events: interest.rawValue, data: epoll_data_t(fd: descriptor))
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else { return errno }
-        setHandler(handler, for: descriptor)
+        guard control(EPOLL_CTL_ADD, descriptor, interest.rawValue) else { return EPERM }
+        set(Watch(handler: handler, stage: .begun), for: descriptor)
         return 0
     }
 
-    /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipes of
-    /// a short step, costs no system call and wakes nobody up.
-    func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
-        setHandler(handler, for: descriptor)
-        deferred.append((descriptor, EventLoopClock().now.advanced(by: Self.deferral)))
+    /// Calls `handler` once, when the descriptor is readable. Cheaper than a watch for what is closed then: `close` has
+    /// no watch to end.
+    func watchOnce(_ descriptor: Int32, _ handler: @escaping Handler) {
+        _ = control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
+        set(Watch(handler: handler, stage: .once), for: descriptor)
     }
 
-    private func setHandler(_ handler: @escaping Handler, for descriptor: Int32) {
-        while handlers.count <= Int(descriptor) { handlers.append(nil) }
-        handlers[Int(descriptor)] = handler
+    /// Begins a `watchOnce` again whose event came for nothing.
+    func watchOnceMore(_ descriptor: Int32) {
+        _ = control(EPOLL_CTL_MOD, descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
+    }
+
+    /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipe of
+    /// a short step, costs no system call and wakes nobody up.
+    func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
+        set(Watch(handler: handler, stage: .deferred), for: descriptor)
+        deferred.append((descriptor, now.advanced(by: Self.deferral)))
+    }
+
+    private func set(_ watch: Watch, for descriptor: Int32) {
+        while watches.count <= Int(descriptor) { watches.append(nil) }
+        watches[Int(descriptor)] = watch
     }
 
     private func beginDeferredWatches() {
-        let now = EventLoopClock().now
         while let first = deferred.first, first.due <= now {
             deferred.removeFirst()
-            var event = epoll_event(events: Interest.read.rawValue, data: epoll_data_t(fd: first.descriptor))
-            epoll_ctl(epoll, EPOLL_CTL_ADD, first.descriptor, &event)
+            _ = control(EPOLL_CTL_ADD, first.descriptor, Interest.read.rawValue)
+            watches[Int(first.descriptor)]?.stage = .begun
         }
+    }
+
+    /// Returns false where the descriptor is of a kind that cannot be watched.
+    private func control(_ operation: Int32, _ descriptor: Int32, _ events: UInt32) -> Bool {
+        var event = epoll_event(events: events, data: epoll_data_t(fd: descriptor))
+        if epoll_ctl(epoll, operation, descriptor, &event) == 0 { return true }
+        guard errno == EPERM else { giveUp("watch a descriptor", errno) }
+        return false
     }
 
     /// Ends the watch before the descriptor is closed.
     package func unwatch(_ descriptor: Int32) {
-        guard Int(descriptor) < handlers.count, handlers[Int(descriptor)] != nil else { return }
-        handlers[Int(descriptor)] = nil
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
+        guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)].take() else { return }
+        if watch.stage == .deferred {
+            deferred.removeAll { $0.descriptor == descriptor }
+        } else {
+            _ = control(EPOLL_CTL_DEL, descriptor, 0)
+        }
     }
 
-    /// Ends the watch and closes the descriptor, which takes it out of the epoll set by itself. Only for descriptors
-    /// that nobody else has a copy of.
+    /// Ends the watch and closes the descriptor. The watch of a closed descriptor goes on in the kernel while a new
+    /// child has a copy of it, and would report a number that means something else by then.
     func close(_ descriptor: Int32) {
-        if Int(descriptor) < handlers.count { handlers[Int(descriptor)] = nil }
-        if let index = deferred.firstIndex(where: { $0.descriptor == descriptor }) { deferred.remove(at: index) }
+        unwatch(descriptor)
+        Glibc.close(descriptor)
+    }
+
+    /// Closes a descriptor whose `watchOnce` has had its event, which leaves nothing to end.
+    func closeAfterEvent(_ descriptor: Int32) {
+        watches[Int(descriptor)] = nil
         Glibc.close(descriptor)
     }
 
@@ -86,15 +138,16 @@ package final class Poller {
                 // Without a limit where nothing is deferred: timers have a descriptor.
                 let limit: Int32 = deferred.isEmpty ? -1 : 2
                 let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), limit)
-                precondition(count >= 0 || errno == EINTR, "epoll_wait failed: errno \(errno)")
+                turnTime = nil
+                guard count >= 0 || errno == EINTR else { giveUp("wait for events", errno) }
                 defer { if !deferred.isEmpty { beginDeferredWatches() } }
                 guard count > 0 else { continue }
                 for event in events.prefix(Int(count)) {
                     let descriptor = event.data.fd
                     if loop.drainWakeup(descriptor) { continue }
-                    // An earlier handler of this round may have ended the watch.
-                    guard Int(descriptor) < handlers.count, let handler = handlers[Int(descriptor)] else { continue }
-                    handler()
+                    // An earlier handler of this turn may have ended the watch.
+                    guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)] else { continue }
+                    watch.handler()
                 }
             }
         }

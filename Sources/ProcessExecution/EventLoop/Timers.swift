@@ -26,7 +26,7 @@ final class Timers {
 
     nonisolated init() {
         descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-        guard descriptor >= 0 else { giveUp("timers") }
+        guard descriptor >= 0 else { giveUp("set up its timers", errno) }
     }
 
     func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
@@ -48,9 +48,10 @@ final class Timers {
 
     func fire() {
         var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
+        // EAGAIN: it was set to a later time after it had become ready.
+        guard read(descriptor, &count, 8) == 8 || errno == EAGAIN else { giveUp("read a timer", errno) }
         armed = nil
-        let now = EventLoopClock().now
+        let now = Poller.shared.now
         while let first = heap.min, first.time <= now {
             heap.removeMin()
             actions.removeValue(forKey: first.token.number)?()
@@ -68,6 +69,8 @@ final class Timers {
         var value = itimerspec()
         value.it_value = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &value, nil)
+        guard timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &value, nil) == 0 else {
+            giveUp("set a timer", errno)
+        }
     }
 }

@@ -1,293 +1,249 @@
 internal import CLinux
 internal import Glibc
 
-/// A running command: one process that flowrun started, and whatever that one starts.
-///
-/// It is over when the first process is reaped, both pipes are at their end and nobody of its session is left. What
-/// holds a pipe or lives on after the first process has a drain window, then it is killed: a runner that waits for the
-/// end of a pipe hangs on every background process (reliability F06).
+/// The descriptors of one running command: carries out what its `ProcessLifecycle` decides.
 @EventLoopActor
-package final class ChildProcess {
-    /// How long what outlives the first process may go on.
-    package static let drainWindow = Duration.seconds(2)
-    /// How long after KILL a process may take to disappear before the step goes on without it; only one that sits in
-    /// the kernel takes that long.
-    private static let killWindow = Duration.seconds(10)
-    /// How long a stopped step whose session is empty waits for the ends of its pipes.
-    private static let lastWait = Duration.milliseconds(200)
-
-    package typealias OutputHandler = @EventLoopActor (OutputStream, UnsafeRawBufferPointer) -> Void
-
-    private enum Stage {
-        case running
-        /// The first process is reaped; others may live.
-        case draining
-        case over
-    }
-
-    package let pid: Int32
-    /// Called at most once, when the first process has ended; `wait` may return much later.
-    package var onExit: (@EventLoopActor (ProcessEnding.Status) -> Void)?
-    /// Called at most once, when the first process has ended by itself and something of the command goes on.
-    package var onLinger: (@EventLoopActor () -> Void)?
-    /// Asked before each read; while it says no, the command has to wait with what it writes.
-    package var mayRead: (@EventLoopActor () -> Bool)?
-    /// Called for every signal that is sent.
-    package var onSignal: (@EventLoopActor (Int32) -> Void)?
+final class ChildProcess: RunningProcess {
+    let pid: Int32
 
     private let pidfd: Int32
     private let session: ProcessSession
-    private var descriptors: OpenPipes
-    private let output: OutputHandler
-    private let started = EventLoopClock().now
-    private var stage = Stage.running
-    private var ending = ProcessEnding(
-        status: .exited(0), maxResident: 0, user: .zero, system: .zero, duration: .zero)
-    private var waiter: UnsafeContinuation<Void, Never>?
-    /// When patience ends: the grace of a teardown, or the drain window.
-    private var deadline: EventLoopClock.Instant?
+    private let started = Poller.shared.now
+    private var lifecycle = ProcessLifecycle()
+    private var pipes: OpenPipes
+    /// Nil from the moment when the first process is reaped.
+    private var slot: SpawnSlot?
+    /// Nil once it has been told of the end.
+    private var observer: (any ProcessObserver)?
     private var timer: Timers.Token?
-    /// Whether its end has been asked for.
-    package private(set) var isStopping = false
-    private var isKilled = false
-    private var frozenSince: EventLoopClock.Instant?
-    private var isLastWait = false
-    private var pollInterval = Duration.milliseconds(1)
+    private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
-    /// Starts a command. `output` gets what it writes, as it arrives; the bytes are valid during the call only.
-    package init(_ command: ProcessCommand, output: @escaping OutputHandler) throws(SpawnError) {
-        var outputs: (read: Int32, write: Int32) = (-1, -1)
-        var errors: (read: Int32, write: Int32) = (-1, -1)
-        guard Self.makePipe(&outputs), Self.makePipe(&errors) else {
-            let error = SpawnError(errno: errno)
-            for descriptor in [outputs.read, outputs.write] where descriptor >= 0 { close(descriptor) }
+    var isStopping: Bool { lifecycle.isStopping }
+
+    private var isReaped: Bool { slot == nil }
+
+    /// Starts a command. `input` is read where the command has no standard input of its own.
+    init(
+        _ command: ProcessCommand, input: Int32, slot: SpawnSlot, observer: any ProcessObserver
+    ) throws(SpawnError) {
+        let output: Pipe
+        var errors: Pipe?
+        do throws(SpawnError) {
+            output = try Pipe()
+            if command.separatesStreams { errors = try Pipe(afterClosing: output) }
+        } catch {
+            ProcessSpawner.shared.giveBack(slot)
             throw error
         }
-        var pid: pid_t = 0
         var pidfd: Int32 = -1
-        let error = command.spawn(output: outputs.write, error: errors.write, pid: &pid, pidfd: &pidfd)
-        close(outputs.write)
-        close(errors.write)
-        guard error == 0 else {
-            close(outputs.read)
-            close(errors.read)
-            throw SpawnError(errno: error, subject: command.subject(of: error))
+        let pid = slot.spawn(
+            command, input: command.standardInput?.descriptor ?? input, output: output.writing,
+            error: (errors ?? output).writing, pidfd: &pidfd)
+        guard pid > 0 else {
+            output.close()
+            errors?.close()
+            ProcessSpawner.shared.giveBack(slot)
+            throw SpawnError(errno: -pid)
         }
+        Glibc.close(output.writing)
+        if let errors { Glibc.close(errors.writing) }
         self.pid = pid
         self.pidfd = pidfd
-        self.output = output
+        self.slot = slot
+        self.observer = observer
         session = ProcessSession(id: pid)
-        descriptors = OpenPipes(standardOutput: outputs.read, standardError: errors.read)
-        let poller = Poller.shared
-        poller.watchSoon(outputs.read) { self.outputIsReady(.standardOutput) }
-        poller.watchSoon(errors.read) { self.outputIsReady(.standardError) }
-        poller.watch(pidfd, for: .read) { self.reap() }
+        pipes = OpenPipes(output: output.reading, error: errors?.reading)
+        for stream in pipes.streams {
+            if let descriptor = pipes[stream] { Poller.shared.watchSoon(descriptor) { self.outputIsReady(stream) } }
+        }
+        Poller.shared.watchOnce(pidfd) { self.reap() }
     }
 
-    /// Waits until nothing of the command is left. Called once.
-    package func wait() async -> ProcessEnding {
-        if stage != .over { await withUnsafeContinuation { waiter = $0 } }
-        return ending
+    // MARK: What is asked for
+
+    func terminate(with signal: Int32, grace: Duration) {
+        perform(lifecycle.terminate(with: signal, grace: grace, at: EventLoopClock().now))
     }
 
-    /// Ends the command: `signal` and CONT to all its processes, KILL to what is left after `grace`. The first call
-    /// counts, later ones are ignored.
-    package func terminate(with signal: Int32, grace: Duration) {
-        guard stage != .over, !isStopping else { return }
-        isStopping = true
-        frozenSince = nil
-        guard signal != SIGKILL, grace > .zero else { return killAll() }
-        send(signal)
-        // A stopped process hears of the signal only when it goes on.
-        send(SIGCONT)
-        deadline = EventLoopClock().now.advanced(by: grace)
-        schedulePoll(at: deadline)
-    }
+    func killAll() { perform(lifecycle.kill(at: EventLoopClock().now)) }
 
-    /// Ends the command without any grace left.
-    package func killAll() {
-        guard stage != .over, !isKilled else { return }
-        isStopping = true
-        isKilled = true
-        frozenSince = nil
-        send(SIGKILL)
-        deadline = EventLoopClock().now.advanced(by: Self.killWindow)
-        pollInterval = .milliseconds(1)
-        if stage == .draining { poll() }
-    }
+    func freeze() { perform(lifecycle.freeze(at: EventLoopClock().now)) }
 
-    /// Stops all processes where they are, until `thaw`; meanwhile what is left of a grace or of the drain window stands
-    /// still too. Does nothing to what is being killed. Who ends a frozen command thaws it.
-    package func freeze() {
-        guard stage != .over, !isKilled, frozenSince == nil else { return }
-        frozenSince = EventLoopClock().now
-        send(SIGSTOP)
-    }
+    func thaw() { perform(lifecycle.thaw(at: EventLoopClock().now)) }
 
-    /// Lets a frozen command go on; does nothing to any other.
-    package func thaw() {
-        guard let frozenSince, stage != .over else { return }
-        self.frozenSince = nil
-        deadline = deadline?.advanced(by: frozenSince.duration(to: EventLoopClock().now))
-        send(SIGCONT)
-        if deadline != nil { poll() }
+    private func perform(_ actions: [ProcessLifecycle.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let signal): send(signal)
+            case .sweep: killMembers()
+            case .look: look()
+            case .wake(let time): wake(at: time)
+            case .tellLingering: observer?.processLingers()
+            case .finish(let isTruncated): finish(isTruncated: isTruncated)
+            }
+        }
     }
 
     private func send(_ signal: Int32) {
-        if signal == SIGKILL, stage == .draining {
-            killMembers()
-        } else {
-            session.signal(signal, leaderIsReaped: stage != .running)
-        }
-        onSignal?(signal)
+        if signal == SIGKILL, isReaped { killMembers() } else { session.signal(signal, leader: isReaped ? nil : pidfd) }
+        observer?.process(sent: signal)
     }
 
     private func killMembers() {
-        ending.escaped = max(ending.escaped, session.signal(SIGKILL, leaderIsReaped: true))
+        ending.escaped = max(ending.escaped, session.signal(SIGKILL, leader: nil))
     }
 
-    private func reap() {
-        var ended = clinux_ending()
-        guard clinux_reap(pidfd, &ended) != 0 else { return }
-        Poller.shared.close(pidfd)
-        ending.duration = started.duration(to: EventLoopClock().now)
-        ending.status = ended.code == CLD_EXITED ? .exited(ended.status) : .signalled(ended.status)
-        ending.maxResident = ended.usage.ru_maxrss
-        ending.user = Duration(ended.usage.ru_utime)
-        ending.system = Duration(ended.usage.ru_stime)
-        stage = .draining
-        drainPipes()
-        onExit?(ending.status)
-        if !isStopping { deadline = EventLoopClock().now.advanced(by: Self.drainWindow) }
-        poll()
-        if stage == .draining, !isStopping { onLinger?() }
+    private func look() {
+        // A look at all processes is expensive: a normal end takes it only where there is a sign of somebody.
+        let isAlive = (lifecycle.expectsSurvivors || session.hasGroup) && session.hasMembers
+        perform(lifecycle.looked(isAlive: isAlive, at: EventLoopClock().now))
     }
 
-    /// Looks whether anything is left, and does what its time has come for.
-    private func poll() {
-        if let timer { Poller.shared.timers.cancel(timer) }
-        timer = nil
-        // Time does not pass for what is frozen; `thaw` looks again.
-        let isPatienceOver = frozenSince == nil && deadline.map { EventLoopClock().now >= $0 } ?? false
-        guard stage == .draining else {
-            if isPatienceOver { killAll() } else if frozenSince == nil { schedulePoll(at: deadline) }
-            return
-        }
-        let isHeld = !descriptors.areClosed
-        // A look at all processes is dear, so a normal end only takes it where there is a sign of somebody.
-        let isAlive = (isStopping || isHeld || session.hasGroup) && session.hasMembers
-        if !isAlive, !isHeld { return finish() }
-        if isStopping, !isAlive, !isLastWait {
-            // Held by something outside the session, which no signal from here reaches.
-            isLastWait = true
-            deadline = EventLoopClock().now.advanced(by: Self.lastWait)
-        }
-        if isPatienceOver {
-            if isKilled || isLastWait || !isAlive {
-                ending.isOutputTruncated = isHeld
-                return finish()
-            }
-            return killAll()
-        }
-        if isKilled, isAlive { killMembers() }
-        let next = EventLoopClock().now.advanced(by: pollInterval)
-        pollInterval = min(pollInterval * 2, .milliseconds(50))
-        schedulePoll(at: frozenSince == nil ? min(next, deadline ?? next) : next)
-    }
-
-    private func schedulePoll(at time: EventLoopClock.Instant?) {
-        guard let time else { return }
+    private func wake(at time: EventLoopClock.Instant) {
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = Poller.shared.timers.schedule(at: time) {
             self.timer = nil
-            self.poll()
+            self.perform(self.lifecycle.time(at: EventLoopClock().now))
         }
     }
 
-    private func finish() {
-        stage = .over
-        for stream in [OutputStream.standardOutput, .standardError] {
-            if let descriptor = descriptors[stream] { Poller.shared.close(descriptor) }
-            descriptors[stream] = nil
-        }
-        onExit = nil
-        onLinger = nil
-        onSignal = nil
-        mayRead = nil
-        waiter.take()?.resume()
+    private func finish(isTruncated: Bool) {
+        ending.isOutputTruncated = isTruncated
+        if let timer { Poller.shared.timers.cancel(timer) }
+        timer = nil
+        for stream in pipes.streams { close(stream) }
+        // Still there after KILL: the number stays taken, and so does the slot, which the process may yet use.
+        if !isReaped { Poller.shared.close(pidfd) }
+        observer.take()?.process(ended: ending)
+    }
+
+    // MARK: What happens
+
+    private func reap() {
+        var ended = clinux_ending()
+        let result = clinux_reap(pidfd, &ended)
+        guard result != 0 else { return Poller.shared.watchOnceMore(pidfd) }
+        guard result > 0, let slot else { giveUp("wait for a process", -result) }
+        Poller.shared.closeAfterEvent(pidfd)
+        ending.status = ended.code == CLD_EXITED ? .exited(ended.status) : .signalled(ended.status)
+        if ended.code == CLD_EXITED, let error = slot.error { ending.status = .notStarted(error) }
+        ending.duration = started.duration(to: Poller.shared.now)
+        ending.maxResident = ended.usage.ru_maxrss
+        ending.user = Duration(ended.usage.ru_utime)
+        ending.system = Duration(ended.usage.ru_stime)
+        self.slot = nil
+        ProcessSpawner.shared.giveBack(slot)
+        drainPipes()
+        let actions = lifecycle.reaped(at: Poller.shared.now)
+        if case .notStarted = ending.status {} else { observer?.process(exited: ending.status) }
+        perform(actions)
     }
 
     private func outputIsReady(_ stream: OutputStream) {
-        guard mayRead?() ?? true else { return pause(stream) }
-        _ = read(stream)
-        if descriptors[stream] == nil, stage == .draining { poll() }
+        guard observer?.mayTakeOutput ?? true else { return pause(stream) }
+        if read(stream) == .ended { perform(lifecycle.pipesClosed()) }
     }
 
     private func pause(_ stream: OutputStream) {
-        guard let descriptor = descriptors[stream] else { return }
+        guard let descriptor = pipes[stream] else { return }
         Poller.shared.unwatch(descriptor)
         Poller.shared.after(.milliseconds(20)) {
             // Closed meanwhile, and perhaps somebody else's number by now.
-            guard self.descriptors[stream] == descriptor else { return }
+            guard self.pipes[stream] == descriptor else { return }
             Poller.shared.watch(descriptor, for: .read) { self.outputIsReady(stream) }
         }
     }
 
     /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.
     private func drainPipes() {
-        for stream in [OutputStream.standardOutput, .standardError] {
-            for _ in 0..<32 where !read(stream) { break }
+        for stream in pipes.streams {
+            for _ in 0..<32 {
+                let result = read(stream)
+                if result == .ended { perform(lifecycle.pipesClosed()) }
+                if result != .more { break }
+            }
         }
     }
 
-    /// Reads once. Returns whether there may be more; closes the pipe at its end.
-    private func read(_ stream: OutputStream) -> Bool {
-        guard let descriptor = descriptors[stream] else { return false }
+    private enum ReadResult {
+        case more
+        /// Nothing at the moment.
+        case empty
+        /// All pipes are at their end.
+        case ended
+    }
+
+    private func read(_ stream: OutputStream) -> ReadResult {
+        guard let descriptor = pipes[stream] else { return .empty }
         let count = Glibc.read(descriptor, Self.buffer.baseAddress, Self.buffer.count)
         if count > 0 {
             // A step that fills the pipe writes much: fewer, larger reads from here on.
             if count == Self.buffer.count { clinux_grow_pipe(descriptor) }
-            output(stream, UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]))
-            return true
+            observer?.process(wrote: UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]), to: stream)
+            return .more
         }
-        if count < 0, errno == EAGAIN || errno == EINTR { return false }
-        Poller.shared.close(descriptor)
-        descriptors[stream] = nil
-        return false
+        if count < 0 {
+            guard errno == EAGAIN || errno == EINTR else { giveUp("read what a step writes", errno) }
+            return .empty
+        }
+        close(stream)
+        return pipes.areClosed ? .ended : .empty
+    }
+
+    private func close(_ stream: OutputStream) {
+        if let descriptor = pipes[stream].take() { Poller.shared.close(descriptor) }
     }
 
     // One for all: a read is handled before the next one begins.
     private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+}
 
-    private static func makePipe(_ pipe: inout (read: Int32, write: Int32)) -> Bool {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2) { ends in
-            guard clinux_pipe(ends.baseAddress) == 0 else { return false }
-            pipe = (ends[0], ends[1])
-            return true
-        }
+/// Both ends of a new pipe. Only the reading one does not block.
+private struct Pipe {
+    let reading: Int32
+    let writing: Int32
+
+    /// Closes another pipe where there are no descriptors left for this one.
+    init(afterClosing other: Pipe? = nil) throws(SpawnError) {
+        var ends: (reading: Int32, writing: Int32) = (-1, -1)
+        let error = clinux_pipe(&ends.reading, &ends.writing)
+        if error < 0 { other?.close() }
+        guard error == 0 else { throw SpawnError(errno: -error) }
+        (reading, writing) = ends
+    }
+
+    func close() {
+        Glibc.close(reading)
+        Glibc.close(writing)
     }
 }
 
-/// The read ends that are still open.
+/// The reading ends that are still open.
 private struct OpenPipes {
-    private var standardOutput: Int32?
-    private var standardError: Int32?
+    private var output: Int32?
+    private var error: Int32?
+    let streams: [OutputStream]
 
-    init(standardOutput: Int32, standardError: Int32) {
-        self.standardOutput = standardOutput
-        self.standardError = standardError
+    private static let combined = [OutputStream.combined]
+    private static let separate = [OutputStream.standardOutput, .standardError]
+
+    /// One pipe for both streams where there is no `error`.
+    init(output: Int32, error: Int32?) {
+        self.output = output
+        self.error = error
+        streams = error == nil ? Self.combined : Self.separate
     }
 
-    var areClosed: Bool { standardOutput == nil && standardError == nil }
+    var areClosed: Bool { output == nil && error == nil }
 
     subscript(stream: OutputStream) -> Int32? {
-        get { stream == .standardOutput ? standardOutput : standardError }
-        set { if stream == .standardOutput { standardOutput = newValue } else { standardError = newValue } }
+        get { stream == .standardError ? error : output }
+        set { if stream == .standardError { error = newValue } else { output = newValue } }
     }
 }
 
 extension Duration {
-    init(_ time: timeval) {
+    fileprivate init(_ time: timeval) {
         self = .seconds(time.tv_sec) + .microseconds(time.tv_usec)
     }
 }

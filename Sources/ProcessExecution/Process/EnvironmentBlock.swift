@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// An environment in the form that exec wants, built once and shared: a step's block copies the pointers of the block it
-/// is made from, and owns only the strings it adds.
+/// An environment in the form that exec wants, built once and shared by many commands. It owns only the strings that it
+/// adds to the block that it is made from.
 package final class EnvironmentBlock {
     private let base: EnvironmentBlock?
     private var owned: [UnsafeMutablePointer<CChar>] = []
@@ -36,25 +36,13 @@ package final class EnvironmentBlock {
         }
     }
 
-    /// `base` with variables that it does not have, which nobody checks: every step gets some. O(variables).
-    package init(_ base: EnvironmentBlock, adding additions: [(name: String, value: String)]) {
-        self.base = base
-        entries = []
-        entries.reserveCapacity(base.entries.count + additions.count)
-        entries.append(contentsOf: base.entries.dropLast())
-        owned.reserveCapacity(additions.count)
-        for (name, value) in additions {
-            guard let entry = Self.entry(name, value) else { continue }
-            owned.append(entry)
-            entries.append(entry)
-        }
-        entries.append(nil)
-    }
-
     /// Only those of the variables of `base`, as far as it has them.
     package init(_ base: EnvironmentBlock, keeping names: [String]) {
         self.base = base
-        entries = names.compactMap { name in Self.index(of: name, in: base.entries).flatMap { base.entries[$0] } }
+        entries = []
+        for name in names {
+            if let index = Self.index(of: name, in: base.entries) { entries.append(base.entries[index]) }
+        }
         entries.append(nil)
     }
 
@@ -75,12 +63,8 @@ package final class EnvironmentBlock {
         }
     }
 
-    /// Valid during the call.
-    func withPointers<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
-        withExtendedLifetime(base) {
-            entries.withUnsafeBufferPointer { body($0.baseAddress!) }
-        }
-    }
+    /// As exec wants them, nil at the end. Valid as long as the block lives.
+    var pointers: [UnsafeMutablePointer<CChar>?] { entries }
 
     /// `name=value` in memory of its own; nil where there is none left.
     private static func entry(_ name: String, _ value: String) -> UnsafeMutablePointer<CChar>? {

@@ -1,62 +1,52 @@
+internal import Glibc
+
 /// What to run, all names resolved.
 package struct ProcessCommand {
     /// No search: absolute, or relative to the working directory.
     package let path: String
     /// The argument vector, the program's own name first.
     package let arguments: [String]
+    /// Shared by many commands.
     package let environment: EnvironmentBlock
+    /// Variables of this command alone, which `environment` does not have; nobody checks that.
+    package let additions: [(name: String, value: String)]
     /// Absolute; nil means flowrun's own.
     package let workingDirectory: String?
     /// What the first process reads as its standard input; nil for nothing.
     package let standardInput: MemoryFile?
+    /// Whether standard output and standard error are told apart. One pipe for both costs less and keeps their order.
+    package let separatesStreams: Bool
 
     package init(
-        path: String, arguments: [String], environment: EnvironmentBlock, workingDirectory: String?,
-        standardInput: MemoryFile? = nil
+        path: String, arguments: [String], environment: EnvironmentBlock,
+        additions: [(name: String, value: String)] = [], workingDirectory: String?, standardInput: MemoryFile? = nil,
+        separatesStreams: Bool = false
     ) {
         self.path = path
         self.arguments = arguments
         self.environment = environment
+        self.additions = additions
         self.workingDirectory = workingDirectory
         self.standardInput = standardInput
+        self.separatesStreams = separatesStreams
     }
 }
 
-/// Why no process could be made of a command.
-package struct SpawnError: Error {
-    package enum Subject: Sendable {
-        case program, workingDirectory
-    }
-
-    package let errno: Int32
-    package let subject: Subject
-
-    package init(errno: Int32, subject: Subject = .program) {
-        self.errno = errno
-        self.subject = subject
+extension ProcessCommand {
+    /// What is certain to keep the command from starting, as far as the names of its folder and program tell; nil where
+    /// they are sound. Two system calls.
+    package var obstacle: SpawnError? {
+        if let workingDirectory, access(workingDirectory + "/.", X_OK) != 0 {
+            return SpawnError(errno: errno, subject: .workingDirectory)
+        }
+        let program = workingDirectory.map { path.hasPrefix("/") ? path : "\($0)/\(path)" } ?? path
+        return access(program, X_OK) == 0 ? nil : SpawnError(errno: errno)
     }
 }
 
-/// How the processes of a command ended.
-package struct ProcessEnding: Sendable {
-    package enum Status: Sendable, Hashable {
-        case exited(Int32)
-        case signalled(Int32)
-    }
-
-    package var status: Status
-    /// Kibibytes; of the first process and those it waited for.
-    package var maxResident: Int
-    package var user: Duration
-    package var system: Duration
-    /// From the start of the first process to its end.
-    package var duration: Duration
-    /// Whether somebody still held an output pipe open when the drain window was over.
-    package var isOutputTruncated = false
-    /// Processes that outlived the first one and had to be killed.
-    package var escaped = 0
-}
-
+/// Where bytes of a command come from.
 package enum OutputStream: Sendable {
+    /// Standard output and standard error in one, in the order in which they were written.
+    case combined
     case standardOutput, standardError
 }

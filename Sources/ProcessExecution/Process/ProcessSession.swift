@@ -4,7 +4,7 @@ internal import Glibc
 /// All processes of one session, which is what a step's processes are unless one of them left it on purpose.
 ///
 /// The session's number is the leader's pid. It cannot be given to a stranger while the leader is unreaped or any member
-/// lives; members found in /proc are checked again behind a pidfd before they are signalled (reliability F08).
+/// lives; members found in /proc are checked again behind a pidfd before they are signalled.
 @EventLoopActor
 struct ProcessSession {
     let id: pid_t
@@ -18,11 +18,17 @@ struct ProcessSession {
     var hasMembers: Bool { !ProcessTable.members(of: id).isEmpty }
 
     /// Signals the leader's group at one stroke, so that a process that forks meanwhile cannot slip away, then every
-    /// member of the session that has left that group. Returns how many processes it found.
+    /// member of the session that has left that group. `leader` is its pidfd while it is unreaped. Returns how many
+    /// processes it found.
     @discardableResult
-    func signal(_ signal: Int32, leaderIsReaped: Bool) -> Int {
+    func signal(_ signal: Int32, leader: Int32?) -> Int {
         let members = ProcessTable.members(of: id)
-        if !leaderIsReaped || hasGroup { kill(-id, signal) }
+        if let leader {
+            // A new process has no session and no group yet: it gets the signal alone.
+            if kill(-id, signal) != 0, errno == ESRCH { clinux_pidfd_send_signal(leader, signal) }
+        } else if hasGroup {
+            kill(-id, signal)
+        }
         for member in members where member.group != id {
             let pidfd = clinux_pidfd_open(member.pid)
             guard pidfd >= 0 else { continue }

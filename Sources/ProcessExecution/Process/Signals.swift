@@ -5,7 +5,8 @@ internal import Glibc
 @EventLoopActor
 package enum Signals {
     /// What a new process gets the default action for: what is ignored here, by flowrun or by its parent.
-    static var defaulted = sigset_t()
+    /// Signal n is bit n - 1.
+    static var defaulted: UInt64 = 0
     private static var descriptor: Int32 = -1
     private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
@@ -14,12 +15,11 @@ package enum Signals {
     /// the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or children
     /// could not be waited for.
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
-        var ignored = sigset_t()
-        clinux_ignored_signals(&ignored)
+        let ignored = clinux_ignored_signals()
         defaulted = ignored
         // Both are errors of a write here, and deadly for a step: a reader that went away, a file that grew too large.
         for number in [SIGPIPE, SIGXFSZ] {
-            sigaddset(&defaulted, number)
+            defaulted |= bit(number)
             signal(number, SIG_IGN)
         }
         signal(SIGCHLD, SIG_DFL)
@@ -28,13 +28,16 @@ package enum Signals {
         sigemptyset(&taken)
         sigaddset(&taken, SIGINT)
         sigaddset(&taken, SIGTERM)
-        for number in [SIGHUP, SIGTSTP] where sigismember(&ignored, number) == 0 { sigaddset(&taken, number) }
+        for number in [SIGHUP, SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again.
         sigprocmask(SIG_SETMASK, &taken, nil)
         descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        guard descriptor >= 0 else { giveUp("watch for signals", errno) }
         self.handler = handler
         Poller.shared.watch(descriptor, for: .read) { hear() }
     }
+
+    private static func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
 
     /// Hands on what has arrived so far, without waiting for the loop's next turn. Nothing before `take`.
     package static func hear() {
@@ -44,9 +47,12 @@ package enum Signals {
         }
     }
 
-    /// Stops flowrun as TSTP would have, had it not been taken over; returns when it goes on. STOP, because the kernel
-    /// does not stop an orphaned process group by TSTP; to this thread, so that it has happened when this returns.
-    package static func stop() { raise(SIGSTOP) }
+    /// Stops flowrun, as TSTP does to other programs; returns when it goes on. By STOP, because the kernel ignores TSTP
+    /// in an orphaned process group; to this thread, so that it has happened when this returns.
+    package static func stop() {
+        raise(SIGSTOP)
+        Poller.shared.forgetTime()
+    }
 
     /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its own
     /// can end.

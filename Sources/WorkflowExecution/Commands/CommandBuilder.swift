@@ -36,9 +36,7 @@ final class CommandBuilder {
         var changes: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: own?.secrets ?? []).map { ($0.name, $0.value) }
         if !changes.isEmpty { settings.environment = EnvironmentBlock(settings.environment, changes: changes) }
-        settings.environment = EnvironmentBlock(
-            settings.environment,
-            adding: [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))] + additions)
+        settings.additions = [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))] + additions
         return settings
     }
 
@@ -63,16 +61,22 @@ final class CommandBuilder {
             case .arguments(let arguments): arguments
             case .script(let script): settings.shell.arguments + [script]
             }
+        let program = arguments.first ?? ""
         let path: String
         do {
-            path = try finder.find(arguments.first ?? "", path: settings.environment["PATH"])
+            path = try finder.find(program, path: settings.environment["PATH"])
         } catch {
-            throw Refusal(Refusal.describe(error, program: arguments.first ?? ""), errno: error.errno)
+            throw Refusal(Refusal.describe(error, program: program), errno: error.errno)
         }
-        return ProcessCommand(
-            path: path, arguments: arguments, environment: settings.environment,
+        let command = ProcessCommand(
+            path: path, arguments: arguments, environment: settings.environment, additions: settings.additions,
             workingDirectory: settings.workingDirectory.map(absolute) ?? options.folder,
             standardInput: try standardInput(of: row))
+        // What the file itself names may be missing; a step that cannot start is not to be shown as started.
+        if settings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
+            if let error = command.obstacle { throw Refusal(error, of: command) }
+        }
+        return command
     }
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.

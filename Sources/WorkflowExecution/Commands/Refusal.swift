@@ -18,6 +18,13 @@ struct Refusal: Error {
         self.isOutOfProcesses = isOutOfProcesses
     }
 
+    /// A command that no process could be made of.
+    init(_ error: SpawnError, of command: ProcessCommand, isOutOfProcesses: Bool = false) {
+        self.init(
+            Self.describe(error, program: command.arguments.first ?? "", folder: command.workingDirectory),
+            errno: error.errno, isOutOfProcesses: isOutOfProcesses)
+    }
+
     /// What went wrong in words, with the fix where there is an obvious one.
     static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
         let reason = String(cString: strerror(error.errno)).lowercased()

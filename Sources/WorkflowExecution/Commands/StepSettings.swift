@@ -6,6 +6,8 @@ internal import WorkflowModel
 /// `defaults`.
 struct StepSettings {
     var environment: EnvironmentBlock
+    /// Variables that only this attempt of the step has.
+    var additions: [(name: String, value: String)] = []
     var shell: Shell
     /// As the file says it, expressions evaluated; nil means the run's folder.
     var workingDirectory: String?

@@ -1,0 +1,51 @@
+/// How the processes of a command ended.
+package struct ProcessEnding: Sendable {
+    /// How the first process ended.
+    package enum Status: Sendable, Hashable {
+        case exited(Int32)
+        case signalled(Int32)
+        /// It never became the program that was asked for.
+        case notStarted(SpawnError)
+    }
+
+    package var status: Status
+    /// Kibibytes; of the first process and those it waited for.
+    package var maxResident: Int
+    package var user: Duration
+    package var system: Duration
+    /// From the start of the first process to its end.
+    package var duration: Duration
+    /// Whether somebody still held an output pipe open when the drain window was over.
+    package var isOutputTruncated: Bool
+    /// Processes that outlived the first one and had to be killed.
+    package var escaped: Int
+
+    package init(
+        status: Status, maxResident: Int = 0, user: Duration = .zero, system: Duration = .zero,
+        duration: Duration = .zero, isOutputTruncated: Bool = false, escaped: Int = 0
+    ) {
+        self.status = status
+        self.maxResident = maxResident
+        self.user = user
+        self.system = system
+        self.duration = duration
+        self.isOutputTruncated = isOutputTruncated
+        self.escaped = escaped
+    }
+}
+
+/// Why no process could be made of a command.
+package struct SpawnError: Error, Hashable {
+    /// What the failed call was about.
+    package enum Subject: Sendable {
+        case program, workingDirectory
+    }
+
+    package let errno: Int32
+    package let subject: Subject
+
+    package init(errno: Int32, subject: Subject = .program) {
+        self.errno = errno
+        self.subject = subject
+    }
+}

@@ -1,0 +1,111 @@
+internal import CLinux
+internal import Glibc
+
+/// What a child needs of this process' memory until it has become its program: a stack, the words and variables, and a
+/// place for the error that kept it from becoming one.
+///
+/// A slot belongs to one child until that is reaped. Its memory goes to the next child then.
+@EventLoopActor
+final class SpawnSlot {
+    private let child: UnsafeMutablePointer<clinux_child>
+    private let stack: UnsafeMutableRawPointer
+    /// The pointers for exec, then the strings that they point to.
+    private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// Owns the variables that the pointers lead to.
+    private var environment: EnvironmentBlock?
+    /// A larger buffer is not kept for the next child.
+    private static let keptMemory = 64 << 10
+
+    init() throws(SpawnError) {
+        guard let stack = clinux_make_stack() else { throw SpawnError(errno: errno) }
+        self.stack = stack
+        child = .allocate(capacity: 1)
+        child.initialize(to: clinux_child())
+    }
+
+    isolated deinit {
+        clinux_free_stack(stack)
+        child.deallocate()
+        memory.deallocate()
+    }
+
+    /// Starts a process; descriptors are above 2. Returns its number or, below zero, the error number.
+    func spawn(
+        _ command: ProcessCommand, input: Int32, output: Int32, error: Int32, pidfd: inout Int32
+    ) -> pid_t {
+        lay(command)
+        child.pointee.standard_input = input
+        child.pointee.standard_output = output
+        child.pointee.standard_error = error
+        child.pointee.defaulted = Signals.defaulted
+        return clinux_spawn(child, stack, &pidfd)
+    }
+
+    /// Why the child never became its program; nil where it did. Meaningful once the child is reaped.
+    var error: SpawnError? {
+        guard child.pointee.error != 0 else { return nil }
+        return SpawnError(
+            errno: child.pointee.error,
+            subject: child.pointee.failed_call == CLINUX_FAILED_CHDIR ? .workingDirectory : .program)
+    }
+
+    func clear() {
+        environment = nil
+        guard memory.count > Self.keptMemory else { return }
+        memory.deallocate()
+        memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// Puts the command into memory in the form that exec wants.
+    private func lay(_ command: ProcessCommand) {
+        let base = command.environment.pointers
+        let pointers = command.arguments.count + 1 + base.count + command.additions.count
+        var size = pointers * MemoryLayout<CString?>.stride
+        size += command.path.utf8.count + 1 + (command.workingDirectory?.utf8.count ?? 0) + 1
+        for argument in command.arguments { size += argument.utf8.count + 1 }
+        for (name, value) in command.additions { size += name.utf8.count + value.utf8.count + 2 }
+        if memory.count < size {
+            memory.deallocate()
+            memory = .allocate(byteCount: max(size, 4096), alignment: 16)
+        }
+
+        environment = command.environment
+        let start = memory.baseAddress!
+        var vector = start.assumingMemoryBound(to: CString?.self)
+        var text = CStringWriter(next: start + pointers * MemoryLayout<CString?>.stride)
+        func append(_ pointer: CString?) {
+            vector.initialize(to: pointer)
+            vector += 1
+        }
+        child.pointee.argv = UnsafePointer(vector)
+        for argument in command.arguments { append(text.write(argument)) }
+        append(nil)
+        child.pointee.envp = UnsafePointer(vector)
+        for variable in base.dropLast() { append(variable) }
+        for (name, value) in command.additions { append(text.write(name, "=", value)) }
+        append(nil)
+        child.pointee.path = UnsafePointer(text.write(command.path))
+        child.pointee.working_directory = command.workingDirectory.map { UnsafePointer(text.write($0)) }
+    }
+}
+
+typealias CString = UnsafeMutablePointer<CChar>
+
+/// Writes strings, each with a NUL behind it, one after another into memory that is large enough.
+private struct CStringWriter {
+    var next: UnsafeMutableRawPointer
+
+    mutating func write(_ parts: String...) -> CString {
+        let start = next
+        for var part in parts {
+            part.withUTF8 { bytes in
+                guard let source = bytes.baseAddress else { return }
+                next.copyMemory(from: source, byteCount: bytes.count)
+                next += bytes.count
+            }
+        }
+        next.storeBytes(of: 0, as: UInt8.self)
+        next += 1
+        return start.assumingMemoryBound(to: CChar.self)
+    }
+}

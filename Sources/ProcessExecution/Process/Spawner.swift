@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// Starts commands: the machine's own processes in a run, made-up ones in a test that has its own time.
+@EventLoopActor
+package protocol Spawner {
+    /// Starts a command and returns at once; everything that happens to it is told to `observer`, never during this
+    /// call. Throws where the machine gives no process, which may be different a moment later. A program that turns out
+    /// not to be one ends with `notStarted`.
+    func start(_ command: ProcessCommand, for observer: any ProcessObserver) throws(SpawnError) -> any RunningProcess
+}
+
+/// A command that has been started and has not ended: one process and whatever that one starts.
+@EventLoopActor
+package protocol RunningProcess: AnyObject, Sendable {
+    /// Of the first process.
+    var pid: Int32 { get }
+    /// Whether its end has been asked for.
+    var isStopping: Bool { get }
+
+    /// Ends the command: `signal` and CONT to all its processes, KILL to what is left after `grace`. The first call
+    /// counts, later ones are ignored.
+    func terminate(with signal: Int32, grace: Duration)
+    /// Ends the command without any grace left.
+    func killAll()
+    /// Stops all processes where they are until `thaw`; meanwhile a grace and the drain window stand still too. Does
+    /// nothing to a command that is being killed. Whoever ends a frozen command thaws it.
+    func freeze()
+    /// Lets a frozen command go on; does nothing to any other.
+    func thaw()
+}
+
+/// Is told what happens to a command.
+@EventLoopActor
+package protocol ProcessObserver: AnyObject {
+    /// Asked before each read; while it says no, the command has to wait with what it writes.
+    var mayTakeOutput: Bool { get }
+    /// The bytes are valid during the call only.
+    func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream)
+    /// The first process has ended; others may live. Not called for a program that could not be started.
+    func process(exited status: ProcessEnding.Status)
+    /// The first process has ended by itself and something of the command goes on.
+    func processLingers()
+    /// A signal has been sent to all processes of the command.
+    func process(sent signal: Int32)
+    /// Nothing of the command is left. The last call; the process forgets its observer.
+    func process(ended ending: ProcessEnding)
+}
+
+/// Starts processes of this machine.
+@EventLoopActor
+package final class ProcessSpawner: Spawner {
+    package static let shared = ProcessSpawner()
+
+    private var slots: [SpawnSlot] = []
+    private var nullDevice: Int32 = -1
+    /// As many slots are kept for the next start; more were in use at once only for a moment.
+    private static let keptSlots = 64
+
+    private init() {}
+
+    package func start(
+        _ command: ProcessCommand, for observer: any ProcessObserver
+    ) throws(SpawnError) -> any RunningProcess {
+        if nullDevice < 0 {
+            nullDevice = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard nullDevice >= 0 else { throw SpawnError(errno: errno) }
+        }
+        return try ChildProcess(command, input: nullDevice, slot: takeSlot(), observer: observer)
+    }
+
+    private func takeSlot() throws(SpawnError) -> SpawnSlot {
+        if let slot = slots.popLast() { return slot }
+        return try SpawnSlot()
+    }
+
+    /// Only once the child that was started from it has been reaped, or was never made.
+    func giveBack(_ slot: SpawnSlot) {
+        slot.clear()
+        if slots.count < Self.keptSlots { slots.append(slot) }
+    }
+}
