@@ -22,8 +22,7 @@ extension Plan {
     package func bound(jobs: Int, items: Int? = nil) -> RunBound {
         let outline = self.outline
         let lengths = StepLengths(outline, items: items)
-        let top = workflow.settings(of: .root)
-        let whole = top?.timeout.map { $0.duration.milliseconds + lengths.longestGrace + lengths.hooks }
+        let whole = timeout(of: 0).map { $0.milliseconds + lengths.longestGrace + lengths.hooks }
         if whole == nil, let unlimited = lengths.unlimited {
             let node = outline.nodes[unlimited]
             return .none(reason: "`\(node.id)` at \(outline.place(of: unlimited)) has no `timeout`")
@@ -32,7 +31,7 @@ extension Plan {
         // Beyond that, milliseconds are no longer exact.
         let exact = 9e15
         if bound < exact, !mayIdle {
-            let slots = max(1, min(jobs, top?.maxParallel ?? jobs))
+            let slots = max(1, min(jobs, maxParallel(of: 0) ?? jobs))
             let sum = Int(lengths.steps)
             let longest = outline.longestPath { Int(lengths.byRow[$0]) }
             bound = Double(longest + (sum - longest + slots - 1) / slots) + lengths.delays

@@ -3,7 +3,7 @@ package import WorkflowModel
 extension Plan {
     /// Whether a row is a fan-out whose items only the run knows.
     package func isDynamicFanOut(_ row: Int) -> Bool {
-        nodes[row].role == .fanOut && workflow.settings(of: nodes[row].definition)?.fanOut?.isDynamic == true
+        fanOut(of: row)?.isDynamic == true
     }
 
     /// The plan with one instance `[*]` in the place of those that only the run knows: to show it, to measure it. The

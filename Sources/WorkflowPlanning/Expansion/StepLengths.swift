@@ -23,42 +23,36 @@ struct StepLengths {
     }
 
     init(_ outline: Plan, items: Int?) {
-        let workflow = outline.workflow
-        let graces = Self.graces(workflow)
+        let nodes = outline.nodes
+        let graces = nodes.indices.map { outline.grace(of: $0).milliseconds }
         longestGrace = graces.max() ?? 0
-        let surroundings = Self.surroundings(workflow, grace: longestGrace)
-        byRow = [Double](repeating: 0, count: outline.nodes.count)
+        byRow = [Double](repeating: 0, count: nodes.count)
         // How many rows of the run a row stands for.
-        var copies = [Double](repeating: 1, count: outline.nodes.count)
-        var isInHook = [Bool](repeating: false, count: outline.nodes.count)
-        for row in outline.nodes.indices.dropFirst() {
-            let node = outline.nodes[row]
-            let parent = Int(node.parent)
+        var copies = [Double](repeating: 1, count: nodes.count)
+        var isInHook = [Bool](repeating: false, count: nodes.count)
+        var surroundings = [Surroundings](repeating: Surroundings(), count: nodes.count)
+        for row in nodes.indices.dropFirst() {
+            let parent = Int(nodes[row].parent)
             copies[row] = copies[parent]
             if outline.isDynamicFanOut(parent) {
-                let limit = workflow.settings(of: outline.nodes[parent].definition)?.fanOut?.limit ?? 1
-                copies[row] *= Double(items ?? limit)
+                copies[row] *= Double(items ?? outline.fanOut(of: parent)?.limit ?? 1)
             }
-            isInHook[row] = isInHook[parent] || node.hook != nil
-            let around = surroundings[workflow[node.definition].parent.row]
-            let settings = workflow.settings(of: node.definition)
-            guard node.role == .step else {
-                if node.role == .group, let retry = settings?.retry {
-                    let delays = (retry.delays * around.rounds * copies[row]).rounded(.up)
-                    self.delays += delays
-                    if isInHook[row] { hooks += delays }
-                }
+            isInHook[row] = isInHook[parent] || nodes[row].hook != nil
+            let around = surroundings[parent]
+            let timeout = outline.timeout(of: row).map { $0.milliseconds + graces[row] }
+            let retry = outline.retry(of: row)
+            guard nodes[row].role == .step else {
+                surroundings[row] = inside(nodes[row], around, timeout: outline.timeout(of: row), retry)
+                guard let retry else { continue }
+                let delays = (retry.delays * around.rounds * copies[row]).rounded(.up)
+                self.delays += delays
+                if isInHook[row] { hooks += delays }
                 continue
             }
-            var length = Double.infinity
-            let timeout = settings?.timeout?.duration ?? workflow.defaults.timeout
-            let grace = graces[node.definition.row]
-            if let timeout = timeout ?? (isInHook[row] ? Defaults.hookTimeout : nil) {
-                length = timeout.milliseconds + grace
-            }
-            if let retry = settings?.retry ?? workflow.defaults.retry {
+            var length = timeout ?? .infinity
+            if let retry {
                 length = length * Double(retry.attempts) + retry.delays
-                if let deadline = retry.deadline { length = min(length, deadline.duration.milliseconds + grace) }
+                if let deadline = retry.deadline { length = min(length, deadline.duration.milliseconds + graces[row]) }
             }
             length = around.total(length).rounded(.up)
             guard length.isFinite else {
@@ -71,37 +65,18 @@ struct StepLengths {
         }
     }
 
-    /// By definition of a group. A group's limits reach its body; its hooks go on beyond them, however often it is tried.
-    private static func surroundings(_ workflow: Workflow, grace: Double) -> [Surroundings] {
-        var all = [Surroundings](repeating: Surroundings(), count: workflow.nodes.count)
-        for row in workflow.nodes.indices.dropFirst() {
-            let node = workflow.nodes[row]
-            guard node.isGroup else { continue }
-            let around = all[node.parent.row]
-            if node.hook != nil {
-                all[row] = Surroundings(rounds: around.rounds)
-                continue
-            }
-            var own = Surroundings(rounds: around.rounds, limit: around.limit)
-            let retry = node.settings?.retry
-            let attempts = Double(retry?.attempts ?? 1)
-            if let timeout = node.settings?.timeout {
-                own.limit = min(own.limit, (timeout.duration.milliseconds + grace) * attempts * around.rounds)
-            }
-            own.rounds *= attempts
-            all[row] = own
+    /// What holds inside a group or fan-out. A group's limits reach its body; its hooks go on beyond them, however often
+    /// it is tried.
+    private func inside(
+        _ node: PlanNode, _ around: Surroundings, timeout: Duration?, _ retry: Retry?
+    ) -> Surroundings {
+        if node.hook != nil { return Surroundings(rounds: around.rounds) }
+        let attempts = Double(retry?.attempts ?? 1)
+        var own = Surroundings(rounds: around.rounds * attempts, limit: around.limit)
+        if let timeout {
+            own.limit = min(own.limit, (timeout.milliseconds + longestGrace) * attempts * around.rounds)
         }
-        return all
-    }
-
-    private static func graces(_ workflow: Workflow) -> [Double] {
-        var graces = [Double](
-            repeating: (workflow.defaults.grace ?? Defaults.grace).milliseconds, count: workflow.nodes.count)
-        for row in workflow.nodes.indices.dropFirst() {
-            let node = workflow.nodes[row]
-            graces[row] = node.settings?.grace?.milliseconds ?? graces[node.parent.row]
-        }
-        return graces
+        return own
     }
 }
 
