@@ -1,35 +1,86 @@
 /// Suggestions for misspelt words.
-package enum Suggestion {
-    /// The candidate nearest to `word`, or nil where none is near: at most two edits, and at most a third of its
-    /// length. Ties go to the first candidate.
-    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        let letters = Array(word.lowercased().unicodeScalars)
-        let limit = min(2, max(1, letters.count / 3))
-        var best: (distance: Int, word: String)?
+///
+/// A value of it counts its work and makes no more suggestions once that is spent, so that a file of nothing but unknown
+/// names is refused in linear time.
+package struct Suggestion: Sendable {
+    /// Bytes that may still be compared.
+    private(set) var workLeft: Int
+
+    /// Whether there is no use in collecting candidates any more.
+    package var isSpent: Bool { workLeft <= 0 }
+
+    package init(work: Int = 4 << 20) { workLeft = work }
+
+    /// The candidate nearest to `word`, or nil where none is near or the work is spent. Ties go to the first candidate.
+    package mutating func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        guard !isSpent else { return nil }
+        var search = Search(word)
         for candidate in candidates {
-            let other = Array(candidate.lowercased().unicodeScalars)
-            guard abs(other.count - letters.count) <= limit else { continue }
-            let found = editDistance(letters, other)
-            if found <= limit, found < best?.distance ?? Int.max { best = (found, candidate) }
+            search.compare(candidate)
+            // Looking at a candidate is work too.
+            workLeft -= candidate.utf8.count + 8
+            guard !isSpent else { break }
         }
-        return best?.word
+        return search.best
     }
 
-    /// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours each count one.
-    static func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-        var beforeLast: [Int] = []
-        var last = Array(0...right.count)
-        for (row, scalar) in left.enumerated() {
-            var current = [row + 1]
-            for (column, other) in right.enumerated() {
-                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + (scalar == other ? 0 : 1))
-                if row > 0, column > 0, scalar == right[column - 1], left[row - 1] == other {
+    /// The candidate nearest to `word`, or nil where none is near: at most two edits, and at most a third of its
+    /// length. Ties go to the first candidate. O(candidates); where a file decides how many candidates and how many words
+    /// there are, ask a value instead.
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        var search = Search(word)
+        for candidate in candidates { search.compare(candidate) }
+        return search.best
+    }
+
+    private struct Search {
+        private let size: Int
+        private let letters: [Unicode.Scalar]
+        private var limit: Int
+        private(set) var best: String?
+
+        init(_ word: String) {
+            size = word.utf8.count
+            letters = Array(word.lowercased().unicodeScalars)
+            limit = min(2, max(1, letters.count / 3))
+        }
+
+        mutating func compare(_ candidate: String) {
+            // A scalar has at most four bytes; what differs more in length is not even read.
+            guard limit >= 0, abs(candidate.utf8.count - size) <= 4 * limit else { return }
+            let other = Array(candidate.lowercased().unicodeScalars)
+            guard let distance = Suggestion.distance(letters, other, limit: limit) else { return }
+            best = candidate
+            limit = distance - 1
+        }
+    }
+
+    /// Optimal string alignment, in which insertions, deletions, substitutions and swaps of neighbours each count one; nil
+    /// where there are more than `limit` of them. O(length * limit).
+    static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar], limit: Int) -> Int? {
+        guard abs(left.count - right.count) <= limit else { return nil }
+        let tooFar = limit + 1
+        var beforeLast = [Int](repeating: tooFar, count: right.count + 1)
+        var last = (0...right.count).map { min($0, tooFar) }
+        var current = beforeLast
+        for row in left.indices {
+            // Only around the diagonal can anything be within the limit.
+            let columns = max(0, row - limit)..<min(right.count, row + limit + 1)
+            current[columns.lowerBound] = columns.lowerBound == 0 ? min(row + 1, tooFar) : tooFar
+            var least = current[columns.lowerBound]
+            for column in columns {
+                let isEqual = left[row] == right[column]
+                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + (isEqual ? 0 : 1))
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
                     cost = min(cost, beforeLast[column - 1] + 1)
                 }
-                current.append(cost)
+                current[column + 1] = min(cost, tooFar)
+                least = min(least, cost)
             }
-            (beforeLast, last) = (last, current)
+            if least > limit { return nil }
+            if columns.upperBound < right.count { current[columns.upperBound + 1] = tooFar }
+            (beforeLast, last, current) = (last, current, beforeLast)
         }
-        return last[right.count]
+        return last[right.count] <= limit ? last[right.count] : nil
     }
 }

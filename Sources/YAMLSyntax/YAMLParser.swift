@@ -47,6 +47,7 @@ private struct EventStream: ~Copyable {
         var offsets = CharacterOffsets(source: source, base: base, isASCII: isASCII)
         var documents = 0
         var event = yaml_event_t()
+        if let directive = tagDirective(from: base) { builder.refuseTagDirective(at: directive) }
         while !builder.isStopped {
             guard yaml_parser_parse(parser, &event) == 1 else {
                 return reportProblem(to: &builder, &offsets)
@@ -75,14 +76,30 @@ private struct EventStream: ~Copyable {
                 builder.addAlias(String(cString: event.data.alias.anchor), from: start, to: end)
             case YAML_DOCUMENT_START_EVENT:
                 documents += 1
-                let tags = event.data.document_start.tag_directives
-                builder.startDocument(documents, hasTagDirectives: tags.start != tags.end, at: start..<end)
+                builder.startDocument(documents, at: start..<end)
+            case YAML_DOCUMENT_END_EVENT:
+                if let directive = tagDirective(from: end) { builder.startDocument(documents + 1, at: directive) }
             case YAML_STREAM_END_EVENT:
                 return builder.endStream()
             default:
                 break
             }
         }
+    }
+
+    /// The first `%TAG` line in front of a document, which is to be refused before libyaml compares each with all others.
+    private func tagDirective(from start: Int) -> Range<Int>? {
+        var offset = start
+        while offset < source.count {
+            var end = offset
+            while end < source.count, source[end] != UInt8(ascii: "\n"), source[end] != UInt8(ascii: "\r") { end += 1 }
+            let line = source[offset..<end]
+            if line.starts(with: "%TAG".utf8) { return offset..<end }
+            let first = line.first { !SourceLine.isBlank($0) }
+            guard first == nil || first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%") else { return nil }
+            offset = end + 1
+        }
+        return nil
     }
 
     private func reportProblem(to builder: inout YAMLTreeBuilder, _ offsets: inout CharacterOffsets) {

@@ -59,17 +59,16 @@ struct YAMLTreeBuilder: ~Copyable {
 
     private var nodeCount: Int { rows.count + aliasedNodes }
 
-    mutating func startDocument(_ number: Int, hasTagDirectives: Bool, at place: Range<Int>) {
-        if number == 2 {
-            stop(
-                .severalDocuments, "a second document begins here, a workflow file holds one", at: place,
-                fix: "remove the `---`, or move the rest to a file of its own")
-        }
-        if hasTagDirectives {
-            report(
-                .tagRefused, "YAML tags are not accepted, found a `%TAG` directive", at: place,
-                fix: .init("remove the directive"))
-        }
+    mutating func startDocument(_ number: Int, at place: Range<Int>) {
+        guard number == 2 else { return }
+        stop(
+            .severalDocuments, "a second document begins here, a workflow file holds one", at: place,
+            fix: "remove the `---`, or move the rest to a file of its own")
+    }
+
+    mutating func refuseTagDirective(at place: Range<Int>) {
+        stop(
+            .tagRefused, "YAML tags are not accepted, found a `%TAG` directive", at: place, fix: "remove the directive")
     }
 
     /// Reports a file that says nothing.

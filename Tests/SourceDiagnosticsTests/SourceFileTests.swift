@@ -1,5 +1,6 @@
-import SourceDiagnostics
 import Testing
+
+@testable import SourceDiagnostics
 
 struct `Places in a file` {
     private let file = SourceFile(name: "t", text: "ab\r\nç𝄞d\n\nlast")
@@ -30,5 +31,29 @@ struct `A suggestion` {
     func `is the nearest word within two edits and a third of its length`(word: String, nearest: String?) {
         let words = ["needs", "timeout", "run", "continue-on-error"]
         #expect(Suggestion.nearest(to: word, among: words) == nearest)
+    }
+}
+
+extension `A suggestion` {
+    @Test(arguments: [
+        ("kitten", "sitting", nil), ("abcd", "abdc", 1), ("abcd", "badc", 2), ("abc", "abc", 0), ("", "ab", 2),
+        ("ab", "", 2), ("abcdef", "abef", 2), ("abcdef", "bcdefg", 2), ("abc", "abcdef", nil), ("ca", "abc", nil),
+        ("aaaaaaaa", "aaaaaaab", 1), ("xabcdefgh", "abcdefghx", 2), ("xyabcdefgh", "abcdefghx", nil),
+    ])
+    func `counts insertions, deletions, substitutions and swaps up to its limit`(
+        left: String, right: String, distance: Int?
+    ) {
+        let (left, right) = (Array(left.unicodeScalars), Array(right.unicodeScalars))
+        #expect(Suggestion.distance(left, right, limit: 2) == distance)
+        #expect(Suggestion.distance(right, left, limit: 2) == distance)
+    }
+
+    @Test func `ends when its work is spent, long before everything is compared with everything`() {
+        let words = (0..<3000).map { String(repeating: "x", count: 120) + String(100_000 + $0) }
+        var suggestion = Suggestion(work: 1 << 20)
+        var found = 0
+        for word in words where suggestion.nearest(to: word + "y", among: words) != nil { found += 1 }
+        #expect(suggestion.isSpent && found > 0 && found < 10)
+        #expect(suggestion.nearest(to: "nedes", among: ["needs"]) == nil)
     }
 }

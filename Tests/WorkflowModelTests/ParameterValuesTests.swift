@@ -61,12 +61,6 @@ import WorkflowModel
         #expect(error.message == "item 2, `Cd`, does not match the pattern `[a-z]+`")
     }
 
-    @Test(arguments: [("a(", "expected ')'"), ("*", "quantifier '*' must appear after expression"), ("a+", nil)])
-    func `a bad pattern is told with what is wrong`(pattern: String, mistake: String?) {
-        #expect(ParameterPattern.mistake(in: pattern) == mistake)
-        #expect((ParameterPattern(pattern) == nil) == (mistake != nil))
-    }
-
     @Test func `parameters that nobody gives have their default, or nothing`() throws {
         let values = try ParameterValues(
             [("b", "given")],
@@ -124,6 +118,8 @@ import WorkflowModel
     private func parameter(
         _ name: String, _ kind: Parameter.Kind, default value: Value? = nil, pattern: String? = nil
     ) -> Parameter {
-        Parameter(name: name, kind: kind, defaultValue: value, pattern: pattern, range: .beginning)
+        Parameter(
+            name: name, kind: kind, defaultValue: value, pattern: pattern.flatMap { try? Pattern($0) },
+            range: .beginning)
     }
 }

@@ -50,7 +50,7 @@ struct RowSettingsTests {
         #expect(!plan.toleratesFailure(of: 1))
     }
 
-    @Test func `groups hand down shell, grace and signal, and keep timeout, retry and tolerance to themselves`() throws {
+    @Test func `groups hand down shell, grace and signal, not timeout, retry and tolerance`() throws {
         let plan = try plan(
             """
             defaults: { grace: 1s, timeout: 5m, retry: { attempts: 2 } }
@@ -97,7 +97,7 @@ struct RowSettingsTests {
         #expect(defaulted.timeout(of: try #require(defaulted.row("finally.tidy"))) == .seconds(300))
     }
 
-    @Test func `if, platforms, max-parallel and fail-fast belong to the whole of a fan-out, all else to each copy`() throws {
+    @Test func `if, platforms, max-parallel and fail-fast are those of a whole fan-out, the rest each copys`() throws {
         let plan = try plan(
             """
             params: { deep: { type: bool, default: true } }
@@ -136,9 +136,7 @@ struct RowSettingsTests {
         #expect(plan.pools(of: steps).isEmpty && plan.pools(of: step).map(\.units) == [1])
     }
 
-    @Test func `the workflow's own timeout, folder, policy and view are those of row 0, and reach steps where they may`()
-        throws
-    {
+    @Test func `the top of the file speaks for the run, and for steps in what they inherit`() throws {
         let plan = try plan(
             """
             timeout: 2h

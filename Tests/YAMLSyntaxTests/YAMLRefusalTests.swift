@@ -46,6 +46,13 @@ struct `What the parser refuses` {
         #expect(findings("1️⃣%TAG ! tag:x,2000:\n---\na: 1\n").first?.hasPrefix("1️⃣ FR0107") == true)
     }
 
+    @Test func `tag directives are refused before each is compared with all others`() {
+        // So many that comparing them would take hours.
+        let directives = (0..<1_000_000).map { "%TAG !t\($0)! tag:x,2000:\n" }.joined()
+        #expect(findings("# first\n\n" + directives + "---\na: 1\n").map { $0.prefix(10) } == ["3:1 FR0107"])
+        #expect(findings("a: 1\n...\n" + directives + "---\nb: 1\n").map { $0.prefix(10) } == ["3:1 FR0109"])
+    }
+
     @Test func `a second document, also one that a late directive begins`() {
         let message = "1️⃣ FR0109 a second document begins here, a workflow file holds one"
         #expect(findings("a: 1\n1️⃣---\nb: 1\n") == [message])

@@ -99,7 +99,7 @@ package struct ListPrinter {
                 json.null("default")
             }
             json.field("required", parameter.isRequired)
-            json.field("pattern", parameter.pattern)
+            json.field("pattern", parameter.pattern?.text)
             json.field("description", parameter.description)
         }
     }

@@ -96,7 +96,8 @@ extension DiagnosticCode {
                 "not a regular expression",
                 """
                 The `pattern` of a parameter is a regular expression which the whole of a given text has to match.
-                Characters such as ( [ * + ? have a meaning in it; a backslash takes it away.
+                Characters such as ( [ * + ? have a meaning in it; a backslash takes it away. Every pattern is matched in
+                time that grows with the text alone; what cannot be (lookaround, references back to groups) is refused.
                 """,
                 example: """
                     version: 1

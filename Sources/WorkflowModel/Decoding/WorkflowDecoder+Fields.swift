@@ -32,7 +32,7 @@ extension WorkflowDecoder {
             report(.foreignKey, "\(place.rawValue) has no key \(word)", at: entry.key, fix: .init(advice))
             return nil
         case nil:
-            let near = Suggestion.nearest(to: entry.key.text, among: place.words)
+            let near = suggestions.nearest(to: entry.key.text, among: place.words)
             report(
                 .unknownKey, "unknown key \(word) in \(place.rawValue)", at: entry.key,
                 notes: near == nil ? [.init("its keys are \(place.words.joined(separator: ", "))")] : [],

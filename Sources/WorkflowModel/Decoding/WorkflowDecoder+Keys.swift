@@ -149,8 +149,7 @@ extension WorkflowDecoder {
     }
 
     private mutating func suggestedKey(for word: String, in place: KeyPlace) -> WorkflowKey? {
-        guard suggestionsLeft > 0, word.utf8.count < 64 else { return nil }
-        suggestionsLeft -= 1
+        guard !suggestions.isSpent, word.utf8.count < 64 else { return nil }
         // `maxParallel` and `max_parallel` are `max-parallel`.
         let kebab = word.reduce(into: "") { kebab, letter in
             if letter.isUppercase, !kebab.isEmpty, kebab.last != "-" { kebab += "-" }
@@ -159,7 +158,7 @@ extension WorkflowDecoder {
         let plain = kebab.filter { $0 != "-" }
         let keys = place.keys
         if let same = keys.first(where: { $0.spelling.filter { $0 != "-" } == plain }) { return same }
-        return Suggestion.nearest(to: word, among: keys.map(\.spelling)).flatMap(WorkflowKey.named)
+        return suggestions.nearest(to: word, among: keys.map(\.spelling)).flatMap(WorkflowKey.named)
     }
 }
 

@@ -42,7 +42,7 @@ extension WorkflowDecoder {
     private mutating func excludedValue(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> Variable? {
         let name = entry.key.text
         guard let axis = axes.first(where: { $0.name == name }) else {
-            let near = Suggestion.nearest(to: name, among: axes.map(\.name))
+            let near = suggestions.nearest(to: name, among: axes.map(\.name))
             report(
                 .unknownAxis, "the matrix has no axis \(Phrase.quoted(name))", at: entry.key,
                 notes: axes.isEmpty ? [] : [.init("its axes are \(axes.map(\.name).joined(separator: ", "))")],
@@ -51,7 +51,7 @@ extension WorkflowDecoder {
         }
         guard let text = text(entry) else { return nil }
         guard let value = axis.values.first(where: { $0.text == text }) else {
-            let near = Suggestion.nearest(to: text, among: axis.values.map(\.text))
+            let near = suggestions.nearest(to: text, among: axis.values.map(\.text))
             report(
                 .unknownAxis, "the axis `\(name)` has no value \(Phrase.quoted(text))", at: entry.value,
                 notes: [.init("the axis stands here", at: axis.range)],

@@ -4,7 +4,7 @@ internal import YAMLSyntax
 // `default` of a parameter: a YAML literal that the parameter itself would accept.
 extension WorkflowDecoder {
     mutating func defaultValue(
-        _ entry: MappingReader.Entry?, kind: Parameter.Kind, pattern: String?
+        _ entry: MappingReader.Entry?, kind: Parameter.Kind, pattern: Pattern?
     ) -> Value? {
         guard let entry else { return nil }
         switch kind {
@@ -56,7 +56,7 @@ extension WorkflowDecoder {
     }
 
     /// The items by their source text, as those of `for-each`.
-    private mutating func listDefault(_ entry: MappingReader.Entry, pattern: String?) -> Value? {
+    private mutating func listDefault(_ entry: MappingReader.Entry, pattern: Pattern?) -> Value? {
         guard entry.value.kind == .sequence else {
             let isWord = entry.value.kind == .scalar && entry.value.isPlain && !entry.value.isNull
             reportType(
@@ -76,12 +76,11 @@ extension WorkflowDecoder {
         return .list(items)
     }
 
-    private mutating func matches(_ text: String, _ pattern: String?, at node: YAMLNode) -> Bool {
-        guard let pattern, !isExpression(node), let rule = ParameterPattern(pattern), !rule.matches(text) else {
-            return true
-        }
+    private mutating func matches(_ text: String, _ pattern: Pattern?, at node: YAMLNode) -> Bool {
+        guard let pattern, !isExpression(node), !pattern.matches(text) else { return true }
         report(
-            .invalidValue, "the default \(Phrase.quoted(text)) does not match the pattern \(Phrase.quoted(pattern))",
+            .invalidValue,
+            "the default \(Phrase.quoted(text)) does not match the pattern \(Phrase.quoted(pattern.text))",
             at: node, fix: .init("write a default that the caller could give, or change the pattern"))
         return false
     }

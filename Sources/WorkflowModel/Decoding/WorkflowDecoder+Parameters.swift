@@ -79,19 +79,24 @@ extension WorkflowDecoder {
         }
     }
 
-    private mutating func pattern(_ entry: MappingReader.Entry?, kind: Parameter.Kind) -> String? {
-        guard let entry, let pattern = text(entry) else { return nil }
+    private mutating func pattern(_ entry: MappingReader.Entry?, kind: Parameter.Kind) -> Pattern? {
+        guard let entry, let text = text(entry) else { return nil }
         guard kind == .string || kind == .path || kind == .list else {
             report(
                 .conflictingKeys, "`pattern` says nothing here, it belongs to a parameter of type string, path or list",
                 at: entry.key, fix: .init("remove it"))
             return nil
         }
-        guard ParameterPattern(pattern) == nil else { return pattern }
-        report(
-            .invalidPattern, "\(Phrase.quoted(pattern)) is no regular expression", at: entry.value,
-            fix: .init("write one such as `[a-z]+`; a character with a meaning of its own needs a `\\` in front"))
-        return nil
+        do throws(PatternError) {
+            return try Pattern(text)
+        } catch {
+            report(
+                .invalidPattern,
+                "\(Phrase.quoted(text)) is not a regular expression that flowrun knows: \(error.message)",
+                at: entry.value,
+                fix: .init("write one such as `[a-z]+`; a character with a meaning of its own needs a `\\` in front"))
+            return nil
+        }
     }
 
     /// Words of other tools for types, as far as they are types here.

@@ -173,7 +173,7 @@ extension WorkflowDecoder {
         }
         let text = value.text
         if words.contains(text) { return text }
-        let near = Suggestion.nearest(to: text, among: words)
+        let near = suggestions.nearest(to: text, among: words)
         reportValue(entry, expected: expected, fix: near.map { replacing(value, by: $0) })
         return nil
     }

@@ -69,9 +69,8 @@ extension WorkflowDecoder {
     private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode) {
         guard !isExpression(node) else { return }
         var near: String?
-        if suggestionsLeft > 0, let secretNames, secretNames.count <= Self.suggestedSecrets {
-            suggestionsLeft -= 1
-            near = Suggestion.nearest(to: use.name, among: secretNames.sorted())
+        if let secretNames, secretNames.count <= Self.suggestedSecrets {
+            near = suggestions.nearest(to: use.name, among: secretNames.sorted())
         }
         report(
             .undeclaredSecret, "the workflow declares no secret \(Phrase.quoted(use.name))", at: node,

@@ -20,7 +20,7 @@ package struct WorkflowDecoder {
     var wholeRows: Set<Int> = []
     /// Whether the file says `${{` anywhere; only then is anybody interested in the four above.
     let hasExpressions: Bool
-    var suggestionsLeft = 1000
+    var suggestions = Suggestion()
     /// What the top's `secrets` declare; nil where that cannot be told.
     var secretNames: Set<String>? = []
 

@@ -68,8 +68,8 @@ extension Parameter {
     ]
 
     private func match(_ text: String, of subject: String = "the value") throws(Mistake) {
-        guard let pattern, let rule = ParameterPattern(pattern), !rule.matches(text) else { return }
-        throw Mistake(message: "\(subject) does not match the pattern \(Phrase.quoted(pattern))")
+        guard let pattern, !pattern.matches(text) else { return }
+        throw Mistake(message: "\(subject) does not match the pattern \(Phrase.quoted(pattern.text))")
     }
 
     /// Values between commas, as they stand, blanks included; nothing at all is an empty list.

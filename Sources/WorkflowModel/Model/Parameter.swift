@@ -13,13 +13,13 @@ package struct Parameter: Sendable {
     package let defaultValue: Value?
     package let isRequired: Bool
     /// What the whole text of a `string` or `path`, or each item of a `list`, has to match; nil for anything.
-    package let pattern: String?
+    package let pattern: Pattern?
     package let description: String?
     /// Where the name stands.
     package let range: SourceRange
 
     package init(
-        name: String, kind: Kind, defaultValue: Value? = nil, isRequired: Bool = false, pattern: String? = nil,
+        name: String, kind: Kind, defaultValue: Value? = nil, isRequired: Bool = false, pattern: Pattern? = nil,
         description: String? = nil, range: SourceRange
     ) {
         self.name = name

@@ -53,9 +53,9 @@ extension DataFlowCheck {
     }
 
     /// A declared name that was written without its root, or a near one.
-    private func meant(by text: String) -> String? {
+    private mutating func meant(by text: String) -> String? {
         if workflow.parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
-        if let near = Suggestion.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
+        if let near = suggestions.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
             return near
         }
         if names.visible(text, from: workflow.nodes[place.row].parent.row) != nil { return "steps.\(text)" }
@@ -67,7 +67,7 @@ extension DataFlowCheck {
         _ name: ExpressionNode.Name, _ problem: String, among known: [String], otherwise: String? = nil,
         note: Diagnostic.Note? = nil
     ) {
-        let near = Suggestion.nearest(to: name.text, among: known)
+        let near = suggestions.nearest(to: name.text, among: known)
         var notes = note.map { [$0] } ?? []
         if near == nil, !known.isEmpty {
             notes.insert(.init("it has \(Phrase.alternatives(Array(known.prefix(12))))"), at: 0)

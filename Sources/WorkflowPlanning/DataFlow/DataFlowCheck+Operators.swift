@@ -78,7 +78,7 @@ extension DataFlowCheck {
     private mutating func checkWord(_ node: ExpressionNode, of type: ValueType) {
         guard case .literal(.string(let text)) = node.kind, case .word(let words) = type.kind, !words.contains(text)
         else { return }
-        let near = Suggestion.nearest(to: text, among: words)
+        let near = suggestions.nearest(to: text, among: words)
         report(
             .valueType, "the other side is never \(Phrase.quoted(text)), it is \(Phrase.alternatives(words))",
             at: node.range, fix: near.map { .init("write `'\($0)'`") })

@@ -19,6 +19,7 @@ struct DataFlowCheck {
     let names: ScopedNames
     var knowledge: ResultKnowledge
     var findings = FindingList()
+    var suggestions = Suggestion()
     /// Steps whose standard output some expression reads.
     var standardOutputReads: Set<NodeIndex> = []
     var place = Place(row: 0)

@@ -135,14 +135,14 @@ extension NeedResolver {
     }
 
     private mutating func suggestion(for name: String, of row: Int) -> Int? {
+        guard !suggestions.isSpent else { return nil }
         let scope = workflow.nodes[row].parent.row
         var candidates: [String] = []
         forEachVisible(from: scope) { candidate in
             if isOfUse(candidate, to: row) { candidates.append(workflow.nodes[candidate].id) }
-            suggestionBudget -= 1
-            return suggestionBudget > 0
+            return candidates.count < Self.candidateLimit
         }
-        return Suggestion.nearest(to: name, among: candidates).flatMap { names.visible($0, from: scope) }
+        return suggestions.nearest(to: name, among: candidates).flatMap { names.visible($0, from: scope) }
     }
 
     /// Neither a node itself nor a group around it can be what was meant.

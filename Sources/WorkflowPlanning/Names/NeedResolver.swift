@@ -8,9 +8,9 @@ struct NeedResolver {
     var findings = FindingList()
     /// The first row of every id, made when the first name is not found.
     var rowsByID: [String: Int]?
-    /// Candidates that may still be compared in search of suggestions: a file of nothing but unknown names is to be
-    /// refused in linear time.
-    var suggestionBudget = 200_000
+    var suggestions = Suggestion()
+    /// How many of what is in sight are looked at for a suggestion.
+    static let candidateLimit = 20_000
 
     init(_ workflow: Workflow) {
         self.workflow = workflow
@@ -19,6 +19,8 @@ struct NeedResolver {
 
     mutating func resolve() -> ResolvedNeeds {
         let nodes = workflow.nodes
+        // Beside `self`, so that a finding is made only where there is room for it.
+        var findings = FindingList()
         var resolved = ResolvedNeeds(rows: nodes.count)
         // The last row that needed this one, which shows a repeated entry at once.
         var neededBy = [UInt32](repeating: 0, count: nodes.count)
@@ -26,13 +28,11 @@ struct NeedResolver {
             let needs = nodes[row].needs
             for position in needs.indices {
                 guard let target = names.visible(needs[position].name, from: nodes[row].parent.row) else {
-                    let finding = unresolved(needs[position], of: row)
-                    findings.add(.error) { finding }
+                    findings.add(.error) { unresolved(needs[position], of: row) }
                     continue
                 }
                 if neededBy[target] == UInt32(row), row != 0 {
-                    let finding = repeated(position, of: row)
-                    findings.add(.warning) { finding }
+                    findings.add(.warning) { repeated(position, of: row) }
                     continue
                 }
                 neededBy[target] = UInt32(row)
@@ -40,6 +40,7 @@ struct NeedResolver {
             }
             resolved.closeRow()
         }
+        self.findings = findings
         return resolved
     }
 }

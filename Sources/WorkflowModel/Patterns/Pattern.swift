@@ -1,0 +1,206 @@
+/// The `pattern` of a parameter: a regular expression that has to match a whole text.
+///
+/// Matching follows all ways through the expression at once (Thompson 1968), so that its time is the length of the text
+/// times the size of the expression: no pattern can be made to backtrack. What would need that, looking around and
+/// referring back to groups, is refused. Letters are Unicode scalars.
+package struct Pattern: Sendable {
+    /// Counted repetitions are written out; no more than so many steps may come of it.
+    static let sizeLimit = 2000
+
+    enum Instruction: Sendable {
+        case letter(Unicode.Scalar)
+        /// An index into `sets`.
+        case set(Int)
+        case assertion(PatternNode.Assertion)
+        case jump(Int)
+        case split(Int, Int)
+        case accept
+    }
+
+    /// As it is written.
+    package let text: String
+    private let program: [Instruction]
+    private let sets: [ScalarSet]
+
+    /// Throws where `text` is not a regular expression, or one that flowrun does not know.
+    package init(_ text: String) throws(PatternError) {
+        self.text = text
+        var compiler = PatternCompiler()
+        try compiler.append(try PatternParser.parse(text))
+        compiler.program.append(.accept)
+        program = compiler.program
+        sets = compiler.sets
+    }
+
+    /// Whether the expression describes the text from its beginning to its end. O(text * expression).
+    package func matches(_ text: String) -> Bool {
+        var states = States(program)
+        var scalars = text.unicodeScalars.makeIterator()
+        var next = scalars.next()
+        states.enter(0, after: nil, before: next)
+        while let letter = next {
+            if states.current.isEmpty { return false }
+            next = scalars.next()
+            states.step(after: letter, before: next) { instruction in
+                switch instruction {
+                case .letter(let wanted): wanted == letter
+                case .set(let index): sets[index].contains(letter)
+                case .assertion, .jump, .split, .accept: false
+                }
+            }
+        }
+        return states.current.contains { if case .accept = program[$0] { true } else { false } }
+    }
+
+    /// The places in the program that a match may have come to.
+    private struct States {
+        let program: [Instruction]
+        private(set) var current: [Int] = []
+        private var upcoming: [Int] = []
+        /// By place: the number of the step that entered it last.
+        private var entered: [Int]
+        private var number = 1
+        private var pending: [Int] = []
+
+        init(_ program: [Instruction]) {
+            self.program = program
+            entered = [Int](repeating: 0, count: program.count)
+        }
+
+        /// Enters a place, and all places that it leads to without a letter.
+        mutating func enter(_ place: Int, after previous: Unicode.Scalar?, before next: Unicode.Scalar?) {
+            pending.append(place)
+            while let place = pending.popLast() {
+                guard entered[place] != number else { continue }
+                entered[place] = number
+                switch program[place] {
+                case .jump(let target): pending.append(target)
+                case .split(let first, let second): pending += [second, first]
+                case .assertion(let assertion):
+                    if assertion.holds(after: previous, before: next) { pending.append(place + 1) }
+                case .letter, .set, .accept: current.append(place)
+                }
+            }
+        }
+
+        /// Goes on behind every place whose instruction takes the letter at hand.
+        mutating func step(
+            after letter: Unicode.Scalar, before next: Unicode.Scalar?, where takes: (Instruction) -> Bool
+        ) {
+            swap(&current, &upcoming)
+            current.removeAll(keepingCapacity: true)
+            number += 1
+            for place in upcoming where takes(program[place]) { enter(place + 1, after: letter, before: next) }
+        }
+    }
+}
+
+/// What is wrong with a pattern: a clause that can stand behind a colon.
+package struct PatternError: Error {
+    package let message: String
+}
+
+/// A set of scalars: some, or all but some.
+struct ScalarSet: Sendable {
+    enum Part: Sendable {
+        case range(ClosedRange<Unicode.Scalar>)
+        case digits, words, blanks
+        indirect case not(Part)
+    }
+
+    var parts: [Part] = []
+    var isInverted = false
+    /// Whether `a` takes `A` as well.
+    var ignoresCase = false
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        (holds(scalar) || ignoresCase && scalar.otherCases.contains(where: holds)) != isInverted
+    }
+
+    private func holds(_ scalar: Unicode.Scalar) -> Bool { parts.contains { Self.holds($0, scalar) } }
+
+    private static func holds(_ part: Part, _ scalar: Unicode.Scalar) -> Bool {
+        switch part {
+        case .range(let range): range.contains(scalar)
+        case .digits: scalar.properties.generalCategory == .decimalNumber
+        case .words: scalar.isWordScalar
+        case .blanks: scalar.properties.isWhitespace
+        case .not(let part): !holds(part, scalar)
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// What `\w` takes: letters, marks, digits and `_`.
+    var isWordScalar: Bool {
+        switch properties.generalCategory {
+        case .decimalNumber, .connectorPunctuation, .nonspacingMark, .spacingMark, .enclosingMark: return true
+        default: return properties.isAlphabetic
+        }
+    }
+
+    /// The scalar in upper and in lower case, as far as each is one scalar.
+    fileprivate var otherCases: [Unicode.Scalar] {
+        [properties.uppercaseMapping, properties.lowercaseMapping].compactMap {
+            $0.unicodeScalars.count == 1 ? $0.unicodeScalars.first : nil
+        }
+    }
+}
+
+/// Writes a parsed pattern as a program.
+private struct PatternCompiler {
+    var program: [Pattern.Instruction] = []
+    var sets: [ScalarSet] = []
+
+    mutating func append(_ node: PatternNode) throws(PatternError) {
+        guard program.count < Pattern.sizeLimit else {
+            throw PatternError(message: "it is too large once its repetitions are written out")
+        }
+        switch node {
+        case .letter(let scalar): program.append(.letter(scalar))
+        case .assertion(let assertion): program.append(.assertion(assertion))
+        case .set(let set):
+            program.append(.set(sets.count))
+            sets.append(set)
+        case .sequence(let nodes): for node in nodes { try append(node) }
+        case .alternatives(let nodes): try append(nodes)
+        case .repeated(let node, let least, let most): try append(node, least, most)
+        }
+    }
+
+    private mutating func append(_ alternatives: [PatternNode]) throws(PatternError) {
+        var jumps: [Int] = []
+        for (index, node) in alternatives.enumerated() {
+            guard index + 1 < alternatives.count else {
+                try append(node)
+                continue
+            }
+            let split = program.count
+            program.append(.accept)
+            try append(node)
+            jumps.append(program.count)
+            program.append(.accept)
+            program[split] = .split(split + 1, program.count)
+        }
+        for jump in jumps { program[jump] = .jump(program.count) }
+    }
+
+    private mutating func append(_ node: PatternNode, _ least: Int, _ most: Int?) throws(PatternError) {
+        for _ in 0..<least { try append(node) }
+        let start = program.count
+        guard let most else {
+            program.append(.accept)
+            try append(node)
+            program.append(.jump(start))
+            program[start] = .split(start + 1, program.count)
+            return
+        }
+        var splits: [Int] = []
+        for _ in least..<most {
+            splits.append(program.count)
+            program.append(.accept)
+            try append(node)
+        }
+        for split in splits { program[split] = .split(split + 1, program.count) }
+    }
+}
