@@ -58,11 +58,12 @@ static long call(long number, long a, long b, long c, long d) {
 }
 #endif
 
+// Sanitizers keep what they know of a thread where the child would write too.
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PARENT_WAITS 1
 #endif
 #ifndef PARENT_WAITS
-#define PARENT_WAITS 1
+#define PARENT_WAITS 0
 #endif
 
 // Runs in the child, on its own stack in the parent's memory, until it has become the program.
