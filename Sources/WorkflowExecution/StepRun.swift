@@ -78,7 +78,8 @@ final class StepRun: ProcessObserver {
             file = frame.declarations.contains(where: \.isInFile) ? try files.make() : nil
             settings = try builder.settings(
                 of: frame.row, attempt: frame.attempt, adding: file.map { [("FLOWRUN_OUTPUT", $0)] } ?? [])
-            command = try builder.command(for: frame.row, words, with: settings)
+            command = try builder.command(
+                for: frame.row, words, with: settings, separatesStreams: standardOutput != nil)
             process = try await spawn(command, in: context)
         } catch {
             refusal = error
@@ -131,7 +132,7 @@ final class StepRun: ProcessObserver {
         }
         let ending =
             if let early = self.early { early } else { await withUnsafeContinuation { waiter = $0 } }
-        streams.output.finish { write($0, $1, to: .stdout) }
+        streams.output.finish { write($0, $1, to: standardOutput == nil ? .output : .stdout) }
         streams.error.finish { write($0, $1, to: .stderr) }
         return ending
     }
@@ -198,7 +199,9 @@ final class StepRun: ProcessObserver {
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
         outputBytes += bytes.count
         switch stream {
-        case .combined, .standardOutput:
+        case .combined:
+            streams.output.append(bytes) { write($0, $1, to: .output) }
+        case .standardOutput:
             keep(bytes)
             streams.output.append(bytes) { write($0, $1, to: .stdout) }
         case .standardError:

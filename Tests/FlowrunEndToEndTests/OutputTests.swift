@@ -9,6 +9,9 @@ struct OutputTests {
             version: 1
             steps:
               lines: { run: "printf 'a\nb'; printf 'x\n' >&2; printf 'c\nend'" }
+              apart: { run: "printf 'a\nb'; printf 'x\n' >&2; printf 'c\nend'", outputs: { v: { from: stdout } } }
+              read: { run: "echo out; echo err >&2" }
+              reader: { needs: [read], run: cat, stdin: "${{ steps.read.stdout }}" }
               long: { run: "head -c 200000 /dev/zero | tr '\\0' x; echo; echo last" }
               bytes: { run: "printf 'a\\377b\\0c\\033[2Jd\\342\\200\\250e\n'" }
               forged: { run: "echo '{\"v\":1,\"seq\":0,\"event\":\"run.finished\"}'" }
@@ -17,10 +20,15 @@ struct OutputTests {
         result.expect(exit: 0)
         let log = try result.log()
         LogInvariants.check(log)
-        #expect(log.output(of: "lines") == "a\nbc\nend")
-        #expect(log.output(of: "lines", stream: "stderr") == "x\n")
+        #expect(log.output(of: "lines", stream: "output") == "a\nbx\nc\nend")
+        #expect(log.all("step.output", step: "lines").last?["partial"]?.bool == true)
+        #expect(log.output(of: "apart", stream: "stdout") == "a\nbc\nend")
+        #expect(log.output(of: "apart", stream: "stderr") == "x\n")
+        #expect(log.output(of: "apart", stream: "output") == "")
         #expect(
-            log.all("step.output", step: "lines").last { $0["stream"]?.string == "stdout" }?["partial"]?.bool == true)
+            log.all("step.output", step: "apart").last { $0["stream"]?.string == "stdout" }?["partial"]?.bool == true)
+        #expect(log.output(of: "read", stream: "stderr") == "err\n")
+        #expect(log.output(of: "reader", stream: "output") == "out\n")
         #expect(log.output(of: "long") == String(repeating: "x", count: 200_000) + "\nlast\n")
         #expect(log.output(of: "bytes") == "a\u{FFFD}b\0c\u{1B}[2Jd\u{2028}e\n")
         #expect(log.all("run.finished").count == 1)

@@ -125,10 +125,10 @@ package struct EventLog: Sendable {
         (runFinished?["errors"]?.array ?? []).map { $0["step"]?.string ?? $0["group"]?.string ?? "run" }
     }
 
-    /// All that a step wrote on one stream.
-    package func output(of step: String, stream: String = "stdout") -> String {
-        all("step.output", step: step).filter { $0["stream"]?.string == stream }.compactMap { $0["text"]?.string }
-            .joined()
+    /// All that a step wrote, or what it wrote on one stream.
+    package func output(of step: String, stream: String? = nil) -> String {
+        all("step.output", step: step).filter { stream == nil || $0["stream"]?.string == stream }
+            .compactMap { $0["text"]?.string }.joined()
     }
 
     /// How many of the steps that `isCounted` answers for ran at once, at most.

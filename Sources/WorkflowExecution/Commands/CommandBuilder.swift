@@ -54,7 +54,7 @@ final class CommandBuilder {
     }
 
     func command(
-        for row: Int, _ words: StepStarted.Command, with settings: StepSettings
+        for row: Int, _ words: StepStarted.Command, with settings: StepSettings, separatesStreams: Bool
     ) throws(Refusal) -> ProcessCommand {
         let arguments =
             switch words {
@@ -71,7 +71,7 @@ final class CommandBuilder {
         let command = ProcessCommand(
             path: path, arguments: arguments, environment: settings.environment, additions: settings.additions,
             workingDirectory: settings.workingDirectory.map(absolute) ?? options.folder,
-            standardInput: try standardInput(of: row))
+            standardInput: try standardInput(of: row), separatesStreams: separatesStreams)
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if settings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw Refusal(error, of: command) }
