@@ -25,7 +25,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
     name: "flowrun",
@@ -34,8 +33,7 @@ let package = Package(
         .library(name: "AsyncOperations", targets: ["AsyncOperations"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0")
     ],
     targets: [
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -61,7 +59,7 @@ let package = Package(
             "FlowrunCommands",
             [
                 "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
-                "RunControl", "WorkflowExecution", "Reporting", argumentParser,
+                "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         .target(

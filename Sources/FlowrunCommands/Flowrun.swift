@@ -1,22 +1,70 @@
-internal import ArgumentParser
 internal import Glibc
+
+/// The version of the program, in the one place where it is written.
+package let flowrunVersion = "0.1.0"
+
+/// The exit status of the program (flowrun(1), EXIT STATUS). A step's own status is in the log, never here.
+package enum ExitStatus: Int32, Sendable, CaseIterable {
+    case success = 0
+    /// A step failed, timed out or was lost.
+    case failure = 1
+    /// The workflow is invalid.
+    case invalid = 2
+    /// Wrong usage; EX_USAGE of sysexits.h.
+    case usage = 64
+    /// The state directory is in use by a live run of the same workflow; EX_TEMPFAIL of sysexits.h.
+    case inUse = 75
+    /// The run's own timeout; the same number as timeout(1).
+    case timeout = 124
+    /// flowrun itself could not go on.
+    case unable = 125
+    /// `flowrun ctl cancel` ended the run; what a shell says of an interrupt.
+    case cancelled = 130
+}
 
 /// The program.
 package enum Flowrun {
-    /// Carries out a command line and ends the process with its status.
-    package static func main(_ arguments: [String]) -> Never {
-        StandardDescriptors.keep()
-        if let request = PlainArguments.request(arguments) { exit(Run(request)().rawValue) }
-        do {
-            if let script = CompletionScript.requested(by: arguments) {
-                try Answer.give(script)
-                exit(ExitStatus.success.rawValue)
-            }
-            var command = try FlowrunCommand.parseAsRoot(arguments)
-            try command.run()
-            exit(ExitStatus.success.rawValue)
+    /// Carries out a command line, given without the program's name, and ends the process with its status.
+    package static func main(_ words: [String]) -> Never {
+        StandardStream.reserveDescriptors()
+        let status: ExitStatus
+        do throws(CommandError) {
+            status = try carryOut(words)
         } catch {
-            FlowrunCommand.exit(withError: error)
+            error.messages.forEach(StandardStream.error.say)
+            if let hint = error.hint { StandardStream.error.write(hint + "\n") }
+            status = error.status
         }
+        exit(status.rawValue)
+    }
+
+    private static func carryOut(_ words: [String]) throws(CommandError) -> ExitStatus {
+        if words.first == CompletionScript.word {
+            try StandardStream.output.deliver(CompletionAnswer.text(for: Array(words.dropFirst())))
+            return .success
+        }
+        let arguments = try CommandLineParser.parse(words)
+        if let text = information(arguments) {
+            try StandardStream.output.deliver(text)
+            return .success
+        }
+        switch arguments.command {
+        case .run, nil: return try Run(RunRequest(arguments))()
+        case .check: return try check(arguments)
+        case .plan: try plan(arguments)
+        case .graph: try graph(arguments)
+        case .list: try list(arguments)
+        case .explain: try explain(arguments)
+        case .ctl: try CtlCommand(arguments)()
+        case .why: try WhyCommand(arguments)()
+        }
+        return .success
+    }
+
+    /// What is printed in place of carrying out a command; nil where none of that is asked for.
+    private static func information(_ arguments: Arguments) -> String? {
+        if arguments.isHelp { return HelpText.text(of: arguments.command) }
+        if arguments.has(.version) { return "flowrun \(flowrunVersion)\n" }
+        return arguments.choice(.completionScript, of: CompletionScript.self)?.text
     }
 }

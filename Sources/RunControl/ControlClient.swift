@@ -12,12 +12,12 @@ package enum ControlClient {
     }
 
     /// How long a run may take for each piece of its reply, in seconds.
-    private static let patience: Int32 = 10
+    private static let replyTimeout: Int32 = 10
 
     /// Sends one line to a run and returns its reply, both without the end of the line. Waits for it.
     package static func ask(_ request: [UInt8], of run: String, in directory: StateDirectory) throws(Failure) -> [UInt8]
     {
-        let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), patience)
+        let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         var rest = (request + [UInt8(ascii: "\n")])[...]
@@ -39,13 +39,40 @@ package enum ControlClient {
         return reply.dropLast()
     }
 
+    /// A run makes its socket a moment after its lock; one that is older than this and has none gets none.
+    private static let socketTime = Duration.seconds(2)
+    private static let pollInterval: UInt32 = 2_000
+
     /// The ids of the runs that answer, in the order of their starts. Changes nothing: what dead runs left stays.
+    ///
+    /// Waits for runs that have only just taken their lock, up to two seconds.
     package static func liveRuns(in directory: StateDirectory) -> [String] {
-        directory.runsWithSockets().filter { run in
-            let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), patience)
-            if descriptor >= 0 { close(descriptor) }
-            return descriptor >= 0
+        let start = now
+        while true {
+            let live = directory.runsWithSockets().filter { run in
+                let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
+                if descriptor >= 0 { close(descriptor) }
+                return descriptor >= 0
+            }
+            guard isAnyoneStarting(in: directory, beside: live), now - start < socketTime else { return live }
+            usleep(pollInterval)
         }
+    }
+
+    /// Whether there is another run that may be about to make its socket.
+    private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
+        RunLock.names(in: directory).contains { name in
+            guard now - RunLock.lastChange(of: name, in: directory) < socketTime,
+                let holder = RunLock.holder(of: name, in: directory)
+            else { return false }
+            return holder.isAlive && !live.contains(holder.run)
+        }
+    }
+
+    private static var now: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     private static func failure(_ error: Int32) -> Failure {

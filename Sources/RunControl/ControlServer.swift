@@ -21,10 +21,10 @@ package final class ControlServer {
     private var connections: [ControlConnection] = []
 
     /// Listens on the run's socket from now on. Throws what the system says where it cannot be made.
-    package init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(SpawnError) {
+    package init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(ControlSocketError) {
         name = directory.socketName(of: run)
         listener = clinux_listen(directory.descriptor, name)
-        guard listener >= 0 else { throw SpawnError(errno: errno) }
+        guard listener >= 0 else { throw ControlSocketError(errno: errno) }
         self.directory = directory
         self.answer = answer
         Poller.shared.watch(listener, for: .read) { self.acceptAll() }
@@ -69,4 +69,9 @@ package final class ControlServer {
             Poller.shared.watch(listener, for: .read) { self.acceptAll() }
         }
     }
+}
+
+/// What the system says where a control socket cannot be made.
+package struct ControlSocketError: Error, Sendable, Hashable {
+    package let errno: Int32
 }

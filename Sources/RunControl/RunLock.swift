@@ -9,12 +9,6 @@ package final class RunLock: Sendable {
         package let run: String
     }
 
-    package enum Refusal: Error, Sendable, Hashable {
-        /// Nil where the holder has not come to say who it is.
-        case held(by: Holder?)
-        case unusable(errno: Int32)
-    }
-
     /// The run that had it last; nil where there was none.
     package let previous: Holder?
     private let descriptor: Int32
@@ -23,7 +17,7 @@ package final class RunLock: Sendable {
     private static let headSize = 64
 
     /// Takes the lock of the workflow with this name, at once or not at all.
-    package init(of name: String, in directory: StateDirectory, run: String) throws(Refusal) {
+    package init(of name: String, in directory: StateDirectory, run: String) throws(RunLockError) {
         let file = openat(
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .unusable(errno: errno) }
@@ -88,6 +82,14 @@ package final class RunLock: Sendable {
     }
 }
 
+/// Why a run cannot have its lock.
+package enum RunLockError: Error, Sendable, Hashable {
+    /// Nil where the holder has not come to say who it is.
+    case held(by: RunLock.Holder?)
+    case unusable(errno: Int32)
+}
+
 extension RunLock.Holder {
-    fileprivate var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
+    /// Whether a process of its number runs; another one may have got the number since.
+    var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
 }

@@ -7,6 +7,7 @@ import Testing
     /// Answers what a shell would complete the last of the given words to, one line each.
     private static let completeInBash = #"""
         source <("$0" --generate-completion-script bash)
+        binary=$0; flowrun() { "$binary" "$@"; }
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_TYPE=9
         registered=$(complete -p flowrun)
         [[ $registered =~ -F\ ([^ ]+) ]] && "${BASH_REMATCH[1]}" flowrun "${@: -1}" "${@: -2:1}"
@@ -18,9 +19,14 @@ import Testing
         (["run", "--log-f"], ["--log-file"]), (["run", "--output", "s"], ["stream"]),
         (["run", "wor"], ["workflow.yml"]), (["explain", "FR030"], ["FR0301"]),
         (["ctl", "pa"], ["pause"]), (["run", "--pau"], ["--paused"]), (["why", "--st"], ["--state-dir"]),
+        (["--log", "=", "q"], ["quiet"]),
+        (["workflow.yml", ""], ["a", "b"]), (["workflow.yml", "--param", "c"], ["channel="]),
+        (["-C", "fo"], ["folder"]),
     ])
     func `bash completes commands, options, values and files`(words: [String], answers: [String]) async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { run: x } }\n")
+        let test = try FlowrunTest(
+            "version: 1\nparams: { channel: { type: string } }\nsteps: { a: { run: x }, b: { run: x } }\n",
+            files: ["folder/file": ""])
         let result = try await test.start(
             ["flowrun"] + words, launcher: ["bash", "--noprofile", "--norc", "-c", Self.completeInBash]
         ).finish()

@@ -341,6 +341,7 @@ struct ControlTests {
         let gate = try test.gate("a.go")
         defer { gate.open() }
         let running = try await start(test, until: ["a"])
+        try await test.ask("ctl", "status").expect(exit: 0)
         let requests = [
             #"{"v":1,"request":"status"}"#, #"{"v":2,"request":"status"}"#, #"{"v":1,"request":"dance"}"#, "[]", "{",
             #"{"v":1,"request":"jobs","n":0}"#, #"{"v":1,"request":"cancel","step":"nobody"}"#, "\u{7f}\u{0}",

@@ -22,6 +22,7 @@ struct StateTests {
         defer { gate.open() }
         let running = try await test.start("workflow.yml", launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#])
         try await running.waitForFile("up")
+        try await test.ask("ctl", "status").expect(exit: 0)
         let sockets = try sockets(in: test)
         #expect(sockets.count == 1)
         #expect(try mode(of: test.path(".flowrun")) == 0o700)
@@ -33,6 +34,20 @@ struct StateTests {
         try await test.run("bad.yml", launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#]).expect(exit: 1)
         #expect(try mode(of: test.path(".flowrun/bad.yml.last.json")) == 0o600)
         #expect(try test.contents(of: ".flowrun/.gitignore") == "*\n")
+    }
+
+    @Test func `a run makes no socket in its first 50 ms, unless it is paused`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'ls .flowrun > files' } }\n")
+        let log = try await test.runLogged().log()
+        // On a busy machine the step may be later than that.
+        let time = try #require(log.finished("a")?["t"]?.double)
+        #expect(try time >= 0.05 || !test.contents(of: "files").contains(".sock"))
+        let paused = try await test.start("workflow.yml", "--paused", "--log", "json")
+        try await paused.waitForEvent("run.paused")
+        #expect(try sockets(in: test).count == 1)
+        try await test.ask("ctl", "resume").expect(exit: 0)
+        try await paused.finish().expect(exit: 0)
+        #expect(try test.contents(of: "files").contains(".sock"))
     }
 
     // A9
@@ -116,6 +131,7 @@ struct StateTests {
         let gate = try test.gate("go")
         let first = try await test.start("workflow.yml")
         try await first.waitForFile("up")
+        try await test.ask("ctl", "status").expect(exit: 0)
         first.signal(SIGKILL)
         try await first.finish().expect(.signalled(SIGKILL))
         #expect(try sockets(in: test).count == 1)

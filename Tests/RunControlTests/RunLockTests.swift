@@ -10,10 +10,10 @@ import Testing
         let directory = try StateDirectory.made(test.path("state"))
         let first = try RunLock(of: "w.yml", in: directory, run: "20260101T000000-aaaaaa")
         #expect(first.previous == nil)
-        let refusal = #expect(throws: RunLock.Refusal.self) {
+        let error = #expect(throws: RunLockError.self) {
             try RunLock(of: "w.yml", in: directory, run: "20260101T000001-bbbbbb")
         }
-        #expect(refusal == .held(by: RunLock.holder(of: "w.yml", in: directory)))
+        #expect(error == .held(by: RunLock.holder(of: "w.yml", in: directory)))
         #expect(RunLock.holder(of: "w.yml", in: directory)?.run == "20260101T000000-aaaaaa")
         #expect(RunLock.holder(of: "w.yml", in: directory)?.pid == getpid())
         withExtendedLifetime(first) {}
@@ -42,8 +42,8 @@ import Testing
         let directory = try StateDirectory.made(test.path("state"))
         try FileManager.default.createSymbolicLink(
             atPath: test.path("state/w.yml.lock"), withDestinationPath: test.path("precious"))
-        let refusal = #expect(throws: RunLock.Refusal.self) { try RunLock(of: "w.yml", in: directory, run: "r") }
-        #expect(refusal == .unusable(errno: ELOOP))
+        let error = #expect(throws: RunLockError.self) { try RunLock(of: "w.yml", in: directory, run: "r") }
+        #expect(error == .unusable(errno: ELOOP))
         #expect(try test.contents(of: "precious") == "keep\n")
     }
 }

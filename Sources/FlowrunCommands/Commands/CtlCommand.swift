@@ -1,88 +1,68 @@
-internal import ArgumentParser
+internal import SourceDiagnostics
 
-struct CtlCommand: ParsableCommand {
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
+/// What `flowrun ctl` can be asked for.
+enum ControlVerb: String, CaseIterable {
+    case status, pause, resume, cancel, jobs
+}
 
-    static let configuration = CommandConfiguration(
-        commandName: "ctl", abstract: "Steer a live run.",
-        usage: """
-            flowrun ctl [<options>] [<run>] status [--format <format>]
-            flowrun ctl [<options>] [<run>] pause [--stop] | resume
-            flowrun ctl [<options>] [<run>] cancel [<step>] | jobs <n>
-            """,
-        discussion: """
-            status       what runs, what waits, and how many have ended
-            pause        start nothing new; with --stop, what runs stands still too
-            resume       go on
-            cancel STEP  end a step or group; without STEP the whole run
-            jobs N       how many steps may run at once from now on
-            """)
+/// `flowrun ctl`: one request to a live run.
+struct CtlCommand {
+    private let selector: RunSelector
+    /// nil for the run that is found.
+    private let run: String?
+    private let request: ControlRequest
+    private let isJSON: Bool
 
-    @Argument(
-        help: ArgumentHelp("The id of a run, where several live; then what to do.", valueName: "request"),
-        completion: .list(CtlCommand.verbs))
-    var words: [String]
-
-    @OptionGroup var finder: RunFinder
-
-    @Flag(help: "With pause: stop what runs where it is.")
-    var stop = false
-
-    @Option(help: "How to answer `status`: text or json.")
-    var format: Format = .text
-
-    private static let verbs = ["status", "pause", "resume", "cancel", "jobs"]
-
-    func validate() throws {
-        _ = try request()
-    }
-
-    func run() throws {
-        let (run, request) = try request()
-        let (directory, workflow) = try finder.place()
-        let live = try finder.liveRun(run, in: directory, of: workflow)
-        let (fields, reply) = try finder.ask(request, of: live, in: directory)
-        guard request == .status else { return try Answer.give("\(fields.string("message") ?? "accepted")\n") }
-        switch format {
-        case .json: try Answer.give(String(decoding: reply, as: UTF8.self) + "\n")
-        case .text: try Answer.give(StatusPrinter(fields).text)
-        }
-    }
-
-    /// What is asked, and of which run, nil for the one that is found.
-    private func request() throws -> (run: String?, ControlRequest) {
-        var rest = words[...]
+    init(_ arguments: Arguments) throws(CommandError) {
+        var rest = arguments.operands[...]
         var run: String?
-        if let first = rest.first, !Self.verbs.contains(first) { run = rest.removeFirst() }
-        guard let verb = rest.popFirst(), Self.verbs.contains(verb) else {
+        if let first = rest.first, ControlVerb(rawValue: first) == nil { run = rest.removeFirst() }
+        guard let verb = rest.popFirst().flatMap(ControlVerb.init) else {
+            let verbs = ControlVerb.allCases.map(\.rawValue)
             let found = run.map { "`\($0)` is no request" } ?? "there is no request"
-            throw ValidationError("\(found); expected one of \(Self.verbs.joined(separator: ", "))")
+            let near = run.flatMap { Suggestion.nearest(to: $0, among: verbs) }
+            let advice = near.map { "did you mean `\($0)`?" } ?? "expected \(Phrase.alternatives(verbs))"
+            throw .syntax("\(found); \(advice)", .ctl)
         }
         if let run, run.utf8.contains(UInt8(ascii: "/")) {
-            throw ValidationError("`\(run)` is no id of a run; a workflow file is named with --file")
+            throw .usage("`\(run)` is no id of a run; a workflow file is named with --file")
         }
         let argument = rest.popFirst()
-        guard rest.isEmpty, argument == nil || verb == "cancel" || verb == "jobs" else {
-            throw ValidationError("`\((rest.first ?? argument)!)` is too much for `\(verb)`")
+        guard rest.isEmpty, argument == nil || verb == .cancel || verb == .jobs else {
+            throw .syntax("`\((rest.first ?? argument)!)` is too much for `\(verb.rawValue)`", .ctl)
         }
-        guard !stop || verb == "pause" else { throw ValidationError("--stop belongs to `pause`") }
-        return (run, try request(verb, argument))
+        guard !arguments.has(.stop) || verb == .pause else { throw .usage("--stop belongs to `pause`") }
+        self.run = run
+        selector = RunSelector(arguments)
+        request = try Self.request(verb, argument, isStopping: arguments.has(.stop))
+        isJSON = arguments.value(.format) == "json"
     }
 
-    private func request(_ verb: String, _ argument: String?) throws -> ControlRequest {
+    private static func request(
+        _ verb: ControlVerb, _ argument: String?, isStopping: Bool
+    ) throws(CommandError) -> ControlRequest {
         switch verb {
-        case "pause": return .pause(freezing: stop)
-        case "resume": return .resume
-        case "cancel": return .cancel(step: argument)
-        case "jobs":
+        case .status: return .status
+        case .pause: return .pause(freezing: isStopping)
+        case .resume: return .resume
+        case .cancel: return .cancel(step: argument)
+        case .jobs:
             guard let number = argument.flatMap({ Int($0) }), number >= 1, number < 1_000_000 else {
                 let found = argument.map { "jobs \($0)" } ?? "jobs"
-                throw ValidationError("\(found): expected how many steps may run at once, at least 1")
+                throw .usage("\(found): expected how many steps may run at once, at least 1")
             }
             return .jobs(number)
-        default: return .status
         }
+    }
+
+    func callAsFunction() throws(CommandError) {
+        let (directory, workflow) = try selector.place()
+        let live = try selector.liveRun(run, in: directory, of: workflow)
+        let (fields, reply) = try selector.ask(request, of: live, in: directory)
+        guard request == .status else {
+            return try StandardStream.output.deliver("\(fields.string("message") ?? "accepted")\n")
+        }
+        try StandardStream.output.deliver(
+            isJSON ? String(decoding: reply, as: UTF8.self) + "\n" : StatusPrinter(fields).text)
     }
 }

@@ -41,15 +41,10 @@ enum ControlRequest: Sendable, Hashable {
         return json.bytes
     }
 
-    /// A line that asks for nothing this version knows; the message is for whoever sent it.
-    struct Mistake: Error {
-        let message: String
-    }
-
-    init(line: [UInt8]) throws(Mistake) {
-        guard let fields = JSONFields(line) else { throw Mistake(message: "the request is no JSON object") }
+    init(line: [UInt8]) throws(ControlRequestError) {
+        guard let fields = JSONFields(line) else { throw ControlRequestError(message: "the request is no JSON object") }
         guard fields.int("v") == Self.version else {
-            throw Mistake(message: "this run understands version \(Self.version) of requests only")
+            throw ControlRequestError(message: "this run understands version \(Self.version) of requests only")
         }
         switch fields.string("request") {
         case "status": self = .status
@@ -58,13 +53,18 @@ enum ControlRequest: Sendable, Hashable {
         case "cancel": self = .cancel(step: fields.string("step"))
         case "jobs":
             guard let number = fields.int("n"), number >= 1 else {
-                throw Mistake(message: "at least one step must be allowed to run")
+                throw ControlRequestError(message: "at least one step must be allowed to run")
             }
             self = .jobs(number)
         case "why":
-            guard let step = fields.string("step") else { throw Mistake(message: "`why` needs a `step`") }
+            guard let step = fields.string("step") else { throw ControlRequestError(message: "`why` needs a `step`") }
             self = .why(step: step)
-        case let word: throw Mistake(message: "unknown request `\(word ?? "")`")
+        case let word: throw ControlRequestError(message: "unknown request `\(word ?? "")`")
         }
     }
+}
+
+/// Why a request is not carried out; the message is for whoever sent it.
+struct ControlRequestError: Error {
+    let message: String
 }

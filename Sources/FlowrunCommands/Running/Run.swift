@@ -10,33 +10,26 @@ internal import WorkflowPlanning
 /// One `flowrun run`: from the request to the exit status.
 package struct Run {
     let request: RunRequest
-    let standardError = TerminalText.standardError
+    private let standardError = StandardStream.error
 
     package init(_ request: RunRequest) { self.request = request }
 
     /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return where a signal ended
     /// the run: the process then dies by it.
-    package func callAsFunction() -> ExitStatus {
-        if let folder = request.folder, chdir(folder) != 0 {
-            standardError.say("cannot change to `\(folder)`: \(String(cString: strerror(errno)).lowercased())")
-            return .usage
-        }
+    func callAsFunction() throws(CommandError) -> ExitStatus {
+        try changeFolder(to: request.folders)
         let loaded = WorkflowLoader(request.file)
         standardError.show(loaded.diagnostics, color: request.color)
         guard var plan = loaded.plan else { return .invalid }
-        if !request.targets.isEmpty {
-            do {
-                plan = try plan.restricted(to: request.targets)
-            } catch {
-                standardError.say("\(error)")
-                return .usage
-            }
-        }
+        if !request.targets.isEmpty { plan = try restricted(plan) }
+        return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
+    }
+
+    private func restricted(_ plan: Plan) throws(CommandError) -> Plan {
         do {
-            return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
+            return try plan.restricted(to: request.targets)
         } catch {
-            error.messages.forEach(standardError.say)
-            return .usage
+            throw .usage(error.description)
         }
     }
 
@@ -65,30 +58,26 @@ package struct Run {
     @EventLoopActor
     private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
         let options = options(with: values)
-        let state: RunState?
-        do {
-            state = try RunState.enter(request, run: options.run, tell: standardError.say)
-        } catch {
-            standardError.say(error.message)
-            return (error.status, nil)
-        }
+        let files: RunFiles?
         let logs: RunLogs
-        do {
+        do throws(CommandError) {
+            files = try RunFiles.enter(request, run: options.run)
             logs = try RunLogs(request)
         } catch {
-            standardError.say(error.message)
-            return (.unable, nil)
+            error.messages.forEach(standardError.say)
+            return (error.status, nil)
         }
         let record = RunRecord()
         let runner = WorkflowRunner(plan, options: options, reporters: logs.reporters + [record]) { !logs.areCongested }
-        takeSignals(for: runner, logs)
-        guard canBeSteered(runner, record, through: state) || !request.isPaused else { return (.unable, nil) }
+        takeSignals(for: runner, logs, files)
+        let handler = ControlRequestHandler(runner: runner, record: record)
+        guard listen(for: handler, in: files) else { return (.unable, nil) }
         let result = await runner.run()
-        if request.keepsRecord, let trouble = state?.save(record, path: path, targets: request.targets) {
-            standardError.say(trouble)
+        if request.keepsRecord, let message = files?.save(record, path: path, targets: request.targets) {
+            standardError.say(message)
         }
         let failure = await logs.close { runner.signal != nil || result.outcome == .cancelled }
-        state?.close()
+        files?.close()
         if let failure { standardError.say("the log is incomplete: \(failure)") }
         if let signal = runner.signal { return (.failure, signal) }
         if result.isOutOfProcesses {
@@ -102,6 +91,37 @@ package struct Run {
         case .runTimeout: return (.timeout, nil)
         case .cancelled: return (.cancelled, nil)
         }
+    }
+
+    @EventLoopActor
+    private func takeSignals(for runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
+        Signals.take { signal in
+            guard signal == SIGTSTP else { return runner.interrupt(by: signal) }
+            files?.startService()
+            runner.standStill(by: "SIGTSTP", until: "SIGCONT") {
+                logs.clearDisplay()
+                Signals.stop()
+            }
+        }
+    }
+
+    /// Listens for `flowrun ctl`. Returns false where a run that waits for it could never start.
+    @EventLoopActor
+    private func listen(for handler: ControlRequestHandler, in files: RunFiles?) -> Bool {
+        let stuck = "with --paused nobody could ever start the run"
+        guard let files else {
+            if request.isPaused { standardError.say(stuck) }
+            return !request.isPaused
+        }
+        guard request.isPaused else {
+            files.serveSoon(handler.answer) { [standardError] message in
+                standardError.say("\(message); going on, but `ctl` will not find the run")
+            }
+            return true
+        }
+        guard let message = files.serve(handler.answer) else { return true }
+        standardError.say("\(message); \(stuck)")
+        return false
     }
 
     private func options(with values: RunValues) -> RunOptions {
@@ -142,4 +162,13 @@ package struct Run {
 
     /// What `-j` is where nobody says it: the cores that this process may use.
     static var cores: Int { Machine.usableCores }
+}
+
+/// Names of runs: `20261121T121845-1f3a9c`, the time in UTC and something random, sortable by time.
+enum RunID {
+    static func make() -> String {
+        let digits = String(UInt32.random(in: 0..<1 << 24), radix: 16)
+        let stamp = Timestamp.text(secondsSince1970: Int64(time(nil))).filter { $0 != "-" && $0 != ":" }
+        return "\(stamp)-\(String(repeating: "0", count: 6 - digits.utf8.count))\(digits)"
+    }
 }

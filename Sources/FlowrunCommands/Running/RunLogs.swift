@@ -8,16 +8,12 @@ extension DescriptorSink: RecordSink {}
 /// The reporters of one run and the descriptors behind them.
 @EventLoopActor
 struct RunLogs {
-    struct Unwritable: Error {
-        let message: String
-    }
-
     let reporters: [any Reporter]
     private let sinks: [(name: String, sink: DescriptorSink)]
     private let text: TextReporter?
     private var region: LiveRegion?
 
-    init(_ request: RunRequest) throws(Unwritable) {
+    init(_ request: RunRequest) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var sinks = [(name: "standard output", sink: output)]
         var reporters: [any Reporter] = []
@@ -64,7 +60,7 @@ struct RunLogs {
                 sinks.append((name: "`\(path)`", sink: file))
                 reporters.append(JSONLinesReporter(sink: file))
             } catch {
-                throw Unwritable(message: "cannot write the log to `\(path)`: \(words(error.errno))")
+                throw .unable("cannot write the log to `\(path)`: \(errorText(error.errno))")
             }
         }
         self.sinks = sinks
@@ -90,15 +86,9 @@ struct RunLogs {
         var failures: [String] = []
         for (name, sink) in sinks {
             if sink.hasPending { failures.append("\(name): nobody reads it") }
-            if let error = sink.failure { failures.append("\(name): \(words(error))") }
+            if let error = sink.failure { failures.append("\(name): \(errorText(error))") }
         }
         if text?.lostOutput == true { failures.append("output of steps could not be kept in TMPDIR") }
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
     }
 }
-
-func environmentVariable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
-}
-
-private func words(_ error: Int32) -> String { String(cString: strerror(error)).lowercased() }

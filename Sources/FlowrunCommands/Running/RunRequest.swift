@@ -1,6 +1,9 @@
+internal import Glibc
 package import Reporting
+internal import SourceDiagnostics
+internal import WorkflowModel
 
-/// What one `flowrun run` is asked to do, however the command line was read.
+/// What one `flowrun run` is asked to do.
 package struct RunRequest: Sendable, Equatable {
     package enum Log: String, Sendable, CaseIterable {
         case text, json, quiet
@@ -27,8 +30,8 @@ package struct RunRequest: Sendable, Equatable {
     package var output: OutputMode?
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
-    /// Changed to before anything else, as in make.
-    package var folder: String?
+    /// Changed to before anything else, one from the other, as in make.
+    package var folders: [String] = []
     package var isVerbose = false
     /// Nothing starts until `ctl resume`.
     package var isPaused = false
@@ -37,4 +40,75 @@ package struct RunRequest: Sendable, Equatable {
     package var keepsRecord = true
 
     package init(file: String) { self.file = file }
+}
+
+extension RunRequest {
+    /// What the command line of `run` asks for; throws on values that cannot be meant.
+    init(_ arguments: Arguments) throws(CommandError) {
+        self.init(file: arguments.operands[0])
+        folders = arguments.values(.folder)
+        try Self.check(file, in: folders)
+        targets = Array(arguments.operands.dropFirst())
+        jobs = try arguments.jobs()
+        environment = try arguments.values(.env).map { text throws(CommandError) in
+            guard let (name, value) = Self.assignment(text), VariableName.isValid(name) else {
+                throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")
+            }
+            guard !VariableName.isFlowruns(name) else {
+                throw .usage("--env \(text): names that begin with FLOWRUN_ are set by flowrun itself")
+            }
+            guard Self.isExact(text) else {
+                throw .usage("--env \(name): the value is not UTF-8; give it encoded, or in a file")
+            }
+            return Assignment(name: name, value: value)
+        }
+        parameters = try arguments.values(.param).map { text throws(CommandError) in
+            guard let (name, value) = Self.assignment(text), !name.isEmpty else {
+                throw .usage("--param \(text): expected NAME=VALUE, such as --param channel=stable")
+            }
+            guard Self.isExact(text) else {
+                throw .usage("--param \(name): the value is not UTF-8; give it encoded, or in a file")
+            }
+            return Assignment(name: name, value: value)
+        }
+        failFast = arguments.has(.failFast)
+        if let text = arguments.value(.timeout) {
+            timeout = Duration(workflowText: text)
+            if timeout == nil { throw .usage("--timeout \(text): expected a duration such as 90s, 10m or 1h30m") }
+        }
+        log = arguments.choice(.log) ?? .text
+        logFile = arguments.value(.logFile)
+        output = arguments.choice(.output)
+        progress = arguments.choice(.progress) ?? .auto
+        color = arguments.choice(.color) ?? .auto
+        isVerbose = arguments.has(.verbose)
+        isPaused = arguments.has(.paused)
+        stateDirectory = arguments.value(.stateDirectory)
+        keepsRecord = !arguments.has(.noJournal)
+    }
+
+    private static func assignment(_ text: String) -> (name: String, value: String)? {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))
+    }
+
+    /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
+    /// value that is not byte for byte the caller's is worse than none.
+    private static func isExact(_ argument: String) -> Bool {
+        guard argument.unicodeScalars.contains("\u{FFFD}") else { return true }
+        return (0..<Int(CommandLine.argc)).allSatisfy { index in
+            CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
+        }
+    }
+
+    /// `run` need not be written, so a mistyped command looks like a file: refuses a plain word that names no file and
+    /// is like a command.
+    private static func check(_ word: String, in folders: [String]) throws(CommandError) {
+        guard !word.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }), word != "-",
+            access((folders + [word]).joined(separator: "/"), F_OK) != 0
+        else { return }
+        if Command.reserved.contains(word) { throw .usage("the command `\(word)` is not supported yet") }
+        guard let command = Suggestion.nearest(to: word, among: Command.allCases.map(\.rawValue)) else { return }
+        throw .usage("there is no file `\(word)`; did you mean the command `\(command)`?")
+    }
 }

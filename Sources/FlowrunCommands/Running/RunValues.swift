@@ -4,17 +4,12 @@ internal import WorkflowPlanning
 
 /// What a run gets from its caller beside the file: the values of parameters and secrets.
 struct RunValues {
-    /// The caller has to give something else: wrong usage.
-    struct Refusal: Error {
-        /// Everything that is wrong, a sentence each.
-        let messages: [String]
-    }
-
     let parameters: ParameterValues
     let secrets: RunSecrets
 
-    /// Reads both before anything starts, so that all mistakes are told at once; `folder` is the workflow file's.
-    init(_ request: RunRequest, for plan: Plan, folder: String?) throws(Refusal) {
+    /// Reads both before anything starts, so that everything that is wrong is told at once. `folder` is the workflow
+    /// file's.
+    init(_ request: RunRequest, for plan: Plan, folder: String?) throws(CommandError) {
         var messages: [String] = []
         var (parameters, secrets) = (ParameterValues.none, RunSecrets.none)
         let workflow = plan.workflow
@@ -34,7 +29,7 @@ struct RunValues {
                 messages += error.messages
             }
         }
-        guard messages.isEmpty else { throw Refusal(messages: messages.map(secrets.masked)) }
+        guard messages.isEmpty else { throw CommandError(.usage, messages.map(secrets.masked)) }
         (self.parameters, self.secrets) = (parameters, secrets)
     }
 

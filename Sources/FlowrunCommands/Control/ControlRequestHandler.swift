@@ -5,7 +5,7 @@ internal import WorkflowExecution
 
 /// Answers the requests that reach a live run.
 @EventLoopActor
-struct ControlDesk {
+struct ControlRequestHandler {
     private let runner: WorkflowRunner
     private let record: RunRecord
 
@@ -19,7 +19,7 @@ struct ControlDesk {
         var json = JSONWriter()
         json.object { json in
             json.field("v", ControlRequest.version)
-            do throws(ControlRequest.Mistake) {
+            do throws(ControlRequestError) {
                 try carryOut(ControlRequest(line: line), into: &json)
             } catch {
                 json.field("error", error.message)
@@ -30,11 +30,11 @@ struct ControlDesk {
 
     private func carryOut(
         _ request: ControlRequest, into json: inout JSONWriter
-    ) throws(ControlRequest.Mistake) {
+    ) throws(ControlRequestError) {
         switch request {
         case .status: json.fields(of: runner.status)
         case .pause(let freezing):
-            guard !runner.isStopping else { throw ControlRequest.Mistake(message: "the run is being cancelled") }
+            guard !runner.isStopping else { throw ControlRequestError(message: "the run is being cancelled") }
             let isNew = runner.pause(by: "ctl", freezing: freezing)
             json.field("message", isNew ? freezing ? "paused, and stopped what runs" : "paused" : "paused already")
         case .resume:
@@ -51,7 +51,7 @@ struct ControlDesk {
         }
     }
 
-    private func cancel(_ step: String?) throws(ControlRequest.Mistake) -> String {
+    private func cancel(_ step: String?) throws(ControlRequestError) -> String {
         let subject = step.map { "`\($0)`" } ?? "the run"
         switch runner.cancel(step) {
         case .accepted: return "cancelling \(subject)"
@@ -61,7 +61,7 @@ struct ControlDesk {
         }
     }
 
-    private func writeProgress(of step: String, to json: inout JSONWriter) throws(ControlRequest.Mistake) {
+    private func writeProgress(of step: String, to json: inout JSONWriter) throws(ControlRequestError) {
         guard let progress = runner.progress(of: step) else { throw unknown(step, runner.suggestion(for: step)) }
         json.field("step", step)
         switch progress {
@@ -75,8 +75,8 @@ struct ControlDesk {
         }
     }
 
-    private func unknown(_ step: String, _ suggestion: String?) -> ControlRequest.Mistake {
-        ControlRequest.Mistake(
+    private func unknown(_ step: String, _ suggestion: String?) -> ControlRequestError {
+        ControlRequestError(
             message: "no step or group `\(step)`" + (suggestion.map { "; did you mean `\($0)`?" } ?? ""))
     }
 }

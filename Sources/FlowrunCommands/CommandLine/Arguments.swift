@@ -1,0 +1,35 @@
+/// A command line that has been read: the command, its options and its operands.
+struct Arguments {
+    /// nil where none is written, which means `run`.
+    var command: Command?
+    var operands: [String] = []
+    /// Whether help is asked for, of the command or of all.
+    var isHelp = false
+    /// Options in the order of the command line.
+    var given: [(option: Option, value: String?)] = []
+
+    func has(_ name: Option.Name) -> Bool { given.contains { $0.option.name == name } }
+
+    /// The value that counts: the last one. nil where the option is not given, or has no value.
+    func value(_ name: Option.Name) -> String? { given.last { $0.option.name == name }?.value }
+
+    /// The values of a repeatable option, in order.
+    func values(_ name: Option.Name) -> [String] {
+        given.compactMap { $0.option.name == name ? $0.value : nil }
+    }
+
+    /// The value of an option that takes one of the words of `type`; the parser has refused others.
+    func choice<Choice: RawRepresentable<String>>(_ name: Option.Name, of type: Choice.Type = Choice.self) -> Choice? {
+        value(name).flatMap(Choice.init)
+    }
+
+    /// `--jobs`; nil where it is not given.
+    func jobs() throws(CommandError) -> Int? {
+        guard let text = value(.jobs) else { return nil }
+        guard let jobs = Int(text) else { throw .usage("-j \(text): expected a whole number, at least 1") }
+        guard jobs >= 1 else {
+            throw .usage("-j \(jobs): at least one step must be allowed to run; leave -j out for all cores")
+        }
+        return jobs
+    }
+}

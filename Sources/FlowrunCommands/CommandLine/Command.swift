@@ -1,0 +1,116 @@
+/// The commands of flowrun, in the order in which help shows them.
+package enum Command: String, CaseIterable, Sendable {
+    case run, check, plan, graph, list, ctl, why, explain
+
+    /// One sentence for the list of commands.
+    var summary: String {
+        switch self {
+        case .run: "Run a workflow, or only what some of its steps need."
+        case .check: "Find everything that is wrong with workflow files; run nothing."
+        case .plan: "Show order, levels, critical path and bound; run nothing."
+        case .graph: "Print the graph of steps and groups."
+        case .list: "List steps and groups with their descriptions."
+        case .ctl: "Steer a live run."
+        case .why: "Tell why a step of the last run, or of a live one, ended as it did."
+        case .explain: "Explain a finding by its code, such as FR0301."
+        }
+    }
+
+    /// What stands behind the command beside its options.
+    var operands: [Operand] {
+        switch self {
+        case .run:
+            [.workflow, Operand("STEP", .optionalList, "Steps or groups to run, with all they need.", .steps)]
+        case .check: [Operand("FILE", .list, "The workflow files; - is standard input.", .files)]
+        case .plan, .graph, .list: [.workflow]
+        case .ctl:
+            [Operand("REQUEST", .list, "The id of a run, where several are live; then what to do.", .requests)]
+        case .why: [Operand("STEP", .one, "The full id of a step or group.", .steps)]
+        case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
+        }
+    }
+
+    /// The lines after `usage:`.
+    var usage: [String] {
+        switch self {
+        case .run: ["flowrun [run] [OPTIONS] FILE [STEP...]"]
+        case .ctl:
+            [
+                "flowrun ctl [OPTIONS] [RUN] status [--format FORM]",
+                "flowrun ctl [OPTIONS] [RUN] pause [--stop] | resume",
+                "flowrun ctl [OPTIONS] [RUN] cancel [STEP] | jobs N",
+            ]
+        default: ["flowrun \(rawValue) [OPTIONS]\(operands.map { " \($0.usage)" }.joined())"]
+        }
+    }
+
+    /// What else a reader of the command's help should know; empty where the options say it all.
+    var details: String {
+        switch self {
+        case .check: "Exits with 0 when there is no error and with 2 when there is one."
+        case .ctl:
+            """
+            Requests:
+              status       what runs, what waits, and how many have ended
+              pause        start nothing new; with --stop, what runs stands still too
+              resume       go on
+              cancel STEP  end a step or group; without STEP the whole run
+              jobs N       how many steps may run at once from now on
+            """
+        case .why:
+            """
+            Follows the chain of causes down to its root, with the place in the file and the
+            last output.
+            """
+        case .explain: "Without a code: all codes and what they are about."
+        case .run, .plan, .graph, .list: ""
+        }
+    }
+
+    /// Words that later versions will take for commands; until then they are not taken for files either.
+    static let reserved = ["runs", "replay"]
+}
+
+/// A word of the command line that is no option.
+struct Operand: Sendable {
+    enum Count: Sendable {
+        case one, optional, list, optionalList
+    }
+
+    static let workflow = Operand("FILE", .one, "The workflow file; - is standard input.", .files)
+
+    let name: String
+    let count: Count
+    let help: String
+    let completion: CompletionKind
+
+    init(_ name: String, _ count: Count, _ help: String, _ completion: CompletionKind) {
+        self.name = name
+        self.count = count
+        self.help = help
+        self.completion = completion
+    }
+
+    var isRequired: Bool { count == .one || count == .list }
+    var isRepeatable: Bool { count == .list || count == .optionalList }
+
+    /// `FILE`, `FILE...`, `[STEP...]`.
+    var usage: String {
+        let word = isRepeatable ? name + "..." : name
+        return isRequired ? word : "[\(word)]"
+    }
+}
+
+/// What a shell may offer for a word.
+enum CompletionKind: Sendable {
+    case nothing, files, folders
+    case words([String])
+    /// Ids of the workflow's steps and groups.
+    case steps
+    /// Names and values of the workflow's parameters.
+    case parameters
+    /// What `ctl` can be asked for.
+    case requests
+    /// Codes of findings.
+    case findings
+}

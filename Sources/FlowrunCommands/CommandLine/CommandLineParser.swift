@@ -1,0 +1,183 @@
+internal import SourceDiagnostics
+
+/// Reads a command line word by word, by the conventions of getopt_long(3).
+///
+/// Options may stand anywhere, before the command too, up to `--`. A value is the next word or joined: `-j 4`, `-j4`,
+/// `--jobs 4`, `--jobs=4`; short options without a value may share a dash. Of an option that is given twice the last one
+/// counts, unless it is repeatable. A long option is written in full: an abbreviation that is unique today would change
+/// its meaning with the next option.
+struct CommandLineParser {
+    /// What the words read so far amount to.
+    private(set) var arguments = Arguments()
+    /// The option whose value is the next word.
+    private(set) var pending: Option?
+    /// Whether `--` has ended the options.
+    private(set) var isTerminated = false
+    /// Whether the first word is `help`.
+    private(set) var isHelpWord = false
+    private let options: [Option]
+
+    /// Another table than flowrun's own is for tests.
+    init(options: [Option] = Option.all) { self.options = options }
+
+    /// Reads a whole command line, without the program's name.
+    static func parse(_ words: [String], options: [Option] = Option.all) throws(CommandError) -> Arguments {
+        var parser = CommandLineParser(options: options)
+        for word in words { try parser.take(word) }
+        return try parser.finish()
+    }
+
+    /// Reads the next word.
+    mutating func take(_ word: String) throws(CommandError) {
+        if let option = pending {
+            // A forgotten value must not swallow the next option.
+            guard word != "--", !options.contains(where: { $0.long == word }) else {
+                throw missingValue(of: option, before: word)
+            }
+            pending = nil
+            return add(option, word)
+        }
+        let bytes = word.utf8
+        guard !isTerminated, bytes.count > 1, bytes.first == UInt8(ascii: "-") else { return takeOperand(word) }
+        guard bytes.dropFirst().first == UInt8(ascii: "-") else { return try takeCluster(word) }
+        guard bytes.count > 2 else {
+            isTerminated = true
+            return
+        }
+        try takeLong(word)
+    }
+
+    private mutating func takeOperand(_ word: String) {
+        let mayBeCommand = arguments.command == nil && arguments.operands.isEmpty && !isTerminated
+        if mayBeCommand, let command = Command(rawValue: word) {
+            arguments.command = command
+        } else if mayBeCommand, word == "help", !isHelpWord {
+            isHelpWord = true
+        } else {
+            arguments.operands.append(word)
+        }
+    }
+
+    private mutating func takeLong(_ word: String) throws(CommandError) {
+        let equals = word.utf8.firstIndex(of: UInt8(ascii: "="))
+        let name = equals.map { String(word[..<$0]) } ?? word
+        let value = equals.map { String(word[word.utf8.index(after: $0)...]) }
+        guard let option = option(where: { $0.long == name }) else { throw unknown(name) }
+        switch (option.value, value) {
+        case (.none, _?): throw .syntax("`\(name)` takes no value, found `\(word)`", command)
+        case (.required, nil): pending = option
+        default: add(option, value)
+        }
+    }
+
+    /// `-j4`, `-hj4`.
+    private mutating func takeCluster(_ word: String) throws(CommandError) {
+        var rest = word.dropFirst()
+        while let letter = rest.popFirst() {
+            let name = "-\(letter)"
+            guard let option = option(where: { $0.short == name }) else { throw unknown(name) }
+            guard case .required = option.value else {
+                add(option, nil)
+                continue
+            }
+            if rest.isEmpty {
+                pending = option
+            } else {
+                add(option, String(rest.first == "=" ? rest.dropFirst() : rest))
+            }
+            return
+        }
+    }
+
+    private mutating func add(_ option: Option, _ value: String?) { arguments.given.append((option, value)) }
+
+    /// The command as far as it is known: `run` need not be written.
+    private var command: Command? { arguments.command ?? (arguments.operands.isEmpty ? nil : .run) }
+
+    /// That of the command, where it is known already; options of one name are written alike for all commands.
+    private func option(where matches: (Option) -> Bool) -> Option? {
+        let command = arguments.command ?? .run
+        return options.first { matches($0) && $0.isAccepted(by: command) } ?? options.first(where: matches)
+    }
+
+    /// What the command line says, once all words are read.
+    private mutating func finish() throws(CommandError) -> Arguments {
+        if let pending { throw missingValue(of: pending, before: nil) }
+        arguments.isHelp = isHelpWord || arguments.has(.help)
+        if arguments.isHelp {
+            if isHelpWord, arguments.command == nil, let word = arguments.operands.first { throw unknownCommand(word) }
+            arguments.command = command
+            return arguments
+        }
+        if arguments.has(.version) || arguments.has(.completionScript) { return try checked(nil) }
+        let command = arguments.command ?? .run
+        let result = try checked(command)
+        if let operand = command.operands.first(where: \.isRequired), result.operands.isEmpty {
+            throw .syntax("`\(command.rawValue)` needs a \(operand.name)", arguments.command)
+        }
+        if let last = command.operands.last, !last.isRepeatable, result.operands.count > command.operands.count {
+            throw .syntax(
+                "`\(result.operands[command.operands.count])` is too much: `\(command.rawValue)` takes one \(last.name)",
+                command)
+        }
+        return result
+    }
+
+    /// The arguments with every option as the command defines it, and its values checked.
+    private func checked(_ command: Command?) throws(CommandError) -> Arguments {
+        var result = arguments
+        for index in result.given.indices {
+            var (option, value) = result.given[index]
+            if let command, !option.isAccepted(by: command) {
+                guard let own = options.first(where: { $0.name == option.name && $0.isAccepted(by: command) }) else {
+                    throw foreign(option, command)
+                }
+                option = own
+            }
+            if let value, let words = option.words, !words.contains(value) {
+                throw .usage("\(option.spelling) \(value): expected \(Phrase.alternatives(words))")
+            }
+            result.given[index] = (option, value)
+        }
+        return result
+    }
+
+    private func foreign(_ option: Option, _ command: Command) -> CommandError {
+        let owners = options.filter { $0.name == option.name }.flatMap(\.commands).map { "`\($0.rawValue)`" }
+        return .syntax(
+            "`\(option.spelling)` is an option of \(owners.joined(separator: " and ")), not of `\(command.rawValue)`",
+            command)
+    }
+
+    private func missingValue(of option: Option, before word: String?) -> CommandError {
+        let expected = option.words.map { Phrase.alternatives($0) } ?? option.placeholder
+        var message = "`\(option.spelling)` needs a value: expected \(expected)"
+        if let word { message += ", found the option `\(word)`" }
+        if let word, let long = option.long { message += "; if that is meant, write `\(long)=\(word)`" }
+        return .syntax(message, command)
+    }
+
+    private func unknown(_ name: String) -> CommandError {
+        let known = options.filter { $0.isAccepted(by: arguments.command ?? .run) }
+        let near = Suggestion.nearest(to: name, among: (known + options).compactMap(\.long))
+        return .syntax("unknown option `\(name)`" + (near.map { "; did you mean `\($0)`?" } ?? ""), command)
+    }
+
+    private func unknownCommand(_ word: String) -> CommandError {
+        let near = Suggestion.nearest(to: word, among: Command.allCases.map(\.rawValue))
+        return .syntax("there is no command `\(word)`" + (near.map { "; did you mean `\($0)`?" } ?? ""), nil)
+    }
+}
+
+extension Option {
+    /// Whether a command takes it; what stands in place of a command may stand beside any.
+    func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(command) }
+
+    /// What stands for the value in help; empty where there is none.
+    var placeholder: String {
+        switch value {
+        case .none: ""
+        case .required(let name, _), .optional(let name, _): name
+        }
+    }
+}

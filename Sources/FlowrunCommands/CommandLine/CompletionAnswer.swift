@@ -1,0 +1,207 @@
+internal import Glibc
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// What may stand in the place of the last word of an unfinished command line.
+struct CompletionAnswer {
+    /// What the shell does beside offering the candidates.
+    enum Kind: String {
+        /// Nothing.
+        case words
+        /// No blank behind a candidate, because something has to follow.
+        case prefixes
+        /// Offer files, or folders, too.
+        case files, folders
+    }
+
+    struct Candidate: Equatable {
+        let text: String
+        /// A few words about it; empty where there are none.
+        let help: String
+
+        init(_ text: String, _ help: String = "") {
+            self.text = text
+            self.help = help
+        }
+    }
+
+    private(set) var kind = Kind.words
+    private(set) var candidates: [Candidate] = []
+
+    /// A workflow file is read for its step names only while that takes no longer than a person notices.
+    private static let maximumSize = 64 << 10
+
+    /// The answer to `flowrun __complete SHELL WORD...` as it is written; empty for a shell that is not known.
+    static func text(for request: [String]) -> String {
+        guard let shell = request.first.flatMap(CompletionScript.init), request.count > 1 else { return "" }
+        var words = Array(request.dropFirst())
+        if shell == .bash { words = joined(words) }
+        let answer = CompletionAnswer(words)
+        let last = words[words.count - 1]
+        // bash replaces only what follows the last `=` or `:`.
+        let kept = shell == .bash ? last.utf8.lastIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } : nil
+        let offset = kept.map { last.utf8.distance(from: last.startIndex, to: $0) + 1 } ?? 0
+        let lines = answer.candidates.map { candidate in
+            let help = candidate.help.asOneLine
+            return switch shell {
+            case .bash: String(decoding: candidate.text.utf8.dropFirst(offset), as: UTF8.self)
+            case .zsh: candidate.text.escapingColons + (help.isEmpty ? "" : ":\(help)")
+            case .fish: candidate.text + (help.isEmpty ? "" : "\t\(help)")
+            }
+        }
+        return ([answer.kind.rawValue] + lines).map { $0 + "\n" }.joined()
+    }
+
+    /// bash cuts words at `=` and `:` and passes those as words of their own, with the quotes that were typed.
+    private static func joined(_ words: [String]) -> [String] {
+        var result: [String] = []
+        var isOpen = false
+        for word in words {
+            let isBreak = word == "=" || word == ":"
+            if !result.isEmpty, isBreak || isOpen {
+                result[result.count - 1] += word
+            } else {
+                result.append(word)
+            }
+            isOpen = isBreak
+        }
+        return result.map { $0.withoutQuotes }
+    }
+
+    /// The last of the words is the one to complete.
+    init(_ words: [String]) {
+        var parser = CommandLineParser()
+        // What is wrong before it is told when the line is run.
+        for word in words.dropLast() { try? parser.take(word) }
+        let arguments = parser.arguments
+        let word = words.last ?? ""
+        if let option = parser.pending {
+            complete(option.completion, word, arguments)
+        } else if !parser.isTerminated, word.hasPrefix("-") {
+            completeOption(word, arguments)
+        } else {
+            completeOperand(word, arguments, isHelp: parser.isHelpWord, isTerminated: parser.isTerminated)
+        }
+        candidates = candidates.filter { $0.text.hasPrefix(word) }
+    }
+
+    private mutating func completeOption(_ word: String, _ arguments: Arguments) {
+        let isFirst = arguments.command == nil && arguments.operands.isEmpty
+        let options = Option.all.filter {
+            $0.isAccepted(by: arguments.command ?? .run) && (isFirst || $0.name == .help || !$0.commands.isEmpty)
+        }
+        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            candidates = options.map { Candidate($0.spelling, $0.help) }
+            return
+        }
+        let name = String(word[...equals])
+        guard let option = options.first(where: { $0.long.map { $0 + "=" } == name }) else { return }
+        complete(option.completion, String(word[word.utf8.index(after: equals)...]), arguments)
+        candidates = candidates.map { Candidate(name + $0.text, $0.help) }
+    }
+
+    private mutating func completeOperand(_ word: String, _ arguments: Arguments, isHelp: Bool, isTerminated: Bool) {
+        if arguments.command == nil, arguments.operands.isEmpty, !isTerminated {
+            candidates = Command.allCases.map { Candidate($0.rawValue, $0.summary) }
+            if !isHelp { kind = .files }
+            return
+        }
+        let operands = (arguments.command ?? .run).operands
+        guard let last = operands.last, !isHelp, arguments.operands.count < operands.count || last.isRepeatable
+        else { return }
+        complete(operands[min(arguments.operands.count, operands.count - 1)].completion, word, arguments)
+    }
+
+    private mutating func complete(_ completion: CompletionKind, _ word: String, _ arguments: Arguments) {
+        switch completion {
+        case .nothing: break
+        case .files: kind = .files
+        case .folders: kind = .folders
+        case .words(let words): candidates = words.map { Candidate($0) }
+        case .findings: candidates = DiagnosticCode.allCases.map { Candidate($0.rawValue, $0.title) }
+        case .steps: completeSteps(arguments)
+        case .parameters: completeParameter(word, arguments)
+        case .requests: completeRequest(arguments)
+        }
+    }
+
+    private mutating func completeSteps(_ arguments: Arguments) {
+        guard let plan = Self.plan(arguments) else { return }
+        candidates = plan.nodes.dropFirst().map { node in
+            Candidate(node.id, plan.workflow.settings(of: node.definition)?.description ?? "")
+        }
+    }
+
+    private mutating func completeParameter(_ word: String, _ arguments: Arguments) {
+        guard let parameters = Self.plan(arguments)?.workflow.parameters else { return }
+        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            kind = .prefixes
+            candidates = parameters.map { Candidate("\($0.name)=", $0.description ?? "") }
+            return
+        }
+        let name = String(word[..<equals])
+        switch parameters.first(where: { $0.name == name })?.kind {
+        case .bool: candidates = ["true", "false"].map { Candidate("\(name)=\($0)") }
+        case .choice(let choices): candidates = choices.map { Candidate("\(name)=\($0)") }
+        case .path: kind = .files
+        default: break
+        }
+    }
+
+    private mutating func completeRequest(_ arguments: Arguments) {
+        let verbs = ControlVerb.allCases
+        switch arguments.operands.last.flatMap(ControlVerb.init) {
+        case .cancel: completeSteps(arguments)
+        case nil where arguments.operands.count < 2: candidates = verbs.map { Candidate($0.rawValue) }
+        default: break
+        }
+    }
+
+    /// The plan of the file that the line names, if it is a small one without errors.
+    private static func plan(_ arguments: Arguments) -> Plan? {
+        guard let file = arguments.value(.file) ?? arguments.file else { return nil }
+        for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumSize else {
+            return nil
+        }
+        return WorkflowLoader(file).plan
+    }
+}
+
+extension Arguments {
+    /// The workflow file among the operands.
+    fileprivate var file: String? { command == nil || command == .run ? operands.first : nil }
+}
+
+extension Option {
+    fileprivate var completion: CompletionKind {
+        switch value {
+        case .none: .nothing
+        case .required(_, let completion), .optional(_, let completion): completion
+        }
+    }
+}
+
+extension String {
+    /// As `_describe` of zsh wants a candidate.
+    fileprivate var escapingColons: String {
+        reduce(into: "") { text, letter in text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)" }
+    }
+
+    /// What the shell would pass for a word that is not finished.
+    fileprivate var withoutQuotes: String {
+        var text = ""
+        var isEscaped = false
+        for letter in self {
+            if !isEscaped, letter == "\\" {
+                isEscaped = true
+                continue
+            }
+            if isEscaped || letter != "\"" && letter != "'" { text.append(letter) }
+            isEscaped = false
+        }
+        return text
+    }
+}

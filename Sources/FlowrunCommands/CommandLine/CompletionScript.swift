@@ -1,0 +1,80 @@
+/// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, what may stand in the place
+/// of the last word. The answer is a line with the kind, then a candidate a line (`CompletionAnswer`).
+enum CompletionScript: String {
+    case bash, zsh, fish
+
+    /// The hidden command word.
+    static let word = "__complete"
+
+    var text: String {
+        switch self {
+        case .bash:
+            #"""
+            # Completions of flowrun for bash. flowrun itself answers.
+            _flowrun() {
+                local kind= word IFS=$'\n'
+                COMPREPLY=()
+                while read -r word; do
+                    if [[ -z $kind ]]; then kind=$word; else COMPREPLY+=("$word"); fi
+                done < <("$1" __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+                case $kind in
+                    files) COMPREPLY+=($(compgen -f -- "$2")) ;;
+                    folders) COMPREPLY+=($(compgen -d -- "$2")) ;;
+                    prefixes) compopt -o nospace 2>/dev/null ;;
+                esac
+            }
+            complete -o filenames -o default -F _flowrun flowrun
+
+            """#
+        case .zsh:
+            #"""
+            #compdef flowrun
+            # Completions of flowrun for zsh. flowrun itself answers.
+            _flowrun() {
+                local -a answer before
+                local kind
+                before=("${(@Q)words[1,CURRENT-1]}")
+                answer=("${(@f)$("${before[1]}" __complete zsh "${(@)before[2,-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
+                kind=$answer[1]
+                shift answer
+                case $kind in
+                    words) _describe flowrun answer ;;
+                    prefixes) _describe flowrun answer -S '' ;;
+                    files)
+                        (( $#answer )) && _describe flowrun answer
+                        compset -P '--*='
+                        _files
+                        ;;
+                    folders)
+                        compset -P '--*='
+                        _files -/
+                        ;;
+                esac
+            }
+            if [[ $funcstack[1] == _flowrun ]]; then _flowrun "$@"; else compdef _flowrun flowrun; fi
+
+            """#
+        case .fish:
+            #"""
+            # Completions of flowrun for fish. flowrun itself answers.
+            function __flowrun_complete
+                set -l words (commandline -opc)
+                set -l current (commandline -ct)
+                set -l answer (command $words[1] __complete fish $words[2..-1] "$current" 2>/dev/null)
+                test (count $answer) -gt 0; or return
+                printf '%s\n' $answer[2..-1]
+                set -l option (string match -r -- '^--[^=]*=' "$current")
+                set -l path (string replace -r -- '^--[^=]*=' '' "$current")
+                switch $answer[1]
+                    case files
+                        printf '%s\n' "$option"(__fish_complete_path "$path")
+                    case folders
+                        printf '%s\n' "$option"(__fish_complete_directories "$path")
+                end
+            end
+            complete -c flowrun -f -a '(__flowrun_complete)'
+
+            """#
+        }
+    }
+}

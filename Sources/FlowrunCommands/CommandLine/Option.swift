@@ -1,0 +1,114 @@
+/// One option of the command line: everything that parsing, help, completion and the manual's test know of it.
+package struct Option: Sendable {
+    enum Name: Sendable {
+        case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, paused
+        case stateDirectory, noJournal, format, strict, file, run, stop, help, version, completionScript
+    }
+
+    enum Value: Sendable {
+        case none
+        /// The next word, or what follows the option in its own word. The name is a placeholder for help.
+        case required(String, CompletionKind = .nothing)
+        /// Only what follows `=` in the option's own word.
+        case optional(String, CompletionKind = .nothing)
+    }
+
+    let name: Name
+    /// With its dash; nil where there is only a long one.
+    package let short: String?
+    /// With its dashes; nil where there is only a short one.
+    package let long: String?
+    let value: Value
+    /// Every value counts; of other options only the last one does.
+    let isRepeatable: Bool
+    /// Those that take it; empty for what stands in place of a command.
+    let commands: [Command]
+    let help: String
+
+    init(
+        _ name: Name, _ short: String?, _ long: String?, _ value: Value, isRepeatable: Bool = false,
+        _ commands: [Command], _ help: String
+    ) {
+        self.name = name
+        self.short = short
+        self.long = long
+        self.value = value
+        self.isRepeatable = isRepeatable
+        self.commands = commands
+        self.help = help
+    }
+
+    /// As messages name it.
+    var spelling: String { long ?? short ?? "" }
+
+    /// The values that it takes; nil where they cannot be listed.
+    var words: [String]? {
+        switch value {
+        case .required(_, .words(let words)), .optional(_, .words(let words)): words
+        default: nil
+        }
+    }
+
+    /// All options, those of a command in the order in which its help shows them.
+    package static let all: [Option] = [
+        Option(
+            .jobs, "-j", "--jobs", .required("N"), [.run],
+            "Steps that may run at once (default: the cores)."),
+        Option(.jobs, "-j", "--jobs", .required("N"), [.plan], "Steps that may run at once, for the bound."),
+        Option(
+            .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run],
+            "Give a parameter of the workflow its value."),
+        Option(
+            .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
+            "Set a variable for every step, over what the file says."),
+        Option(.failFast, nil, "--fail-fast", .none, [.run], "Cancel what runs when a step fails."),
+        Option(
+            .timeout, nil, "--timeout", .required("DURATION"), [.run],
+            "Limit for the whole run, such as 90s or 1h30m."),
+        Option(
+            .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run],
+            "What standard output carries: text, json (one event a line) or quiet."),
+        Option(
+            .logFile, nil, "--log-file", .required("PATH", .files), [.run],
+            "Write the JSON Lines log to a file as well."),
+        Option(
+            .output, nil, "--output", .required("MODE", .words(["grouped", "stream", "failed", "none"])), [.run],
+            "What the text log shows of steps' output, over the file's log: grouped, stream, failed or none."),
+        Option(
+            .progress, nil, "--progress", .required("MODE", .words(["auto", "plain", "none"])), [.run],
+            "Progress on standard error: auto, plain or none."),
+        Option(
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list],
+            "How to answer: text or json."),
+        Option(
+            .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],
+            "The language of the graph: dot, mermaid or json."),
+        Option(
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.ctl],
+            "How to answer `status`: text or json."),
+        Option(.strict, nil, "--strict", .none, [.check], "Take warnings for errors."),
+        Option(
+            .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check],
+            "Colours: auto, always or never."),
+        Option(.run, nil, "--run", .required("ID"), [.why], "The id of the run (default: the last one)."),
+        Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
+        Option(
+            .file, nil, "--file", .required("PATH", .files), [.ctl, .why],
+            "The workflow file, where the state directory has runs of several."),
+        Option(
+            .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why],
+            "Where the state of runs is kept (default: .flowrun beside the file)."),
+        Option(
+            .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, [.run, .ctl, .why],
+            "Change to a folder first; of several, each counts from the one before."),
+        Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
+        Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
+        Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),
+        Option(.version, nil, "--version", .none, [], "Print the version."),
+        Option(.help, "-h", "--help", .none, [], "Print the commands, or after a command its options."),
+        Option(
+            .completionScript, nil, "--generate-completion-script",
+            .required("SHELL", .words(["bash", "zsh", "fish"])), [],
+            "Print a completion script for bash, zsh or fish."),
+    ]
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+internal import Reporting
+internal import SourceDiagnostics
+internal import WorkflowPlanning
+
+/// The commands that tell about a workflow file and run nothing.
+extension Flowrun {
+    static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
+        let checked = arguments.operands.map { (file: $0, result: WorkflowLoader.check($0)) }
+        let findings = checked.flatMap(\.result.diagnostics)
+        if arguments.value(.format) == "json" {
+            try StandardStream.output.deliver(DiagnosticPrinter.json(findings))
+        } else {
+            let sound = checked.filter(\.result.diagnostics.isEmpty).map { file, _ in
+                "\(file == "-" ? "<stdin>" : file): ok\n"
+            }
+            let drawn = StandardStream.output.drawn(findings, color: arguments.choice(.color) ?? .auto)
+            try StandardStream.output.deliver(drawn + sound.joined())
+        }
+        let isValid = !findings.containErrors && (findings.isEmpty || !arguments.has(.strict))
+        // The process ends here, because freeing a large workflow takes a while.
+        withExtendedLifetime(checked) { exit((isValid ? ExitStatus.success : .invalid).rawValue) }
+    }
+
+    static func plan(_ arguments: Arguments) throws(CommandError) {
+        let jobs = try arguments.jobs()
+        let printer = PlanPrinter(try loadPlan(arguments), jobs: jobs ?? Run.cores)
+        try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
+    }
+
+    static func graph(_ arguments: Arguments) throws(CommandError) {
+        let printer = GraphPrinter(try loadPlan(arguments))
+        let text =
+            switch arguments.value(.format) {
+            case "json": printer.json()
+            case "mermaid": printer.mermaid()
+            default: printer.dot()
+            }
+        try StandardStream.output.deliver(text)
+    }
+
+    static func list(_ arguments: Arguments) throws(CommandError) {
+        let printer = ListPrinter(try loadPlan(arguments))
+        try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
+    }
+
+    static func explain(_ arguments: Arguments) throws(CommandError) {
+        guard let code = arguments.operands.first else {
+            let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }
+            return try StandardStream.output.deliver(lines.joined())
+        }
+        guard let known = DiagnosticCode(rawValue: code.uppercased()) else {
+            throw .usage("there is no finding `\(code)`; `flowrun explain` lists them all")
+        }
+        try StandardStream.output.deliver(known.explanation)
+    }
+
+    /// The plan of the file; shows all findings.
+    private static func loadPlan(_ arguments: Arguments) throws(CommandError) -> Plan {
+        let loaded = WorkflowLoader(arguments.operands[0])
+        StandardStream.error.show(loaded.diagnostics)
+        guard let plan = loaded.plan else { throw CommandError(.invalid, []) }
+        return plan
+    }
+}

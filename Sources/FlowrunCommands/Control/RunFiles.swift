@@ -1,0 +1,122 @@
+internal import Glibc
+internal import ProcessExecution
+internal import Reporting
+internal import RunControl
+
+/// The files of a live run in its state directory: the lock, the control socket, the record of how the run went.
+@EventLoopActor
+final class RunFiles {
+    /// A run that is over sooner than this makes no control socket.
+    private static let socketDelay = Duration.milliseconds(50)
+
+    private let directory: StateDirectory
+    private let name: String?
+    private let run: String
+    private let lock: RunLock?
+    private var server: ControlServer?
+    private var pendingService: (@EventLoopActor () -> Void)?
+
+    /// Enters the state directory of a workflow and takes its lock. Nil, with a word on standard error, where no folder
+    /// can be had: the run goes on without being steered or kept apart from others.
+    static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
+        let place = StatePlace(file: request.file, explicit: request.stateDirectory)
+        var failure: StateError?
+        for candidate in place.candidates {
+            let directory: StateDirectory
+            do throws(StateError) {
+                directory = try StateDirectory.made(candidate.path, isInProject: candidate.isInProject)
+            } catch {
+                guard !error.isUnsafe, request.stateDirectory == nil else { throw .unable(error.message) }
+                failure = failure ?? error
+                continue
+            }
+            return try RunFiles(directory, name: place.name, run: run, file: request.file)
+        }
+        if let failure {
+            StandardStream.error.say("\(failure.message); going on, but `ctl` and `why` will not find the run")
+        }
+        return nil
+    }
+
+    private init(_ directory: StateDirectory, name: String?, run: String, file: String) throws(CommandError) {
+        self.directory = directory
+        self.name = name
+        self.run = run
+        guard let name else {
+            // Nobody keeps a list of the runs of standard input.
+            lock = nil
+            return
+        }
+        do throws(RunLockError) {
+            let lock = try RunLock(of: name, in: directory, run: run)
+            // Whoever had the lock is over, and may have been killed.
+            if let last = lock.previous { directory.removeSocket(of: last.run) }
+            self.lock = lock
+        } catch {
+            throw Self.error(error, file: file, directory: directory)
+        }
+    }
+
+    private static func error(_ error: RunLockError, file: String, directory: StateDirectory) -> CommandError {
+        switch error {
+        case .held(let holder):
+            let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
+            let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
+            return CommandError(.inUse, ["`\(file)` is being run already\(by)\(help)"])
+        case .unusable(let error):
+            return .unable(
+                "cannot lock `\(file)` in `\(directory.path)`: \(errorText(error)); "
+                    + "name a folder on another file system with --state-dir")
+        }
+    }
+
+    /// Listens for requests until `close`, once the run has lasted a moment. `report` gets what is wrong where that is
+    /// not possible.
+    ///
+    /// Until then the lock tells `flowrun ctl` that there is a run to wait for; a run without one listens at once.
+    func serveSoon(
+        _ answer: @escaping ControlServer.Answer, report: @escaping @EventLoopActor (String) -> Void
+    ) {
+        pendingService = { [weak self] in
+            if let message = self?.serve(answer) { report(message) }
+        }
+        guard lock != nil else { return startService() }
+        Poller.shared.after(Self.socketDelay) { [weak self] in self?.startService() }
+    }
+
+    /// Ends the wait of `serveSoon`, as before the whole process is stopped: it must be found even then.
+    func startService() {
+        let service = pendingService
+        pendingService = nil
+        service?()
+    }
+
+    /// Listens for requests from now until `close`. Returns what is wrong where that is not possible.
+    func serve(_ answer: @escaping ControlServer.Answer) -> String? {
+        if lock == nil { directory.removeStaleSockets() }
+        do throws(ControlSocketError) {
+            server = try ControlServer(of: run, in: directory, answer: answer)
+            return nil
+        } catch {
+            return "cannot make a socket in `\(directory.path)`: \(errorText(error.errno))"
+        }
+    }
+
+    /// Keeps the record of the workflow's last run in the place of earlier ones. Returns what is wrong where that is not
+    /// possible.
+    func save(_ record: RunRecord, path: String?, targets: [String]) -> String? {
+        let line = record.json(path: path, targets: targets)
+        let error =
+            if record.isEmpty, let lock { lock.keep(line) } else {
+                directory.replace(RecordFile.name(name), with: line + [UInt8(ascii: "\n")])
+            }
+        return error.map { "cannot keep a record of the run in `\(directory.path)`: \(errorText($0))" }
+    }
+
+    /// Ends the service. The lock goes with the process.
+    func close() {
+        pendingService = nil
+        server?.close()
+        server = nil
+    }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import RunControl
+
+/// Which runs a command is about: where their state is, and which of several is meant.
+struct RunSelector {
+    let file: String?
+    private let stateDirectory: String?
+    private let folders: [String]
+
+    init(_ arguments: Arguments) {
+        file = arguments.value(.file)
+        stateDirectory = arguments.value(.stateDirectory)
+        folders = arguments.values(.folder)
+    }
+
+    /// The state directory, and the workflow's name in it; nil where no file was named. Changes the current folder where
+    /// that is asked for.
+    func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
+        try changeFolder(to: folders)
+        let place = StatePlace(file: file, explicit: stateDirectory)
+        for candidate in place.candidates {
+            do throws(StateError) {
+                return (try StateDirectory.existing(candidate.path), place.name)
+            } catch {
+                if !error.isAbsence { throw .failed(error.message) }
+            }
+        }
+        throw .failed("no run has left anything here: there is no `\(place.candidates[0].path)`")
+    }
+
+    /// The run that is meant: the named one; that of the workflow file; the only live one; that of the step which asks.
+    func liveRun(
+        _ named: String?, in directory: StateDirectory, of workflow: String?
+    ) throws(CommandError) -> String {
+        let live = ControlClient.liveRuns(in: directory)
+        if let named {
+            guard live.contains(named) else {
+                throw .failed("no live run `\(named)` in `\(directory.path)`" + list(live))
+            }
+            return named
+        }
+        if let workflow {
+            guard let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) else {
+                throw .failed("`\(file ?? workflow)` is not being run, says `\(directory.path)`")
+            }
+            return holder.run
+        }
+        if let own = environmentVariable("FLOWRUN_RUN"), live.contains(own) { return own }
+        guard let only = live.first else { throw .failed("no live run in `\(directory.path)`") }
+        guard live.count == 1 else {
+            throw .usage("several runs are live in `\(directory.path)`: name one" + list(live))
+        }
+        return only
+    }
+
+    private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
+
+    /// The reply of a live run, unless it is an error.
+    func ask(
+        _ request: ControlRequest, of run: String, in directory: StateDirectory
+    ) throws(CommandError) -> (JSONFields, [UInt8]) {
+        let reply: [UInt8]
+        do throws(ControlClient.Failure) {
+            reply = try ControlClient.ask(request.line, of: run, in: directory)
+        } catch {
+            switch error {
+            case .notRunning: throw .failed("the run `\(run)` is over")
+            case .silent: throw .failed("the run `\(run)` does not answer; it may be stopped, as by Ctrl-Z")
+            case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(errorText(error))")
+            }
+        }
+        guard let fields = JSONFields(reply) else { throw .failed("the run `\(run)` answers in no way known here") }
+        if let error = fields.string("error") { throw .failed(error) }
+        guard fields.int("v") == ControlRequest.version else {
+            throw .failed("the run `\(run)` answers in a version that is not known here")
+        }
+        return (fields, reply)
+    }
+}
+
+/// Changes the current folder to each of the folders, one from the other, as make does with `-C`.
+func changeFolder(to folders: [String]) throws(CommandError) {
+    for folder in folders where chdir(folder) != 0 {
+        throw .usage("cannot change to `\(folder)`: \(errorText(errno))")
+    }
+}

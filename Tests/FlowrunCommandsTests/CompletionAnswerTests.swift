@@ -1,0 +1,82 @@
+import FlowrunTestSupport
+import Testing
+
+@testable import FlowrunCommands
+
+/// What may stand in the place of the last word.
+@Suite struct CompletionAnswerTests {
+    private func candidates(_ words: String...) -> [String] { CompletionAnswer(words).candidates.map(\.text) }
+
+    private func kind(_ words: String...) -> CompletionAnswer.Kind { CompletionAnswer(words).kind }
+
+    @Test func `a first word is a command or a file`() {
+        #expect(candidates("pl") == ["plan"])
+        #expect(candidates("") == Command.allCases.map(\.rawValue))
+        #expect(kind("pl") == .files)
+        #expect(candidates("help", "ex") == ["explain"])
+        #expect(kind("help", "ex") == .words)
+    }
+
+    @Test func `options are those of the command`() {
+        #expect(candidates("check", "--") == ["--format", "--strict", "--color", "--help"])
+        #expect(candidates("--pa") == ["--param", "--paused"])
+        #expect(candidates("--gen") == ["--generate-completion-script"])
+        #expect(candidates("why", "--r") == ["--run"])
+        #expect(candidates("a.yml", "--", "--pa") == [])
+    }
+
+    @Test func `a value is completed behind its option and joined to it`() {
+        #expect(candidates("a.yml", "--log", "") == ["text", "json", "quiet"])
+        #expect(candidates("a.yml", "--log=j") == ["--log=json"])
+        #expect(candidates("graph", "--format", "m") == ["mermaid"])
+        #expect(kind("a.yml", "--log-file", "x") == .files)
+        #expect(kind("a.yml", "--log-file=x") == .files)
+        #expect(kind("a.yml", "-C", "") == .folders)
+        #expect(kind("a.yml", "--timeout", "") == .words)
+    }
+
+    @Test func `ctl has requests`() {
+        #expect(candidates("ctl", "p") == ["pause"])
+        #expect(candidates("ctl", "20261121T121845-1f3a9c", "r") == ["resume"])
+        #expect(candidates("ctl", "resume", "") == [])
+    }
+
+    @Test func `steps and parameters are those of the file`() throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { mode: { type: enum, values: [fast, full], default: fast }, dry: { type: bool }, path: { type: string } }
+            steps:
+              build: { description: "compiles", matrix: { os: [a, b] }, run: x }
+              bench: { run: x }
+            """)
+        let file = test.path("workflow.yml")
+        #expect(candidates(file, "b") == ["build", "build[a]", "build[b]", "bench"])
+        #expect(candidates("run", file, "bench", "build[") == ["build[a]", "build[b]"])
+        #expect(candidates("ctl", "--file", file, "cancel", "be") == ["bench"])
+        #expect(candidates("why", "--file", file, "be") == ["bench"])
+        #expect(CompletionAnswer([file, "build"]).candidates.first?.help == "compiles")
+        #expect(candidates(file, "--param", "m") == ["mode="])
+        #expect(kind(file, "--param", "m") == .prefixes)
+        #expect(candidates(file, "--param", "mode=fu") == ["mode=full"])
+        #expect(candidates(file, "--param=dry=") == ["--param=dry=true", "--param=dry=false"])
+    }
+
+    @Test func `a file with errors, and one that is none, have no steps`() throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { needs: [x], run: y } }\n")
+        #expect(candidates(test.path("workflow.yml"), "") == [])
+        #expect(candidates("-", "") == [])
+        #expect(candidates("/dev/zero", "") == [])
+    }
+
+    @Test func `each shell gets its own form`() {
+        #expect(CompletionAnswer.text(for: ["bash", "a.yml", "--log", "=", "j"]) == "words\njson\n")
+        #expect(CompletionAnswer.text(for: ["bash", "a.yml", "--log", "="]) == "words\ntext\njson\nquiet\n")
+        #expect(CompletionAnswer.text(for: ["fish", "a.yml", "--log=j"]) == "words\n--log=json\n")
+        #expect(CompletionAnswer.text(for: ["zsh", "chec"]) == "files\ncheck:\(Command.check.summary)\n")
+        #expect(CompletionAnswer.text(for: ["fish", "chec"]) == "files\ncheck\t\(Command.check.summary)\n")
+        #expect(CompletionAnswer.text(for: ["bash", "check", "--str"]) == "words\n--strict\n")
+        #expect(CompletionAnswer.text(for: ["tcsh", "x"]) == "")
+        #expect(CompletionAnswer.text(for: []) == "")
+    }
+}
