@@ -51,8 +51,8 @@ let package = Package(
         target(
             "WorkflowExecution",
             [
-                "CCrypto", "WorkflowModel", "WorkflowPlanning", "AsyncOperations", "OperationScheduling",
-                "ProcessExecution", "RunEvents", "SourceDiagnostics",
+                "CCrypto", "WorkflowModel", "WorkflowPlanning", "OperationScheduling", "ProcessExecution", "RunEvents",
+                "SourceDiagnostics",
             ]),
         target("Reporting", ["RunEvents", "SourceDiagnostics"]),
         target(
@@ -77,7 +77,10 @@ let package = Package(
         tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
         tests(
             "WorkflowExecutionTests",
-            ["WorkflowExecution", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+            [
+                "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "ProcessExecution", "RunEvents",
+                "SourceDiagnostics", "FlowrunTestSupport",
+            ]),
         tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
         tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(

@@ -1,46 +1,45 @@
-internal import ProcessExecution
-internal import Synchronization
+internal import Glibc
+package import ProcessExecution
 
-/// The clock by which the limits of one run are measured: monotonic, and it stands still while all steps are frozen.
-struct RunClock: Clock {
-    typealias Instant = EventLoopClock.Instant
+/// What a run knows of time: the event loop's clock and timers, or in tests a clock that is moved by hand.
+@EventLoopActor
+package protocol RunClock: AnyObject {
+    /// Monotonic; one and the same for all that happens in one turn of the loop.
+    var now: EventLoopClock.Instant { get }
+    /// Microseconds since 1970 in UTC, for the log.
+    var wallClock: Int64 { get }
+    /// Lets `now` read the clock again, after something in this turn that took long.
+    func refresh()
+    /// Calls `action` once, not before `time`, and never during this call.
+    func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Timers.Token
+    /// Does nothing once the call was made.
+    func cancel(_ token: Timers.Token)
+}
 
-    private final class State: Sendable {
-        let freezes = Mutex(Freezes())
+/// The time of the machine.
+@EventLoopActor
+package final class MachineClock: RunClock {
+    package nonisolated init() {}
+
+    private var wall: (turn: EventLoopClock.Instant, time: Int64)?
+
+    package var now: EventLoopClock.Instant { Poller.shared.now }
+
+    package var wallClock: Int64 {
+        let turn = now
+        if let wall, wall.turn == turn { return wall.time }
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+        wall = (turn, microseconds)
+        return microseconds
     }
 
-    private struct Freezes {
-        /// All that are over.
-        var past = Duration.zero
-        var since: Instant?
-    }
+    package func refresh() { Poller.shared.forgetTime() }
 
-    private let state = State()
-    private let clock = EventLoopClock()
+    package func schedule(
+        at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void
+    ) -> Timers.Token { Poller.shared.timers.schedule(at: time, action) }
 
-    var now: Instant {
-        let now = clock.now
-        return state.freezes.withLock { ($0.since ?? now).advanced(by: .zero - $0.past) }
-    }
-
-    var minimumResolution: Duration { clock.minimumResolution }
-
-    /// Ends too early where a freeze begins or goes on meanwhile; whoever sleeps for a deadline looks at `now` and is told
-    /// of the end of the freeze.
-    func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-        let past = state.freezes.withLock(\.past)
-        try await clock.sleep(until: deadline.advanced(by: past), tolerance: tolerance)
-    }
-
-    func freeze() {
-        let now = clock.now
-        state.freezes.withLock { $0.since = $0.since ?? now }
-    }
-
-    func thaw() {
-        let now = clock.now
-        state.freezes.withLock { freezes in
-            if let since = freezes.since.take() { freezes.past += since.duration(to: now) }
-        }
-    }
+    package func cancel(_ token: Timers.Token) { Poller.shared.timers.cancel(token) }
 }

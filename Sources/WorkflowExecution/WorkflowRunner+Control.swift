@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import ProcessExecution
 package import RunEvents
 internal import SourceDiagnostics
@@ -23,10 +23,10 @@ extension WorkflowRunner {
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
         let isNew = steering.pause(by: source)
-        if isNew { executor?.suspend() }
+        if isNew { send(.suspend) }
         guard freezing, !steering.isFrozen else { return isNew }
         steering.isFrozen = true
-        clock.freeze()
+        freezeTime()
         freezeSteps()
         return true
     }
@@ -36,7 +36,7 @@ extension WorkflowRunner {
     package func resume(by source: String) -> Bool {
         guard steering.resume(by: source) else { return false }
         unfreeze()
-        executor?.resume()
+        send(.resume)
         return true
     }
 
@@ -50,7 +50,7 @@ extension WorkflowRunner {
             return .isEndingAlready
         }
         tracer.noteRequest(for: row, Self.request)
-        executor?.cancel(OperationID(row: row))
+        send(.cancel(OperationID(row: row)))
         return .accepted
     }
 
@@ -59,7 +59,7 @@ extension WorkflowRunner {
         guard !steering.isStopping else { return .isEndingAlready }
         steering.isStopping = true
         tracer.noteRequest(for: 0, Self.request)
-        executor?.cancel()
+        send(.cancel(.root))
         return .accepted
     }
 
@@ -68,9 +68,12 @@ extension WorkflowRunner {
     /// Lets `jobs` steps, at least 1, run at once from here on; where more do, they go on.
     package func setJobs(_ jobs: Int, by source: String) {
         steering.jobs = jobs
-        executor?.setWidth(jobs)
+        send(.width(jobs))
         recorder.record(.runJobs(jobs: jobs, source: source))
     }
+
+    /// Whether nothing new is to start for now.
+    var isPaused: Bool { steering.isPaused }
 
     /// Whether the whole run has been asked to end.
     package var isStopping: Bool { steering.isStopping }
@@ -78,24 +81,23 @@ extension WorkflowRunner {
     /// O(rows).
     package var status: RunStatus {
         let steps = book.plan.nodes.indices.filter { book.plan.nodes[$0].role == .step }
-        let running = runs.filter { !$0.value.isOver }
-            .sorted { ($1.value.duration, $0.key) < ($0.value.duration, $1.key) }
+        let running = attempts.values.filter { !$0.isOver }.sorted { ($1.duration, $0.row) < ($0.duration, $1.row) }
         return RunStatus(
             run: options.run, file: book.workflow.file.name, name: book.workflow.name, elapsed: recorder.elapsed,
             jobs: steering.jobs, steps: steps.count, isPaused: steering.isPaused, isStopping: steering.isStopping,
             counts: ledger.counts,
-            running: running.map { _, run in
+            running: running.map { attempt in
                 RunStatus.RunningStep(
-                    step: run.frame.step, attempt: run.frame.attempt, duration: run.duration, state: state(of: run),
-                    pid: run.process?.pid)
+                    step: attempt.step, attempt: attempt.number, duration: attempt.duration, state: state(of: attempt),
+                    pid: attempt.process?.pid)
             },
-            waiting: steps.filter { outcome(of: $0) == nil && runs[$0]?.isOver ?? true }
+            waiting: steps.filter { outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
                 .map { book.plan.nodes[$0].id })
     }
 
-    private func state(of run: StepRun) -> RunStatus.RunningStep.State {
-        if run.process?.isStopping ?? false { return .stopping }
-        return run.isFrozen ? .frozen : .running
+    private func state(of attempt: StepAttempt) -> RunStatus.RunningStep.State {
+        if attempt.process?.isStopping ?? false { return .stopping }
+        return steering.isFrozen ? .frozen : .running
     }
 
     /// nil before the end.
@@ -105,7 +107,7 @@ extension WorkflowRunner {
     package func progress(of id: String) -> StepProgress? {
         guard let row = book.row(ofID: id) else { return nil }
         if let outcome = outcome(of: row) { return .ended(outcome) }
-        if let run = runs[row], !run.isOver { return .running(attempt: run.frame.attempt) }
+        if let attempt = attempts[row], !attempt.isOver { return .running(attempt: attempt.number) }
         let awaited = book.plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }
         return .waiting(for: awaited.map { book.plan.nodes[$0].id })
     }
@@ -127,48 +129,45 @@ extension WorkflowRunner {
     package func standStill(by source: String, until end: String, _ stop: () -> Void) {
         let wasPaused = steering.isPaused
         if !wasPaused { recorder.record(.runPaused(source: source)) }
-        let clock = EventLoopClock()
-        let start = clock.now
         // Frozen by a pause: then everything stands still already, and goes on doing so.
+        defer { clock.refresh() }
         guard !steering.isFrozen else { return stop() }
+        freezeTime()
         freezeSteps()
         stop()
-        executor?.noteFreeze(of: start.duration(to: clock.now))
+        clock.refresh()
+        thawTime()
         thawSteps()
         if !wasPaused { recorder.record(.runResumed(source: end)) }
     }
 
     private func freezeSteps() {
-        for (_, run) in runs.sorted(by: { $0.key < $1.key }) { run.freeze() }
+        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.freeze() }
     }
 
     /// Ends what a freezing pause began.
     private func unfreeze() {
         guard steering.isFrozen else { return }
         steering.isFrozen = false
-        clock.thaw()
+        thawTime()
         thawSteps()
     }
 
     private func thawSteps() {
-        for (_, run) in runs.sorted(by: { $0.key < $1.key }) { run.thaw() }
+        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.thaw() }
     }
 
     // MARK: What the log tells
-
-    func noteStarted() {
-        if steering.noteStarted() { recordPause() }
-    }
 
     func recordPause() { recorder.record(.runPaused(source: steering.pauser)) }
 
     /// Tells of a pause that is over now. Who asked for that, or for the end of the run, ended it.
     func noteResumption() {
-        if steering.takeOwedPause() { recordPause() }
         let isAsked = !steering.resume(by: "")
         if !isAsked { unfreeze() }
         let source = isAsked ? steering.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
         recorder.record(.runResumed(source: source))
+        for attempt in attempts.values { attempt.retryLaunch() }
     }
 }
 

@@ -1,13 +1,13 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What the scheduler decides, as events.
+// What the scheduler decides, carried out and told.
 extension WorkflowRunner {
-    func observe(_ command: OperationScheduler.Command) {
+    func carryOut(_ command: OperationScheduler.Command) {
         switch command {
         case .groupStarted(let id, let round):
             groupHasStarted(id.row, round)
@@ -16,9 +16,9 @@ extension WorkflowRunner {
         case .stop(let id, let cause):
             let traced = tracer.link(id.row, .cancelled, cause)
             record(
-                .stepCancelRequested(step: book.id(id.row), attempt: runs[id.row]?.frame.attempt ?? 1, cause: traced),
+                .stepCancelRequested(step: book.id(id.row), attempt: attempts[id.row]?.number ?? 1, cause: traced),
                 about: id.row)
-            if hasLostPatience { runs[id.row]?.kill() }
+            stopAttempt(of: id.row)
         case .retrying(let id, let ended, let delay):
             isRetrying(id.row, ended, delay)
         case .finished(let id, let outcome, let cause):
@@ -36,10 +36,15 @@ extension WorkflowRunner {
         case .released(let lock, let id): tell(.lockReleased(name: locks.names[lock.index], by: subject(id.row)), id)
         case .waiting(let id, let lock): tell(.waiting(subject(id.row), on: lock.map { locks.names[$0.index] }), id)
         case .ready(let id): tell(.ready(subject(id.row)), id)
-        case .start: steering.noteStart()
-        case .suspended: if steering.noteSuspension() { recordPause() }
+        case .start(let id, let number): startAttempt(number, of: id.row)
+        case .wake(let time): wakeUp(at: time)
+        case .decide(let id): send(.decided(id, decide(id.row)))
+        case .expand(let id): send(expand(id.row).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
+        case .conclude(let id, let outcome):
+            let (outcome, mayRetry) = conclude(id.row, outcome)
+            send(.ended(id, outcome, mayRetry: mayRetry))
+        case .suspended: recordPause()
         case .resumed: noteResumption()
-        case .wake, .decide, .expand, .conclude: break
         }
     }
 
@@ -85,11 +90,11 @@ extension WorkflowRunner {
 
     private func failure(of row: Int, _ outcome: StepOutcome, _ cause: Cause) -> RunFinished.Failure {
         let isStep = book.plan.nodes[row].role == .step
-        let run = runs[row]
+        let attempt = attempts[row]
         return RunFinished.Failure(
             step: isStep ? book.id(row) : nil, group: isStep || row == 0 ? nil : book.id(row), outcome: outcome,
             cause: cause, file: book.workflow.file.name, line: isStep ? book.line(of: row) : cause.line,
-            status: run?.ending.map { ExitStatus($0.status) }, outputTail: run?.tail.lines ?? [])
+            status: attempt?.ending.map { ExitStatus($0.status) }, outputTail: attempt?.tail.lines ?? [])
     }
 
     private func source(of cause: OperationCause) -> String {
@@ -131,21 +136,21 @@ extension WorkflowRunner {
         ledger.noteStep(row, outcome) {
             failure(of: row, outcome, traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run))
         }
-        let run = runs.removeValue(forKey: row)
-        let ending = run?.ending
+        let attempt = attempts.removeValue(forKey: row)
+        let ending = attempt?.ending
         record(
             .stepFinished(
                 StepFinished(
                     step: book.id(row),
-                    attempt: run?.process == nil ? (run?.frame.attempt ?? 1) - 1 : run?.frame.attempt ?? 0,
+                    attempt: attempt.map { $0.hasStarted ? $0.number : $0.number - 1 } ?? 0,
                     outcome: outcome,
                     status: (ending?.status).map(ExitStatus.init), duration: ending?.duration, cause: traced,
                     outputs: outcome == .success ? results.details(of: row).outputs.map(logged) : [],
-                    outputBytes: run?.outputBytes ?? 0,
+                    outputBytes: attempt?.outputBytes ?? 0,
                     usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                     outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                     containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0,
-                    errno: run?.refusal?.errno, isTolerated: ledger.isTolerated(row),
+                    errno: attempt?.refusal?.errno, isTolerated: ledger.isTolerated(row),
                     item: book.item(of: row).map(options.secrets.masked))),
             about: row)
     }

@@ -1,4 +1,4 @@
-internal import AsyncOperations
+internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel
@@ -6,14 +6,8 @@ internal import WorkflowPlanning
 
 // What the scheduler asks while the run goes on: conditions, instances, outputs of groups.
 extension WorkflowRunner {
-    var questions: GraphExecutor<RunClock>.Questions {
-        GraphExecutor.Questions(
-            decide: { self.decide($0.row) }, expand: { self.expand($0.row) },
-            conclude: { self.conclude($0.row, $1) })
-    }
-
     /// `platforms` and `if`, once all needs have ended.
-    private func decide(_ row: Int) -> OperationScheduler.Decision {
+    func decide(_ row: Int) -> OperationScheduler.Decision {
         if let settings = book.settings(of: row), !settings.platforms.allow() { return .skip }
         guard let condition = book.settings(of: row)?.condition else { return .run }
         do {
@@ -30,7 +24,7 @@ extension WorkflowRunner {
     }
 
     /// The instances of a fan-out over a list that is known only now.
-    private func expand(_ row: Int) -> OperationGraph.Expansion? {
+    func expand(_ row: Int) -> OperationGraph.Expansion? {
         guard let fanOut = book.settings(of: row)?.fanOut, let items = fanOut.items else { return nil }
         do {
             let value = try items.evaluate(in: RowScope(facts: facts, row: row))
@@ -49,7 +43,7 @@ extension WorkflowRunner {
     }
 
     /// What a group hands on, once everything in it has ended, and whether its failure is worth another round.
-    private func conclude(_ row: Int, _ outcome: OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) {
+    func conclude(_ row: Int, _ outcome: OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) {
         let settings = book.settings(of: row)
         let reasons = settings?.retry?.reasons ?? []
         guard outcome == .success else { return (outcome, isWorthAnother(row, outcome, reasons)) }

@@ -1,12 +1,16 @@
-internal import AsyncOperations
 internal import Glibc
+internal import OperationScheduling
 package import ProcessExecution
 package import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
 
-/// Runs a plan: maps it onto one graph of operations, starts the processes of its steps, and tells reporters everything.
+/// Runs a plan: feeds the scheduler what happens, carries out on the spot what it decides, and tells reporters everything.
+///
+/// There is no task anywhere: a step starts during the call that decides it, and its end arrives as a callback of its
+/// process. Whatever happens while an event is handled waits in a queue for its turn, so that the scheduler is never
+/// entered twice.
 @EventLoopActor
 package final class WorkflowRunner {
     let book: RunBook
@@ -18,11 +22,11 @@ package final class WorkflowRunner {
     let tracer: CauseTracer
     let ledger: RunLedger
     let files: OutputFiles
-    var executor: GraphExecutor<RunClock>?
-    let clock = RunClock()
+    let spawner: any Spawner
+    let clock: any RunClock
     var steering: Steering
     /// The last attempt of each step that has begun and not ended.
-    var runs: [Int: StepRun] = [:]
+    var attempts: [Int: StepAttempt] = [:]
     var groupStarts: [Int: Duration] = [:]
     /// Which time a group runs, from 0, by its row; only of groups that may be retried.
     var rounds: [Int: Int] = [:]
@@ -31,22 +35,38 @@ package final class WorkflowRunner {
     /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
     package internal(set) var signal: Int32?
     /// Whether a second one came, so that nothing gets a grace any more.
-    private(set) var hasLostPatience = false
+    private(set) var isAborted = false
 
     private let hasRounds: Bool
     /// What the top of the file says of steps that say nothing.
     private let logView: LogView?
     /// The definitions whose standard output somebody may ask for.
-    private let keepsStandardOutput: Set<NodeIndex>
+    private let standardOutputReads: Set<NodeIndex>
+
+    private var scheduler: OperationScheduler
+    /// What has happened and is still to be handled, oldest first.
+    private var events: [OperationScheduler.Event] = []
+    private var isHandlingEvents = false
+    private var whenDone: ((RunResult) -> Void)?
+    /// Whether the run was asked to end before it began: then no process is started.
+    private var isEndedEarly = false
+    /// Since when the run goes on, and the time by which its limits are measured: it stands still while all is frozen.
+    private var began: EventLoopClock.Instant
+    private var time = PausableTime()
+    /// When the scheduler wants to look at its deadlines.
+    private var wakeTime: Duration?
+    private var timer: (token: Timers.Token, due: EventLoopClock.Instant)?
 
     /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
     package init(
-        _ plan: Plan, options: RunOptions, reporters: [any Reporter],
-        mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
+        _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
+        clock: any RunClock = MachineClock(), mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
     ) {
         self.options = options
+        self.spawner = spawner
+        self.clock = clock
         book = RunBook(plan)
-        recorder = EventRecorder(reporters, mayTakeOutput: mayTakeOutput)
+        recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
         results = RunResults(count: plan.nodes.count)
         facts = RunFacts(book, results: results, options: options)
         builder = CommandBuilder(facts: facts, options: options)
@@ -56,13 +76,23 @@ package final class WorkflowRunner {
         files = OutputFiles(in: options.temporaryFolder)
         hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
         logView = plan.workflow.settings(of: .root)?.log
-        keepsStandardOutput = plan.standardOutputReads
+        standardOutputReads = plan.standardOutputReads
+        let graph = OperationGraph(plan, options: options, locks: &locks)
+        scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
+        scheduler.tellsLocks = options.tellsLocks
+        began = clock.now
         facts.readEnvironment = { [unowned builder] in builder.variables() }
         facts.readInherited = { [unowned builder] in builder.inheritedVariables() }
     }
 
     /// Runs to the end, whatever that is. Called once.
     package func run() async -> RunResult {
+        await withUnsafeContinuation { continuation in start { continuation.resume(returning: $0) } }
+    }
+
+    /// Starts the run and calls `whenDone` at its end, perhaps during this call. Called once, instead of `run`.
+    package func start(_ whenDone: @escaping (RunResult) -> Void) {
+        self.whenDone = whenDone
         recorder.record(
             .runStarted(
                 RunStarted(
@@ -70,17 +100,63 @@ package final class WorkflowRunner {
                     steps: book.plan.stepCount, jobs: options.jobs, version: options.version,
                     params: options.parameters.fields.map(logged))))
         recorder.startTicking()
-        let graph = OperationGraph(book.plan, options: options, locks: &locks)
-        let executor = GraphExecutor(
-            graph, width: options.jobs, clock: clock, tellsLocks: options.tellsLocks
-        ) { context in await self.perform(context) }
-        self.executor = executor
+        clock.refresh()
+        began = clock.now
+        isHandlingEvents = true
+        // A signal may have come before there was anything to cancel.
+        let early = events
+        events = []
         if options.startsPaused { pause(by: "--paused") }
-        // A signal may have come before there was anything to cancel: nothing is to start then.
-        if signal != nil { executor.cancel() }
+        events.append(.begin)
+        events += early
         Signals.hear()
-        let outcome = await executor.run(questions: questions) { command in self.observe(command) }
+        isEndedEarly = signal != nil
+        isHandlingEvents = false
+        handleEvents()
+    }
+
+    /// A signal to flowrun. The first one cancels everything but hooks and leaves steps their grace; the next one takes
+    /// both away.
+    package func interrupt(by signal: Int32) {
+        guard self.signal == nil else {
+            isAborted = true
+            send(.abort)
+            for attempt in attempts.values where attempt.process?.isStopping ?? false { attempt.kill() }
+            return
+        }
+        self.signal = signal
+        tracer.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
+        send(.cancel(.root))
+    }
+
+    // MARK: Events and commands
+
+    /// Tells the scheduler of something, at once or after what it is being told of now. Ignored after the end.
+    func send(_ event: OperationScheduler.Event) {
+        events.append(event)
+        if whenDone != nil { handleEvents() }
+    }
+
+    private func handleEvents() {
+        guard !isHandlingEvents else { return }
+        isHandlingEvents = true
+        var next = 0
+        // Grows meanwhile.
+        while next < events.count {
+            let event = events[next]
+            next += 1
+            for command in scheduler.handle(event, at: runTime) { carryOut(command) }
+        }
+        events.removeAll(keepingCapacity: true)
+        isHandlingEvents = false
+        isEndedEarly = false
+        if scheduler.isFinished, let whenDone = whenDone.take() { end(whenDone) }
+    }
+
+    private func end(_ whenDone: (RunResult) -> Void) {
+        if let timer { clock.cancel(timer.token) }
         files.removeFolder()
+        let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
         recorder.record(
             .runFinished(
@@ -88,62 +164,94 @@ package final class WorkflowRunner {
                     outcome: StepOutcome(outcome), duration: recorder.elapsed, counts: ledger.counts,
                     errors: ledger.errors, tolerated: ledger.tolerated, cancelled: ledger.cancelled,
                     notRun: ledger.notRun, outputs: results.details(of: 0).outputs.map(logged))))
-        return result
+        whenDone(result)
     }
 
-    /// A signal to flowrun. The first one cancels everything but hooks and leaves steps their grace; the next one takes
-    /// both away.
-    package func interrupt(by signal: Int32) {
-        guard self.signal == nil else {
-            hasLostPatience = true
-            executor?.abort()
-            for run in runs.values where run.process?.isStopping ?? false { run.kill() }
-            return
+    func startAttempt(_ number: Int, of row: Int) {
+        let attempt = StepAttempt(of: row, number: number, by: self)
+        attempts[row] = attempt
+        if isEndedEarly { attempt.giveUp() } else { attempt.start() }
+    }
+
+    /// Asks a started step to end.
+    func stopAttempt(of row: Int) {
+        if isAborted { attempts[row]?.kill() } else { attempts[row]?.stop() }
+    }
+
+    func attemptHasEnded(_ attempt: StepAttempt, isSuccess: Bool) {
+        noteDetails(of: attempt)
+        let id = OperationID(row: attempt.row)
+        guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
+        noteFailure(of: attempt)
+        let retry = book.settings(of: attempt.row)?.retry ?? book.workflow.defaults.retry
+        let reasons = retry?.reasons ?? []
+        let status = attempt.ending.map { ExitStatus($0.status) }
+        send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(status)))
+    }
+
+    // MARK: Time
+
+    private var runTime: Duration { began.duration(to: time.reading(at: clock.now)) }
+
+    /// Lets the scheduler look at its deadlines at a time of the run, which takes the place of an earlier one.
+    func wakeUp(at runTime: Duration) {
+        wakeTime = runTime
+        setTimer()
+    }
+
+    /// One timer: where the time has been put off, it rings too early and is set anew.
+    private func setTimer() {
+        guard let wakeTime, let due = time.time(of: began.advanced(by: wakeTime)) else { return }
+        if let timer {
+            guard due < timer.due else { return }
+            clock.cancel(timer.token)
         }
-        self.signal = signal
-        tracer.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
-        executor?.cancel()
+        timer = (clock.schedule(at: due) { [weak self] in self?.timerHasRung() }, due)
     }
 
-    private func perform(_ context: OperationContext) async -> (outcome: OperationOutcome, mayRetry: Bool) {
-        let row = context.id.row
-        let settings = book.settings(of: row)
-        let run = StepRun(
-            StepRun.Frame(
-                row: row, step: book.id(row), attempt: context.attempt, round: round(of: row), line: book.line(of: row),
-                item: book.item(of: row), view: (settings?.log ?? logView).map(OutputView.init),
-                declarations: settings?.outputs ?? [],
-                keepsStandardOutput: keepsStandardOutput.contains(book.plan.nodes[row].definition)),
-            recorder: recorder, files: files, secrets: options.secrets)
-        runs[row] = run
-        if steering.isFrozen { run.freeze() }
-        run.onStart = { self.noteStarted() }
-        let hasSucceeded = await run.run(in: context, with: builder)
-        if run.process == nil { noteStarted() }
-        noteDetails(of: run)
-        guard !hasSucceeded else { return (.success, false) }
-        noteFailure(of: run)
-        let retry = settings?.retry ?? book.workflow.defaults.retry
-        return (.failure, run.isWorthAnother(retry?.reasons ?? []))
+    private func timerHasRung() {
+        timer = nil
+        guard let wakeTime, !time.isPaused else { return }
+        guard runTime >= wakeTime else { return setTimer() }
+        self.wakeTime = nil
+        send(.time)
     }
 
-    private func noteDetails(of run: StepRun) {
-        var details = RunResults.Details(status: run.ending.map { ExitStatus($0.status) }, outputs: run.outputs)
-        if run.frame.keepsStandardOutput { details.standardOutput = run.standardOutput }
+    /// All limits of time stand still until `thawTime`.
+    func freezeTime() { time.pause(at: clock.now) }
+
+    func thawTime() {
+        time.resume(at: clock.now)
+        setTimer()
+    }
+
+    // MARK: What steps come to
+
+    private func noteDetails(of attempt: StepAttempt) {
+        var details = RunResults.Details(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)
+        if keepsStandardOutput(of: attempt.row) { details.standardOutput = attempt.standardOutput }
         guard !details.isPlain else { return }
-        results.note(run.frame.row, details)
+        results.note(attempt.row, details)
     }
 
-    private func noteFailure(of run: StepRun) {
-        let row = run.frame.row
-        if let refusal = run.refusal {
+    private func noteFailure(of attempt: StepAttempt) {
+        let row = attempt.row
+        if let refusal = attempt.refusal {
             tracer.noteFailure(of: row, refusal.kind, refusal.message)
             if refusal.isOutOfProcesses { result.isOutOfProcesses = true }
-        } else if let ending = run.ending {
+        } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)
             tracer.noteFailure(of: row, status.exitCode == nil ? .signal : .exit, "\(status)")
         }
     }
+
+    /// Whether somebody may ask for what a step writes to standard output.
+    func keepsStandardOutput(of row: Int) -> Bool {
+        !standardOutputReads.isEmpty && standardOutputReads.contains(book.plan.nodes[row].definition)
+    }
+
+    /// How people are to be shown what a step writes; nil where the file does not say.
+    func view(of row: Int) -> OutputView? { (book.settings(of: row)?.log ?? logView).map(OutputView.init) }
 
     /// Which time the nearest group around a row that may be retried runs; nil where there is none.
     func round(of row: Int) -> Int? {

@@ -34,6 +34,17 @@ import Testing
         #expect(finishes(run, step) == 1 && stops(run, step) == 1)
     }
 
+    @Test func `the limit of an attempt that cannot begin yet starts with its work`() {
+        var graph = OperationGraph()
+        let step = graph.addOperation(.init(timeout: .seconds(5)))
+        var scheduler = OperationScheduler(graph, width: 1)
+        _ = scheduler.handle(.begin, at: .zero)
+        _ = scheduler.handle(.delayed(step), at: .zero)
+        #expect(scheduler.handle(.time, at: .seconds(20)).isEmpty)
+        #expect(scheduler.handle(.launched(step), at: .seconds(20)) == [.wake(at: .seconds(25))])
+        #expect(scheduler.handle(.time, at: .seconds(25)).first == .stop(step, .deadline(step)))
+    }
+
     // K3
     @Test func `a limit that comes after a cancel changes nothing`() {
         var graph = OperationGraph()

@@ -32,6 +32,16 @@ extension OperationScheduler {
         }
     }
 
+    /// The limit of an attempt is for its work, which has not begun.
+    mutating func delay(_ id: OperationID) {
+        if states[id.row].phase == .executing, !isGroup(id) { cancelTimeout(id) }
+    }
+
+    mutating func launch(_ id: OperationID) {
+        guard states[id.row].phase == .executing, !isGroup(id), let timeout = timeout(of: id) else { return }
+        deadlines.add(id, .timeout, at: clocks.now + timeout)
+    }
+
     /// The work is over, and only its clean-up goes on.
     mutating func linger(_ id: OperationID) {
         guard hasStarted(id), !isGroup(id) else { return }

@@ -16,6 +16,10 @@ package struct OperationScheduler: Sendable {
         /// answers does not matter any more. `mayRetry`: a failure is of a kind that is worth another attempt. Also the
         /// answer to `conclude`, where `mayRetry` is about another round, and to an `expand` that failed.
         case ended(OperationID, OperationOutcome, mayRetry: Bool)
+        /// The work of a started operation cannot begin yet: the limit of its attempt starts with `launched`.
+        case delayed(OperationID)
+        /// What was `delayed` has begun.
+        case launched(OperationID)
         /// The work itself is over and only its clean-up goes on: its own limits of time no longer hold. `ended` is
         /// still to come.
         case lingering(OperationID)
@@ -192,6 +196,8 @@ package struct OperationScheduler: Sendable {
             startGroup(.root)
         case .ended(let id, let outcome, let mayRetry):
             if isGroup(id) { answer(id, outcome, mayRetry) } else { end(id, as: outcome, mayRetry) }
+        case .delayed(let id): delay(id)
+        case .launched(let id): launch(id)
         case .lingering(let id): linger(id)
         case .time: expireWhatIsDue()
         case .cancel(let id): cancel(id)

@@ -35,7 +35,7 @@ package final class Poller {
     private var deferred: [(descriptor: Int32, due: EventLoopClock.Instant)] = []
     /// Most programs that a build starts are over sooner.
     private static let deferral = Duration.milliseconds(2)
-    let timers = Timers()
+    package let timers = Timers()
     private let epoll = EventLoop.shared.epoll
     private var turnTime: EventLoopClock.Instant?
 

@@ -4,8 +4,13 @@ internal import HeapModule
 
 /// One-shot timers on the monotonic clock, all behind one timerfd.
 @EventLoopActor
-final class Timers {
-    struct Token { fileprivate let number: Int }
+package final class Timers {
+    /// One call to come.
+    package struct Token: Sendable {
+        package let number: Int
+
+        package init(number: Int) { self.number = number }
+    }
 
     private struct Entry: Comparable {
         let time: EventLoopClock.Instant
@@ -29,7 +34,8 @@ final class Timers {
         guard descriptor >= 0 else { giveUp("set up its timers", errno) }
     }
 
-    func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
+    /// Calls `action` once, in the order of times and then of calls.
+    package func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
         lastNumber += 1
         let token = Token(number: lastNumber)
         actions[token.number] = action
@@ -39,7 +45,7 @@ final class Timers {
     }
 
     /// Does nothing once the timer has fired. The entry in the heap dies with its time, or at the next compaction.
-    func cancel(_ token: Token) {
+    package func cancel(_ token: Token) {
         guard actions.removeValue(forKey: token.number) != nil, heap.count > 64, heap.count > 2 * actions.count else {
             return
         }

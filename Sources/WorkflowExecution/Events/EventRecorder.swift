@@ -1,4 +1,3 @@
-internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
 
@@ -8,7 +7,7 @@ final class EventRecorder {
     private let reporters: [any Reporter]
     /// Whether the log can take what steps write; while it says no, they are left to wait.
     let mayTakeOutput: @EventLoopActor () -> Bool
-    private let clock = EventLoopClock()
+    private let clock: any RunClock
     private let start: EventLoopClock.Instant
     private var nextSequence = 0
     private var wantsTicks = false
@@ -17,8 +16,9 @@ final class EventRecorder {
     /// How long what an event changes may wait to be shown.
     private static let tickInterval = Duration.milliseconds(100)
 
-    init(_ reporters: [any Reporter], mayTakeOutput: @escaping @EventLoopActor () -> Bool) {
+    init(_ reporters: [any Reporter], clock: any RunClock, mayTakeOutput: @escaping @EventLoopActor () -> Bool) {
         self.reporters = reporters
+        self.clock = clock
         self.mayTakeOutput = mayTakeOutput
         start = clock.now
     }
@@ -27,11 +27,8 @@ final class EventRecorder {
     var elapsed: Duration { start.duration(to: clock.now) }
 
     func record(_ kind: RunEvent.Kind, round: Int? = nil) {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
         let event = RunEvent(
-            sequence: nextSequence, wallClock: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000,
-            elapsed: elapsed, kind: kind, round: round)
+            sequence: nextSequence, wallClock: clock.wallClock, elapsed: elapsed, kind: kind, round: round)
         nextSequence += 1
         for reporter in reporters { reporter.report(event) }
         if wantsTicks { scheduleTick(at: event.elapsed + Self.tickInterval) }
@@ -53,6 +50,7 @@ final class EventRecorder {
     private func scheduleTick(at time: Duration) {
         guard time < scheduledTick ?? .seconds(Int64.max) else { return }
         scheduledTick = time
-        Poller.shared.after(max(time - elapsed, .milliseconds(1))) { self.tick() }
+        let due = max(start.advanced(by: time), clock.now.advanced(by: .milliseconds(1)))
+        _ = clock.schedule(at: due) { self.tick() }
     }
 }

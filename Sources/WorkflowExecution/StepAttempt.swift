@@ -1,0 +1,295 @@
+internal import Glibc
+internal import OperationScheduling
+internal import ProcessExecution
+internal import RunEvents
+internal import WorkflowModel
+
+/// One attempt of one step: from the command to the process, what it writes, what it hands on, and how it ended.
+@EventLoopActor
+final class StepAttempt {
+    let row: Int
+    /// The step's id.
+    let step: String
+    /// From 1.
+    let number: Int
+    /// Which round of the group around it, from 0; nil where there is only one.
+    let round: Int?
+    private(set) var process: (any RunningProcess)?
+    private(set) var outputBytes = 0
+    private(set) var tail = OutputTail()
+    /// How the process ended; nil where there was none.
+    private(set) var ending: ProcessEnding?
+    /// Why there was no process, or why what it handed on cannot be taken.
+    private(set) var refusal: Refusal?
+    /// What it hands on; only after a success.
+    private(set) var outputs: [Value.Field] = []
+    private(set) var standardOutput: [UInt8]?
+    /// Whether the log says that it has started.
+    private(set) var hasStarted = false
+    /// Whether the attempt is over: the step has ended, or only waits for another attempt.
+    private(set) var isOver = false
+
+    // The runner holds its attempts and outlives them.
+    private unowned let runner: WorkflowRunner
+    private let began: EventLoopClock.Instant
+    private var launch: Launch?
+    /// What was started, for the words of an error.
+    private var program = ""
+    private var folder: String?
+    private var killSignal = SIGTERM
+    private var grace = Duration.zero
+    private var streams: (output: StepStream, error: StepStream)
+    /// `$FLOWRUN_OUTPUT`; nil where the step declares no output that comes from it.
+    private var outputFile: String?
+    private var isOverfull = false
+
+    /// A start that has not succeeded yet.
+    private struct Launch {
+        let command: ProcessCommand
+        let words: StepStarted.Command
+        /// Since when the machine has had no process for it.
+        var refusedSince: EventLoopClock.Instant?
+        var delay = Duration.milliseconds(20)
+        var timer: Timers.Token?
+    }
+
+    /// How long a start is tried while the machine has no processes, memory or descriptors left.
+    static let launchWindow = Duration.seconds(30)
+    /// The most that is kept of standard output for others to read.
+    private static let captureLimit = 64 << 20
+
+    init(of row: Int, number: Int, by runner: WorkflowRunner) {
+        self.row = row
+        self.number = number
+        self.runner = runner
+        step = runner.book.id(row)
+        round = runner.round(of: row)
+        began = runner.clock.now
+        streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))
+        if runner.keepsStandardOutput(of: row) || declarations.contains(where: \.isOfStandardOutput) {
+            standardOutput = []
+        }
+    }
+
+    /// Whether standard output goes through a pipe of its own: somebody reads it.
+    private var separatesStreams: Bool { standardOutput != nil }
+
+    private var declarations: [OutputDeclaration] { runner.book.settings(of: row)?.outputs ?? [] }
+
+    /// Since the attempt began.
+    var duration: Duration { began.duration(to: runner.clock.now) }
+
+    // MARK: Start
+
+    /// Makes the command and starts it on the spot. Where that cannot be, the attempt ends, perhaps during this call.
+    func start() {
+        do {
+            let words = try runner.builder.words(of: row)
+            if declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
+            let settings = try runner.builder.settings(
+                of: row, attempt: number, adding: outputFile.map { [("FLOWRUN_OUTPUT", $0)] } ?? [])
+            killSignal = settings.killSignal.number
+            grace = settings.grace
+            launch = Launch(
+                command: try runner.builder.command(
+                    for: row, words, with: settings, separatesStreams: separatesStreams),
+                words: words)
+        } catch {
+            return fail(error)
+        }
+        tryLaunch()
+    }
+
+    /// Tries a start that the machine refused once more, at once: it may have been held back for a pause.
+    func retryLaunch() {
+        guard launch?.refusedSince != nil else { return }
+        launch?.refusedSince = runner.clock.now
+        tryLaunch()
+    }
+
+    private func tryLaunch() {
+        guard let launch else { return }
+        if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
+        // A resume tries again.
+        guard launch.refusedSince == nil || !runner.isPaused else { return }
+        let process: any RunningProcess
+        do {
+            process = try runner.spawner.start(launch.command, for: self)
+        } catch {
+            return noteRefusal(error, of: launch)
+        }
+        self.process = process
+        program = launch.command.arguments.first ?? ""
+        folder = launch.command.workingDirectory
+        self.launch = nil
+        hasStarted = true
+        record(
+            .stepStarted(
+                StepStarted(
+                    step: step, attempt: number, pid: process.pid, command: masked(launch.words),
+                    line: runner.book.line(of: row), item: runner.book.item(of: row).map(runner.options.secrets.masked),
+                    view: runner.view(of: row))))
+        if launch.refusedSince != nil { runner.send(.launched(OperationID(row: row))) }
+    }
+
+    private func noteRefusal(_ error: SpawnError, of launch: Launch) {
+        let now = runner.clock.now
+        let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
+        let since = launch.refusedSince ?? now
+        guard isPassing, since.duration(to: now) < Self.launchWindow else {
+            return fail(Refusal(error, of: launch.command, isOutOfProcesses: isPassing))
+        }
+        // Its limit of time is for the process, and there is none.
+        if launch.refusedSince == nil { runner.send(.delayed(OperationID(row: row))) }
+        self.launch?.refusedSince = since
+        self.launch?.delay = min(launch.delay * 2, .milliseconds(200))
+        self.launch?.timer = runner.clock.schedule(at: now.advanced(by: launch.delay)) { [weak self] in
+            self?.launch?.timer = nil
+            self?.tryLaunch()
+        }
+    }
+
+    // MARK: Stop
+
+    /// Ends the attempt, with the step's own signal and grace; where there is no process yet, at once.
+    func stop() {
+        guard launch != nil else {
+            process?.terminate(with: killSignal, grace: grace)
+            return
+        }
+        if let timer = launch?.timer { runner.clock.cancel(timer) }
+        end(isSuccess: false)
+    }
+
+    /// Ends the attempt without grace.
+    func kill() { if launch == nil { process?.killAll() } else { stop() } }
+
+    func freeze() { process?.freeze() }
+
+    func thaw() { process?.thaw() }
+
+    // MARK: End
+
+    /// An attempt that is never to begin.
+    func giveUp() { end(isSuccess: false) }
+
+    private func fail(_ refusal: Refusal) {
+        self.refusal = refusal
+        end(isSuccess: false)
+    }
+
+    private func end(isSuccess: Bool) {
+        launch = nil
+        process = nil
+        isOver = true
+        if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
+        runner.attemptHasEnded(self, isSuccess: isSuccess)
+    }
+
+    private func takeOutputs() throws(Refusal) -> [Value.Field] {
+        if isOverfull {
+            throw Refusal("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output)
+        }
+        let declarations = declarations
+        guard !declarations.isEmpty else { return [] }
+        var written: [UInt8] = []
+        if let outputFile { written = try runner.files.take(outputFile, limit: OutputDeclaration.Kind.sizeLimit) }
+        do {
+            return try declarations.values(
+                inFile: written, standardOutput: standardOutput ?? [], hiding: runner.options.secrets)
+        } catch {
+            throw Refusal(error.message, kind: .output)
+        }
+    }
+
+    // MARK: What it writes
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        guard let count = standardOutput?.count, !isOverfull else { return }
+        if count + bytes.count > Self.captureLimit {
+            isOverfull = true
+            standardOutput = []
+        } else {
+            standardOutput?.append(contentsOf: bytes)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ isPartial: Bool, to stream: StepOutput.Stream) {
+        tail.append(bytes)
+        record(
+            .stepOutput(
+                StepOutput(step: step, attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)))
+    }
+
+    private func record(_ kind: RunEvent.Kind) { runner.recorder.record(kind, round: round) }
+
+    private func masked(_ words: StepStarted.Command) -> StepStarted.Command {
+        let secrets = runner.options.secrets
+        guard secrets.mask != nil else { return words }
+        return switch words {
+        case .script(let script): .script(secrets.masked(script))
+        case .arguments(let arguments): .arguments(arguments.map(secrets.masked))
+        }
+    }
+}
+
+extension StepAttempt: ProcessObserver {
+    var mayTakeOutput: Bool { runner.recorder.mayTakeOutput() }
+
+    func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
+        outputBytes += bytes.count
+        switch stream {
+        case .combined:
+            streams.output.append(bytes) { write($0, $1, to: .output) }
+        case .standardOutput:
+            keep(bytes)
+            streams.output.append(bytes) { write($0, $1, to: .stdout) }
+        case .standardError:
+            streams.error.append(bytes) { write($0, $1, to: .stderr) }
+        }
+    }
+
+    func process(exited status: ProcessEnding.Status) {
+        record(.stepAttempt(step: step, attempt: number, status: ExitStatus(status)))
+    }
+
+    func processLingers() { runner.send(.lingering(OperationID(row: row))) }
+
+    func process(sent signal: Int32) {
+        record(.stepSignal(step: step, attempt: number, signal: SignalName.of(signal)))
+    }
+
+    func process(ended ending: ProcessEnding) {
+        streams.output.finish { write($0, $1, to: separatesStreams ? .stdout : .output) }
+        streams.error.finish { write($0, $1, to: .stderr) }
+        if case .notStarted(let error) = ending.status {
+            let message = Refusal.describe(error, program: program, folder: folder)
+            return fail(Refusal(message, errno: error.errno))
+        }
+        self.ending = ending
+        guard ending.status == .exited(0) else { return end(isSuccess: false) }
+        do {
+            outputs = try takeOutputs()
+        } catch {
+            return fail(error)
+        }
+        end(isSuccess: true)
+    }
+}
+
+extension OutputDeclaration {
+    fileprivate var isInFile: Bool { if case .file = source { true } else { false } }
+    fileprivate var isOfStandardOutput: Bool { if case .standardOutput = source { true } else { false } }
+}
+
+extension ExitStatus {
+    init(_ status: ProcessEnding.Status) {
+        self =
+            switch status {
+            case .exited(let code): .exited(code)
+            case .signalled(let number): .signalled(number)
+            // As a shell would say it.
+            case .notStarted: .exited(127)
+            }
+    }
+}
