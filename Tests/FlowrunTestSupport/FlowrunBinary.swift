@@ -22,10 +22,4 @@ package enum FlowrunBinary {
 package enum PackageFolder {
     package static let path: String = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
-
-    /// The real graphs beside the package; nil where they are absent, which their tests say and skip.
-    package static let corpora: String? = {
-        let folder = URL(filePath: path).deletingLastPathComponent().appending(path: "shared/corpora").path
-        return FileManager.default.fileExists(atPath: folder) ? folder : nil
-    }()
 }
