@@ -42,14 +42,6 @@ import Testing
         #expect(try PackageDocument("\(Self.tests)/Articles/Errands.swift").text == example)
     }
 
-    @Test func `the landing page names every page of the catalog`() throws {
-        let landing = try PackageDocument("\(Self.catalog)/AsyncOperations.md").text
-        let pages = try FileManager.default.contentsOfDirectory(atPath: "\(PackageFolder.path)/\(Self.catalog)")
-        for page in pages where page != "AsyncOperations.md" {
-            #expect(landing.contains("<doc:\(page.dropLast(3))>"), "\(page)")
-        }
-    }
-
     @Test func `each test in the table of cases exists and says which case it proves`() throws {
         let proofs = (
             library: try Self.proofs(in: Self.tests, Self.schedulerTests),

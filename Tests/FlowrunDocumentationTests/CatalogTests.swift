@@ -1,0 +1,48 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// The catalogs of the program and of the library.
+struct CatalogTests {
+    enum Catalog: String, CaseIterable, Sendable {
+        case flowrun = "Sources/FlowrunCommands/Flowrun.docc"
+        case asyncOperations = "Sources/AsyncOperations/AsyncOperations.docc"
+
+        var landingPage: String { self == .flowrun ? "Flowrun" : "AsyncOperations" }
+
+        /// Names of all pages, the landing page included.
+        var pages: [String] {
+            get throws {
+                try FileManager.default.contentsOfDirectory(atPath: "\(PackageFolder.path)/\(rawValue)")
+                    .filter { $0.hasSuffix(".md") }.map { String($0.dropLast(3)) }
+            }
+        }
+
+        func links(of page: String) throws -> Set<String> {
+            let text = try PackageDocument("\(rawValue)/\(page).md").text
+            return Set(text.matches(of: #/<doc:(\w+)>/#).map { String($0.1) })
+        }
+    }
+
+    @Test(arguments: Catalog.allCases)
+    func `the landing page names every page`(catalog: Catalog) throws {
+        let links = try catalog.links(of: catalog.landingPage)
+        for page in try catalog.pages where page != catalog.landingPage { #expect(links.contains(page), "\(page)") }
+    }
+
+    /// Names of tests stand in code marks behind a dash, as proofs of what was said.
+    @Test func `a test that the page of failure modes names exists`() throws {
+        let text = try PackageDocument("\(Catalog.flowrun.rawValue)/FailureModes.md").text
+            .replacing("\n", with: " ")
+        let tests = try PackageText.paths.filter { $0.hasPrefix("Tests/") && $0.hasSuffix(".swift") }
+            .map { try PackageDocument($0).text }.joined()
+        var count = 0
+        for proof in text.matches(of: #/—\ (.*?)(?:\*\*|\#\#|$)/#) {
+            for name in proof.1.matches(of: #/`([^`]+)`/#) where !name.1.contains("/") {
+                count += 1
+                #expect(tests.contains("func `\(name.1)`") || tests.contains("struct \(name.1)"), "\(name.1)")
+            }
+        }
+        #expect(count >= 30)
+    }
+}
