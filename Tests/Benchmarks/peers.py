@@ -9,16 +9,18 @@ import sys
 packages = {"ninja": "ninja", "just": "rust-just", "task": "go-task-bin"}
 
 
-def find(folder):
-    """Path of each peer by name, and a word on each that cannot be had. What is fetched goes into FOLDER."""
-    missing = [name for name in packages if not (folder / "bin" / name).exists()]
+def find(folder, everyone):
+    """Path of each peer by name, and a word on each that cannot be had. What is fetched goes into FOLDER. Not EVERYONE:
+    only those that a budget names."""
+    names = ["ninja", "make", "just", "task", "xargs"] if everyone else ["ninja", "make"]
+    missing = [name for name in packages if name in names and not (folder / "bin" / name).exists()]
     if missing:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
                    "--no-warn-script-location", "--root-user-action=ignore", "--target", str(folder), "--upgrade"]
-        subprocess.run(command + [packages[name] for name in packages], stdin=subprocess.DEVNULL,
+        subprocess.run(command + [packages[name] for name in missing], stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     found, absent = {}, {}
-    for name in ["ninja", "make", "just", "task", "xargs"]:
+    for name in names:
         fetched = folder / "bin" / name
         # A `task` on the PATH may as well be Taskwarrior.
         path = str(fetched) if fetched.exists() else None if name == "task" else shutil.which(name)

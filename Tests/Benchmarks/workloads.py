@@ -37,27 +37,34 @@ def independent(folder, count, argv, task_argv=None):
         out.writelines(f"{step}\n" for step in steps)
 
 
-def chained(folder, count):
-    """COUNT no-op steps: half of them independent, half in chains of ten whose ends are joined two by two."""
-    needs = {}
-    for index in range(count):
-        position = index % 20
-        if position < 10:
-            needs[index] = []
-        elif position > 10:
-            needs[index] = [index - 1]
-        else:
-            needs[index] = [index - 1, index - 11] if index >= 20 else []
+def layered(folder, layers, width, joined):
+    """LAYERS of WIDTH no-op steps; JOINED: each step needs all of the layer before."""
     with open(folder / "flowrun.yml", "w") as out:
         out.write("version: 1\nsteps:\n")
-        for index, needed in needs.items():
-            names = ", ".join(f"step-{other:05}" for other in needed)
-            out.write(f"  step-{index:05}: {{ needs: [{names}], run: [\"true\"] }}\n" if names else
-                      f"  step-{index:05}: {{ run: [\"true\"] }}\n")
-    with open(folder / "build.ninja", "w") as out:
-        out.write("rule step\n  command = true\n")
-        for index, needed in needs.items():
-            out.write(" ".join([f"build step-{index:05}: step"] + [f"step-{other:05}" for other in needed]) + "\n")
+        for layer in range(layers):
+            needs = ", ".join(f"s{layer - 1}-{step}" for step in range(width)) if joined and layer else ""
+            for step in range(width):
+                out.write(f"  s{layer}-{step}: {{ needs: [{needs}], run: [\"true\"] }}\n" if needs else
+                          f"  s{layer}-{step}: {{ run: [\"true\"] }}\n")
+
+
+def watched(folder, count):
+    """COUNT steps of which the first and the last one write down flowrun's own memory, and the rest does nothing."""
+    def look(name):
+        return f'[sh, -c, "grep ^Anonymous: /proc/$PPID/smaps_rollup > {name}"]'
+
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write(f"version: 1\nsteps:\n  first: {{ run: {look('first')} }}\n")
+        out.writelines(f"  step-{index:05}: {{ run: [\"true\"] }}\n" for index in range(count - 2))
+        out.write(f"  last: {{ run: {look('last')} }}\n")
+
+
+def lines(file, megabytes):
+    """Text as builds print it: lines of 80 bytes, all different."""
+    with open(file, "w") as out:
+        for block in range(megabytes):
+            out.write("".join(f"[{block:04}/{line:05}] Compiling src/lib/part-{line % 97:02}/unit-{line:05}.c".ljust(79, "-")
+                              + "\n" for line in range(12_500)))
 
 
 def realistic(folder, count):

@@ -1,0 +1,58 @@
+"""Tables of what was measured, and the budgets."""
+
+import json
+
+from measuring import MeasuringError, cpu, median, peak, ratio, spread, wall
+
+# What a budget came to, in the order of measuring: (what, measured, limit, unit, digits).
+rows = []
+
+
+def successes(log, steps):
+    """Checks that the work was really done: the last record of LOG counts every step as a success."""
+    def verify(_):
+        with open(log, encoding="utf-8") as lines:
+            last = json.loads(lines.readlines()[-1])
+        counts = {outcome: count for outcome, count in last.get("counts", {}).items() if count}
+        if last.get("event") != "run.finished" or counts != {"success": steps}:
+            raise MeasuringError(f"{log}: not {steps} successes at the end, but {last.get('event')} {counts}")
+    return verify
+
+
+def table(contenders, samples):
+    """One line a contender; the first one of each size of work is the base of the ratios."""
+    base = contenders[0]
+    for contender in contenders:
+        if contender.items != base.items:
+            base = contender
+        mine, theirs = samples[contender.name], samples[base.name]
+        if contender is base:
+            each = f"{'each step':>11}" if base.items > 1 else ""
+            print(f"\n  {'':<30}{'wall':>11}{'ratio':>8}{'+-':>7}{'user+sys':>12}{'ratio':>8}{'peak':>10}{each}")
+        line = (f"  {contender.name:<30}{time(median(mine, wall)):>11}{ratio(mine, theirs, wall):>8.2f}"
+                f"{spread(mine, theirs, wall):>7.2f}{time(median(mine, cpu)):>12}{ratio(mine, theirs, cpu):>8.2f}"
+                f"{median(mine, peak):>7.1f} MB")
+        if contender.items > 1:
+            line += f"{median(mine, wall) / contender.items * 1e6:>8.0f} us"
+        print(line)
+    rounds = len(samples[base.name])
+    print(f"  ({rounds} {'round' if rounds == 1 else 'rounds'})", flush=True)
+
+
+def time(seconds):
+    return f"{seconds:.3f} s" if seconds >= 0.1 else f"{seconds * 1e3:.2f} ms"
+
+
+def budget(what, measured, limit, unit=" x", digits=2):
+    """Notes a figure beside its budget."""
+    rows.append((what, measured, limit, unit, digits))
+
+
+def verdicts():
+    """All budgets in one table, those that were missed marked."""
+    if not rows:
+        return
+    print("\nbudgets")
+    for what, measured, limit, unit, digits in rows:
+        verdict = "met" if measured <= limit else "MISSED"
+        print(f"  {what:<58}{measured:>10.{digits}f} <= {limit:.{digits}f}{unit:<6} {verdict}")
