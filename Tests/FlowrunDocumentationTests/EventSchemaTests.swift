@@ -81,8 +81,8 @@ import Testing
             name: "timeout",
             workflow: """
                 steps:
-                  slow: { timeout: 10ms, grace: 0s, run: [sleep, "60"] }
-                  group: { timeout: 10ms, steps: { slow: { run: [sleep, "60"] } } }
+                  slow: { timeout: 10ms, grace: 0s, run: [sleep, "9999"] }
+                  group: { timeout: 10ms, steps: { slow: { run: [sleep, "9999"] } } }
                 """, status: 1),
         Run(
             name: "again",
@@ -101,13 +101,13 @@ import Testing
                   pool: { for-each: [1, 2], pool: slots, run: "true" }
                 outputs: { o: "${{ steps.group.outputs.o }}" }
                 """, status: 0),
-        Run(name: "limit", workflow: "timeout: 10ms\nsteps: { slow: { run: [sleep, '60'] } }\n", status: 124),
+        Run(name: "limit", workflow: "timeout: 10ms\nsteps: { slow: { run: [sleep, '9999'] } }\n", status: 124),
         Run(
             name: "fail-fast",
             workflow: """
                 fail-fast: true
                 steps:
-                  slow: { run: [sleep, "60"] }
+                  slow: { run: [sleep, "9999"] }
                   broken: { run: exit 1 }
                 """, status: 1),
     ]
@@ -126,7 +126,7 @@ import Testing
 
     private func interruptedLog(in test: FlowrunTest) async throws -> EventLog {
         try test.write(
-            "version: 1\nsteps: { slow: { run: [sleep, '60'] }, next: { needs: [slow], run: 'true' } }\n",
+            "version: 1\nsteps: { slow: { run: [sleep, '9999'] }, next: { needs: [slow], run: 'true' } }\n",
             to: "interrupted.yml")
         let running = try await test.start(
             "interrupted.yml", "--log", "json", "--log-file", "interrupted.jsonl")

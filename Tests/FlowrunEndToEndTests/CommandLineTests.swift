@@ -109,7 +109,7 @@ struct CommandLineTests {
         let test = try FlowrunTest(files: [
             "fails.yml": "version: 1\nsteps: { a: { run: 'false' } }\n",
             "invalid.yml": "version: 1\n",
-            "hangs.yml": "version: 1\ntimeout: 200ms\nsteps: { a: { run: sleep 99 } }\n",
+            "hangs.yml": "version: 1\ntimeout: 200ms\nsteps: { a: { run: sleep 9999 } }\n",
         ])
         try await test.run("fails.yml").expect(exit: 1)
         try await test.run("invalid.yml").expect(exit: 2)

@@ -103,4 +103,118 @@ struct ConditionTests {
         #expect(log.runFinished?["tolerated"]?.strings == ["lint"])
         LogInvariants.check(log)
     }
+
+    // G3
+    @Test func `a condition is asked after all that is needed, about what came of it`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              late: { run: 'read _ < go; echo v=3 >> "$FLOWRUN_OUTPUT"', outputs: { v: int } }
+              early: { run: echo up > early.up }
+              yes: { needs: [early, late], if: steps.late.outputs.v == 3, run: "true" }
+              "no": { needs: [early, late], if: steps.late.outputs.v == 4, run: touch ran }
+            """#)
+        let gate = try test.gate("go")
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", "4")
+        try await running.waitForEvent("step.finished", step: "early")
+        gate.open()
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.outcomes["yes"] == "success" && log.outcomes["no"] == "skipped")
+        #expect(try #require(log.finished("no")).seq > #require(log.finished("late")).seq)
+        #expect(!test.exists("ran"))
+        LogInvariants.check(log, needs: DependencyTable(["yes": ["early", "late"], "no": ["early", "late"]]))
+    }
+
+    // G3, L3
+    @Test func `a condition is asked once, however often its step is tried`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a:
+                if: hashFiles('made') == hashFiles('absent')
+                run: 'if [ -e made ]; then exit 0; fi; echo > made; exit 1'
+                retry: { attempts: 3 }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.outcomes == ["a": "success"])
+        #expect(log.all("step.started").count == 2)
+        LogInvariants.check(log)
+    }
+
+    // G4
+    @Test func `a condition is not asked while the run is paused, nor before its group runs`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              first: { run: echo > up; read _ < go }
+              alone: { needs: [first], if: hashFiles('state') != hashFiles('absent'), run: "true" }
+              group:
+                needs: [first]
+                steps:
+                  inside: { if: hashFiles('state') != hashFiles('absent'), run: "true" }
+            """)
+        let gate = try test.gate("go")
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", "4")
+        try await running.waitForFile("up")
+        try await test.ask("ctl", "pause").expect(exit: 0)
+        gate.open()
+        try await running.waitForEvent("step.finished", step: "first")
+        try test.write("there now", to: "state")
+        try await test.ask("ctl", "resume").expect(exit: 0)
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.outcomes == ["first": "success", "alone": "success", "group.inside": "success"])
+        LogInvariants.check(log, needs: DependencyTable(["alone": ["first"], "group": ["first"]]))
+    }
+
+    // G5
+    @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
+    func `not, and, or mean what they say, and bind in this order`(left: Bool, right: Bool) async throws {
+        let table: [(condition: String, isTrue: Bool)] = [
+            ("!params.a", !left), ("params.a && params.b", left && right), ("params.a || params.b", left || right),
+            ("!(params.a && params.b)", !(left && right)), ("!params.a || params.b", !left || right),
+            ("params.a || params.b && false", left), ("(params.a || params.b) && false", false),
+        ]
+        let steps = table.enumerated().map { "  s\($0): { if: \"\($1.condition)\", run: ['true'] }" }
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { a: { type: bool, required: true }, b: { type: bool, required: true } }
+            steps:
+            \(steps.joined(separator: "\n"))
+            """)
+        let result = try await test.runLogged("--param", "a=\(left)", "--param", "b=\(right)")
+        result.expect(exit: 0)
+        let log = try result.log()
+        for (index, row) in table.enumerated() {
+            #expect(log.outcomes["s\(index)"] == (row.isTrue ? "success" : "skipped"), "\(row.condition)")
+        }
+        LogInvariants.check(log)
+    }
+
+    // G5
+    @Test func `there is no empty condition, nor an and or or of nothing`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { if: "", run: touch ran }
+              b: { if: "${{ }}", run: touch ran }
+              c: { if: "and()", run: touch ran }
+              d: { if: "true &&", run: touch ran }
+            """)
+        let result = try await test.run("check", "workflow.yml")
+        result.expect(exit: 2)
+        for line in 3...6 { result.expect(stdout: "workflow.yml:\(line):") }
+        try await test.run("workflow.yml").expect(exit: 2, stdout: "")
+        #expect(!test.exists("ran"))
+    }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `flowrun ctl` and a live run: cancels, the width, the status. The ids are those of research/seeds.md, section 3.
+/// `flowrun ctl` and a live run: cancels, the width, the status.
 struct ControlTests {
     private static func hold(_ name: String) -> String { "'echo up > \(name).up; read _ < \(name).go'" }
 
@@ -26,7 +26,7 @@ struct ControlTests {
 
     // A2, B6, C4, C9
     @Test func `a running step is cancelled by name: asked, signalled, ended, once`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { run: sleep 99 }, b: { needs: [a], run: 'true' } }\n")
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: sleep 9999 }, b: { needs: [a], run: 'true' } }\n")
         let running = try await start(test, until: ["a"])
         expectAnswer("cancelling `a`", try await test.ask("ctl", "cancel", "a"))
         let result = try await running.finish()
@@ -51,7 +51,7 @@ struct ControlTests {
 
     // A10
     @Test func `a step can cancel itself`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" ctl cancel a; sleep 99' } }\n")
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" ctl cancel a; sleep 9999' } }\n")
         let result = try await test.runLogged(environment: ["FLOWRUN": FlowrunBinary.path])
         result.expect(exit: 1)
         #expect(try result.log().outcomes == ["a": "cancelled"])
@@ -150,7 +150,7 @@ struct ControlTests {
             steps:
               g:
                 order: sequence
-                steps: { a: { run: sleep 99 }, b: { run: "true" }, c: { run: "true" } }
+                steps: { a: { run: sleep 9999 }, b: { run: "true" }, c: { run: "true" } }
               after: { needs: { g: done }, run: "true" }
             """)
         let running = try await start(test, until: ["g.a"])
@@ -169,7 +169,7 @@ struct ControlTests {
     // D10
     @Test func `one member cancelled alone leaves its siblings, and the group still ends`() async throws {
         let test = try FlowrunTest(
-            "version: 1\nsteps: { g: { steps: { a: { run: sleep 99 }, b: { run: \(Self.hold("b")) } } } }\n")
+            "version: 1\nsteps: { g: { steps: { a: { run: sleep 9999 }, b: { run: \(Self.hold("b")) } } } }\n")
         let gate = try test.gate("b.go")
         defer { gate.open() }
         let running = try await start(test, until: ["g.a", "g.b"])
@@ -187,7 +187,7 @@ struct ControlTests {
 
     @Test func `a cancel of the whole run exits 130, as an interrupt would for a shell`() async throws {
         let test = try FlowrunTest(
-            "version: 1\nsteps: { a: { run: sleep 99 }, b: { needs: [a], run: 'true' }, c: { run: exit 3 } }\n")
+            "version: 1\nsteps: { a: { run: sleep 9999 }, b: { needs: [a], run: 'true' }, c: { run: exit 3 } }\n")
         let running = try await start(test, until: ["a"])
         try await running.waitForEvent("step.finished", step: "c")
         expectAnswer("cancelling the run", try await test.ask("ctl", "cancel"))

@@ -48,7 +48,7 @@ struct HookTests {
             version: 1
             timeout: 300ms
             defaults: { grace: 0s }
-            steps: { a: { run: sleep 99 }, b: { needs: [a], run: "true" } }
+            steps: { a: { run: sleep 9999 }, b: { needs: [a], run: "true" } }
             finally: { report: { timeout: 1m, run: 'echo "$OUTCOME" > outcome', env: { OUTCOME: "${{ run.outcome }}" } } }
             """)
         let result = try await test.runLogged()
@@ -62,7 +62,7 @@ struct HookTests {
     @Test func `the first Ctrl-C lets finally run, the second one does not`() async throws {
         let text = """
             version: 1
-            steps: { a: { run: touch a.up; sleep 99 } }
+            steps: { a: { run: touch a.up; sleep 9999 } }
             finally: { report: { run: 'echo "$OUTCOME" > outcome; touch f.up; read _ < gate', env: { OUTCOME: "${{ run.outcome }}" } } }
             """
         let first = try FlowrunTest(text)
@@ -135,8 +135,8 @@ struct HookTests {
             version: 1
             steps:
               g:
-                steps: { a: { run: sleep 99 } }
-                finally: { clean: { run: sleep 99 } }
+                steps: { a: { run: sleep 9999 } }
+                finally: { clean: { run: sleep 9999 } }
             """)
         let running = try await test.start("workflow.yml", "--log", "json")
         try await running.waitForEvent("step.started", step: "g.a")
@@ -150,7 +150,7 @@ struct HookTests {
 
     @Test func `a second interrupt is told of before it is carried out`() async throws {
         let test = try FlowrunTest(
-            "version: 1\nsteps: { a: { run: sleep 99 } }\nfinally: { clean: { run: sleep 99 } }\n")
+            "version: 1\nsteps: { a: { run: sleep 9999 } }\nfinally: { clean: { run: sleep 9999 } }\n")
         let running = try await test.start("workflow.yml", "--log", "json")
         try await running.waitForEvent("step.started", step: "a")
         running.signal(2)

@@ -55,7 +55,7 @@ struct HostileValueTests {
 
     private func expectSame(_ test: FlowrunTest, _ ways: [String], options: [String] = []) async throws {
         let result = try await test.start(
-            ["workflow.yml", "--log", "json"] + options, deadline: .seconds(120)
+            ["workflow.yml", "--log", "json"] + options, deadline: FlowrunTest.deadline
         ).finish()
         result.expect(exit: 0)
         let log = try result.log()
@@ -143,7 +143,7 @@ struct HostileValueTests {
                 needs: [each]
                 run: for way in env argv stdin; do python3 check.py files .$way; done
             """, files: ["object.json": "{\"texts\": \(try Self.json(Self.texts))}"])
-        let result = try await test.start(["workflow.yml", "--log", "json"], deadline: .seconds(180)).finish()
+        let result = try await test.start(["workflow.yml", "--log", "json"], deadline: FlowrunTest.deadline).finish()
         result.expect(exit: 0)
         #expect(try result.log().output(of: "check") == String(repeating: "same files \(Self.count)\n", count: 3))
         #expect(!test.exists("CANARY"), "a value was run")

@@ -34,30 +34,38 @@ struct JobControlTests {
     }
 
     @Test func `no limit of time comes nearer while flowrun is stopped`() async throws {
-        let test = try FlowrunTest(
-            """
-            version: 1
-            steps:
-              group:
-                timeout: 3s
-                steps: { a: { timeout: 3s, run: "echo up > up; read _ < go" } }
-            """)
-        let gate = try test.gate("go")
-        defer { gate.open() }
-        let running = try await test.start("workflow.yml", "--log", "json")
-        try await running.waitForFile("up")
-        running.signal(SIGTSTP)
-        try await running.waitUntilStopped()
-        // Longer than the limits: time has to pass, and nothing but time.
-        try await test.startBeside([], launcher: ["sh", "-c", "exec sleep 3.2"]).finish().expect(exit: 0)
-        running.signal(SIGCONT)
-        try await running.waitForEvent("run.resumed")
-        // Answered behind whatever the passed time may have set off.
-        for _ in 1...3 { try await test.ask("ctl", "status").expect(stdout: "running  group.a") }
-        gate.open()
-        let result = try await running.finish()
-        result.expect(exit: 0)
-        #expect(try result.log().outcomes == ["group.a": "success"])
+        try await withLongEnoughLimit { limit, seconds in
+            let test = try FlowrunTest(
+                """
+                version: 1
+                steps:
+                  group:
+                    timeout: \(limit)
+                    steps: { a: { timeout: \(limit), run: "echo up > up; read _ < go" } }
+                """)
+            let gate = try test.gate("go")
+            defer { gate.open() }
+            let running = try await test.start("workflow.yml", "--log", "json")
+            guard (try? await running.waitForFile("up")) != nil else { return false }
+            running.signal(SIGTSTP)
+            guard (try? await running.waitUntilStopped()) != nil else { return false }
+            // Longer than the limits: time has to pass, and nothing but time.
+            let longer = ["sh", "-c", "exec sleep \(seconds + 0.2)"]
+            try await test.startBeside([], launcher: longer).finish().expect(exit: 0)
+            running.signal(SIGCONT)
+            guard (try? await running.waitForEvent("run.resumed")) != nil else { return false }
+            // Answered behind whatever the passed time may have set off.
+            var answers: [String] = []
+            for _ in 1...3 { answers.append(try await test.ask("ctl", "status").stdout) }
+            gate.open()
+            let result = try await running.finish()
+            let paused = try #require(try result.log().first("run.paused"))
+            guard paused.time < seconds else { return false }
+            #expect(answers.allSatisfy { $0.contains("running  group.a") })
+            result.expect(exit: 0)
+            #expect(try result.log().outcomes == ["group.a": "success"])
+            return true
+        }
     }
 
     @Test func `TSTP stays ignored where it was ignored at the start`() async throws {

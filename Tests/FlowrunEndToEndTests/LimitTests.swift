@@ -66,4 +66,35 @@ struct LimitTests {
         result.expect(exit: 0)
         #expect(try result.log().maximumRunning() == 2)
     }
+
+    // Q1
+    @Test func `with one slot, equals start in the order of the file`() async throws {
+        let names = ["delta", "alpha", "charlie", "bravo", "echo"]
+        let steps = names.map { "  \($0): { run: ['true'] }" }.joined(separator: "\n")
+        let test = try FlowrunTest("version: 1\nsteps:\n\(steps)\n")
+        let result = try await test.runLogged("-j", "1")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.startOrder == names)
+        #expect(log.maximumRunning() == 1)
+        LogInvariants.check(log, steps: names)
+    }
+
+    // Q3
+    @Test func `two slots really overlap`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: echo a > to-b; read _ < to-a }
+              b: { run: echo b > to-a; read _ < to-b }
+            """)
+        let (a, b) = (try test.gate("to-a"), try test.gate("to-b"))
+        let result = try await test.runLogged("-j", "2")
+        withExtendedLifetime((a, b)) {}
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.maximumRunning() == 2)
+        LogInvariants.check(log)
+    }
 }

@@ -89,7 +89,7 @@ struct OrderTests {
             switch outcome {
             case "success": #"subject: { run: "true" }"#
             case "failure": #"subject: { run: "false" }"#
-            case "timeout": #"subject: { timeout: 200ms, run: [sleep, "99"] }"#
+            case "timeout": #"subject: { timeout: 200ms, run: [sleep, "9999"] }"#
             case "tolerated": #"subject: { continue-on-error: true, run: "false" }"#
             case "skipped": "before: { run: 'true' }\n  subject: { needs: { before: failure }, run: 'true' }"
             default: "before: { run: 'false' }\n  subject: { needs: [before], run: 'true' }"

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Pause and resume of a live run. The ids are those of research/seeds.md, section 3.
+/// Pause and resume of a live run.
 struct PauseTests {
     private static let held = "'echo up > up; read _ < go'"
 
@@ -151,34 +151,56 @@ struct PauseTests {
         #expect(log.outcomes == ["a": "success", "b": "success"])
     }
 
+    /// Freezes the step of a run once it is up; nil where the step, or the run, has ended before.
+    private func pauseFrozen(_ running: RunningFlowrun, of test: FlowrunTest) async throws -> Double? {
+        guard (try? await running.waitForFile("up")) != nil,
+            try await test.ask("ctl", "pause", "--stop").status == .exited(0)
+        else { return nil }
+        let answer = try await test.ask("ctl", "status", "--format", "json")
+        let status = try? JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8))
+        guard status?["running"]?[0]?["state"] == .string("frozen") else {
+            running.signal(SIGKILL)
+            return nil
+        }
+        return status?["elapsed"]?.double
+    }
+
     @Test func `the limits of frozen steps stand still`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { timeout: 2s, run: \(Self.held) } }\n")
-        let gate = try test.gate("go")
-        defer { gate.open() }
-        let running = try await start(test)
-        try await running.waitForFile("up")
-        try await test.ask("ctl", "pause", "--stop").expect(exit: 0)
-        while try await status(test)["elapsed"]?.double ?? 0 < 2.5 {}
-        try await test.ask("ctl", "resume").expect(exit: 0)
-        try await running.waitForEvent("run.resumed")
-        #expect(try await status(test)["running"]?[0]?["state"] == .string("running"))
-        gate.open()
-        try await running.finish().expect(exit: 0)
+        try await withLongEnoughLimit { limit, seconds in
+            let test = try FlowrunTest("version: 1\nsteps: { a: { timeout: \(limit), run: \(Self.held) } }\n")
+            let gate = try test.gate("go")
+            defer { gate.open() }
+            let running = try await start(test)
+            // Otherwise the limit came before the pause.
+            guard let frozenAt = try await pauseFrozen(running, of: test) else { return false }
+            let over = frozenAt + seconds + 0.1
+            while try await status(test)["elapsed"]?.double ?? 0 < over {}
+            try await test.ask("ctl", "resume").expect(exit: 0)
+            try await running.waitForEvent("run.resumed")
+            #expect(try await status(test)["running"]?[0]?["state"] == .string("running"))
+            gate.open()
+            try await running.finish().expect(exit: 0)
+            return true
+        }
     }
 
     // K1, J4
     @Test func `a limit that stood still goes on after the freeze`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { timeout: 500ms, run: \(Self.held) } }\n")
-        let gate = try test.gate("go")
-        defer { gate.open() }
-        let running = try await start(test)
-        try await running.waitForFile("up")
-        try await test.ask("ctl", "pause", "--stop").expect(exit: 0)
-        while try await status(test)["elapsed"]?.double ?? 0 < 1 {}
-        try await test.ask("ctl", "resume").expect(exit: 0)
-        let result = try await running.finish()
-        result.expect(exit: 1)
-        #expect(try result.log().outcomes == ["a": "timeout"])
+        try await withLongEnoughLimit { limit, seconds in
+            let test = try FlowrunTest("version: 1\nsteps: { a: { timeout: \(limit), run: \(Self.held) } }\n")
+            let gate = try test.gate("go")
+            defer { gate.open() }
+            let running = try await start(test)
+            // Otherwise the limit came before the pause.
+            guard let frozenAt = try await pauseFrozen(running, of: test) else { return false }
+            let over = frozenAt + seconds + 0.1
+            while try await status(test)["elapsed"]?.double ?? 0 < over {}
+            try await test.ask("ctl", "resume").expect(exit: 0)
+            let result = try await running.finish()
+            result.expect(exit: 1)
+            #expect(try result.log().outcomes == ["a": "timeout"])
+            return true
+        }
     }
 
     @Test func `a frozen step that is cancelled hears of it`() async throws {

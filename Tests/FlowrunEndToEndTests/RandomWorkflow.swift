@@ -240,7 +240,7 @@ struct RandomWorkflow {
         case .exits(let code): lines = ["run: exit \(code)"]
         case .dies: lines = ["run: kill -9 $$"]
         case .failsOnce: lines = ["run: mkdir \"ran-$FLOWRUN_STEP\" && exit 1; true"]
-        case .hangs: lines = ["run: sleep 99", "timeout: 50ms"]
+        case .hangs: lines = ["run: sleep 9999", "timeout: 50ms"]
         case .lists:
             let list = pick(["[]", "[\"a\"]", "[\"c\",\"a\"]", "[\"a\",\"b\",\"c\"]"])
             lines = ["run: echo 'list=\(list)' >> \"$FLOWRUN_OUTPUT\"", "outputs: { list: list }"]

@@ -43,23 +43,28 @@ struct RetryTests {
 
     // L3
     @Test func `only ends that are named are tried again`() async throws {
-        let test = try FlowrunTest(
-            """
-            version: 1
-            steps:
-              code: { run: '[ $FLOWRUN_ATTEMPT = 1 ] && exit 75; exit 3', retry: { attempts: 5, when: [75] } }
-              limit: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || sleep 99', timeout: 300ms, grace: 0s, retry: { attempts: 3, when: [timeout] } }
-              signal: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || kill -9 $$', retry: { attempts: 3, when: [signal] } }
-              other: { run: exit 1, retry: { attempts: 3, when: [timeout] } }
-            """)
-        let result = try await test.runLogged("-j", "4")
-        result.expect(exit: 1)
-        let log = try result.log()
-        #expect(log.finished("code")?["attempt"]?.int == 2 && log.finished("code")?["exit_code"]?.int == 3)
-        #expect(log.outcomes["limit"] == "success" && log.finished("limit")?["attempt"]?.int == 2)
-        #expect(log.outcomes["signal"] == "success")
-        #expect(log.finished("other")?["attempt"]?.int == 1)
-        LogInvariants.check(log)
+        try await withLongEnoughLimit { limit, _ in
+            let test = try FlowrunTest(
+                """
+                version: 1
+                steps:
+                  code: { run: '[ $FLOWRUN_ATTEMPT = 1 ] && exit 75; exit 3', retry: { attempts: 5, when: [75] } }
+                  limit: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || sleep 9999', timeout: \(limit), grace: 0s, retry: { attempts: 3, when: [timeout] } }
+                  signal: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || kill -9 $$', retry: { attempts: 3, when: [signal] } }
+                  other: { run: exit 1, retry: { attempts: 3, when: [timeout] } }
+                """)
+            let result = try await test.runLogged("-j", "4")
+            result.expect(exit: 1)
+            let log = try result.log()
+            // The second attempt does nothing and still needs its time.
+            guard log.all("step.started", step: "limit").count == 2 else { return false }
+            #expect(log.finished("code")?["attempt"]?.int == 2 && log.finished("code")?["exit_code"]?.int == 3)
+            #expect(log.outcomes["limit"] == "success" && log.finished("limit")?["attempt"]?.int == 2)
+            #expect(log.outcomes["signal"] == "success")
+            #expect(log.finished("other")?["attempt"]?.int == 1)
+            LogInvariants.check(log)
+            return true
+        }
     }
 
     @Test func `a group is tried as a whole, with rounds, fresh outputs and no error of earlier rounds`()
@@ -212,11 +217,11 @@ struct RetryTests {
             version: 1
             defaults: { grace: 0s }
             steps:
-              a: { run: sleep 99, timeout: 1h, retry: { attempts: 9, deadline: 200ms } }
+              a: { run: sleep 9999, timeout: 1h, retry: { attempts: 9, deadline: 200ms } }
               g:
                 timeout: 1h
                 retry: { attempts: 9, deadline: 200ms }
-                steps: { b: { run: sleep 99 } }
+                steps: { b: { run: sleep 9999 } }
             """)
         let result = try await test.runLogged("-j", "2")
         result.expect(exit: 1)

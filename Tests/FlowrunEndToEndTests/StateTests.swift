@@ -90,7 +90,6 @@ struct StateTests {
         try await first.finish().expect(exit: 0)
     }
 
-    // F45
     @Test func `of fifty starts at once one wins`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo up >> ups; read _ < go' } }\n")
         let gate = try test.gate("go")
@@ -110,7 +109,6 @@ struct StateTests {
         #expect(try test.contents(of: "ends") == String(repeating: "75\n", count: 49) + "0\n")
     }
 
-    // F45
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["FLOWRUN_TEST_BINARY"] == nil,
@@ -232,7 +230,6 @@ struct StateTests {
         answer.expect(stderr: "left no record, as after kill -9 or with --no-journal")
     }
 
-    // F40
     @Test func `asking changes nothing`() async throws {
         let test = try FlowrunTest(Self.held)
         try await test.ask("ctl", "status").expect(exit: 1)

@@ -130,13 +130,12 @@ struct StepProcessTests {
             """
             version: 1
             steps:
-              leaves: { run: "sleep 99 & echo done" }
+              leaves: { run: "sleep 9999 & echo done" }
               next: { needs: [leaves], run: "true" }
             """)
         let result = try await test.runLogged()
         #expect(test.survivors() == [])
         result.expect(exit: 0)
-        #expect(result.duration < .seconds(20))
         let log = try result.log()
         #expect(log.output(of: "leaves") == "done\n")
         #expect(try #require(log.finished("leaves")?["escaped"]?.int) >= 1)
@@ -145,7 +144,7 @@ struct StepProcessTests {
 
     @Test func `a process that a step leaves behind without its streams does not survive it either`() async throws {
         let test = try FlowrunTest(
-            "version: 1\nsteps: { leaves: { run: 'sleep 99 > /dev/null 2>&1 &' } }\n")
+            "version: 1\nsteps: { leaves: { run: 'sleep 9999 > /dev/null 2>&1 &' } }\n")
         let result = try await test.runLogged()
         #expect(test.survivors() == [])
         result.expect(exit: 0)

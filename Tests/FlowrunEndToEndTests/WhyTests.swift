@@ -12,7 +12,7 @@ struct WhyTests {
           link: { needs: [compile], run: "true" }
           pack: { needs: [link], run: "true" }
           lint: { run: "true" }
-          slow: { timeout: 50ms, grace: 0s, run: sleep 99 }
+          slow: { timeout: 50ms, grace: 0s, run: sleep 9999 }
           group: { steps: { bad: { run: [./no-such-program] } } }
           quiet: { needs: { lint: failure }, run: "true" }
         """
@@ -121,7 +121,7 @@ struct WhyTests {
             version: 1
             steps:
               a: { run: "printf '\\\\033[2J\\\\007bad\\\\n'; exit 1" }
-              b: { needs: { a: done }, run: sleep 99 }
+              b: { needs: { a: done }, run: sleep 9999 }
             """)
         let running = try await test.start("workflow.yml", "--log", "json")
         try await running.waitForEvent("step.started", step: "b")

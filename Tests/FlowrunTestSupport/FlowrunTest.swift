@@ -32,6 +32,9 @@ package final class FlowrunTest: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// Ends a program that hangs, and with it the test. On a busy machine a run may take minutes.
+    package static let deadline = Duration.seconds(1200)
+
     // MARK: - Files
 
     package func path(_ name: String) -> String { "\(folder)/\(name)" }
@@ -64,7 +67,7 @@ package final class FlowrunTest: Sendable {
     /// `["sh", "-c", #"exec "$0" "$@" > /dev/full"#]`. A nil in `environment` takes a variable away.
     package func run(
         _ arguments: String..., environment: [String: String?] = [:], stdin: StandardInput = .null,
-        launcher: [String] = [], in subfolder: String = "", deadline: Duration = .seconds(60)
+        launcher: [String] = [], in subfolder: String = "", deadline: Duration = FlowrunTest.deadline
     ) async throws -> FlowrunResult {
         let running = try await start(
             arguments, environment: environment, stdin: stdin, launcher: launcher, in: subfolder, deadline: deadline)
@@ -73,7 +76,7 @@ package final class FlowrunTest: Sendable {
 
     /// Runs `workflow.yml` with the JSON log on standard output.
     package func runLogged(
-        _ options: String..., environment: [String: String?] = [:], deadline: Duration = .seconds(60)
+        _ options: String..., environment: [String: String?] = [:], deadline: Duration = FlowrunTest.deadline
     ) async throws -> FlowrunResult {
         let arguments = ["run", "workflow.yml", "--log", "json"] + options
         return try await start(arguments, environment: environment, deadline: deadline).finish()
@@ -82,7 +85,7 @@ package final class FlowrunTest: Sendable {
     /// Starts the program and comes back while it runs.
     package func start(
         _ arguments: String..., environment: [String: String?] = [:], stdin: StandardInput = .null,
-        launcher: [String] = [], deadline: Duration = .seconds(60)
+        launcher: [String] = [], deadline: Duration = FlowrunTest.deadline
     ) async throws -> RunningFlowrun {
         try await start(arguments, environment: environment, stdin: stdin, launcher: launcher, deadline: deadline)
     }
@@ -90,7 +93,7 @@ package final class FlowrunTest: Sendable {
     /// The same with the arguments in a list; `in` names the subfolder to run in.
     package func start(
         _ arguments: [String], environment: [String: String?] = [:], stdin: StandardInput = .null,
-        launcher: [String] = [], in subfolder: String = "", deadline: Duration = .seconds(60)
+        launcher: [String] = [], in subfolder: String = "", deadline: Duration = FlowrunTest.deadline
     ) async throws -> RunningFlowrun {
         guard FileManager.default.isExecutableFile(atPath: FlowrunBinary.path) || !launcher.isEmpty else {
             throw MissingBinary()
@@ -124,7 +127,7 @@ package final class FlowrunTest: Sendable {
         let spawn = Spawn(
             arguments: launcher + [FlowrunBinary.path] + arguments,
             environment: Self.environment(with: environment, cookie: cookie), folder: folder)
-        return RunningFlowrun(try ChildProcess(spawn, stdin: stdin, deadline: .seconds(60)) {}, test: self)
+        return RunningFlowrun(try ChildProcess(spawn, stdin: stdin, deadline: FlowrunTest.deadline) {}, test: self)
     }
 
     /// What a program needs to run, and nothing of the make or CI job that runs the tests.

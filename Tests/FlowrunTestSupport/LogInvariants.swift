@@ -1,6 +1,6 @@
 package import Testing
 
-/// The rules that the log of every run keeps (I1 to I5, I8 and I9 of the design's invariants). Of a group that was tried
+/// The rules that the log of every run keeps (I1 to I5, I8 and I9 of Flowrun.docc/EventLog). Of a group that was tried
 /// again only its last round counts for what came of the run.
 package enum LogInvariants {
     /// Records an issue for each rule that a log breaks. `steps`: all ids the run has, where the test knows them.

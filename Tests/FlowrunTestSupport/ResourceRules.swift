@@ -1,6 +1,6 @@
 package import Testing
 
-/// What may run at once, and who holds which lock meanwhile (I6 and I7 of the design's invariants): held against the
+/// What may run at once, and who holds which lock meanwhile (rules I6 and I7 of Flowrun.docc/EventLog): held against the
 /// log of a run with `--verbose`.
 package struct ResourceRules: Sendable {
     /// How many steps may run at once in the whole run.

@@ -2,7 +2,7 @@ import FlowrunTestSupport
 import WorkflowModel
 
 /// Every order in which a workflow without fan-outs can run, as far as it differs in who holds which mutex: a model of
-/// the rules of groups, needs, hooks and mutexes (DESIGN section 11), with nothing of the planner in it.
+/// the rules of groups, needs, hooks and mutexes, with nothing of the planner in it.
 ///
 /// Steps run at one moment, because they hold nothing while they wait. What takes no mutex happens at once, because it
 /// only lets more happen. Everything else may happen late: there may be too few slots, or the run is paused.

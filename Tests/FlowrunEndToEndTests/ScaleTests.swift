@@ -3,43 +3,12 @@ import Foundation
 import Glibc
 import Testing
 
-/// Limits, order and scale.
-struct ConformanceQ {
+/// Thousands of steps.
+struct ScaleTests {
     /// Runs `workflow.yml` with its log in a file, which is read at the end and at once.
     private func runLogged(_ test: FlowrunTest, exit code: Int32) async throws -> EventLog {
         try await test.run("run", "workflow.yml", "--log", "quiet", "--log-file", "log", "-j", "4").expect(exit: code)
         return try EventLog(jsonLines: try test.contents(of: "log"))
-    }
-
-    // Q1
-    @Test func `with one slot, equals start in the order of the file`() async throws {
-        let names = ["delta", "alpha", "charlie", "bravo", "echo"]
-        let steps = names.map { "  \($0): { run: ['true'] }" }.joined(separator: "\n")
-        let test = try FlowrunTest("version: 1\nsteps:\n\(steps)\n")
-        let result = try await test.runLogged("-j", "1")
-        result.expect(exit: 0)
-        let log = try result.log()
-        #expect(log.startOrder == names)
-        #expect(log.maximumRunning() == 1)
-        LogInvariants.check(log, steps: names)
-    }
-
-    // Q3
-    @Test func `two slots really overlap`() async throws {
-        let test = try FlowrunTest(
-            """
-            version: 1
-            steps:
-              a: { run: echo a > to-b; read _ < to-a }
-              b: { run: echo b > to-a; read _ < to-b }
-            """)
-        let (a, b) = (try test.gate("to-a"), try test.gate("to-b"))
-        let result = try await test.runLogged("-j", "2")
-        withExtendedLifetime((a, b)) {}
-        result.expect(exit: 0)
-        let log = try result.log()
-        #expect(log.maximumRunning() == 2)
-        LogInvariants.check(log)
     }
 
     // Q9

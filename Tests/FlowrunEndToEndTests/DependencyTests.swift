@@ -2,8 +2,8 @@ import FlowrunTestSupport
 import Foundation
 import Testing
 
-/// Dependencies, and the values that pass along them: the cases F of research/seeds.md, section 3.
-struct ConformanceF {
+/// Dependencies, and the values that pass along them.
+struct DependencyTests {
     // F2
     @Test(arguments: 1...5)
     func `the order of the file is irrelevant, also where one runs at a time`(seed: UInt64) async throws {
@@ -120,7 +120,7 @@ struct ConformanceF {
         let root = shape == "chain" ? "s\(count + 1)" : "root"
         let test = try FlowrunTest("version: 1\nsteps:\n\(lines.joined())  \(root): { run: exit 3 }\n")
         let result = try await test.run(
-            "workflow.yml", "--log", "quiet", "--log-file", "log.jsonl", deadline: .seconds(300))
+            "workflow.yml", "--log", "quiet", "--log-file", "log.jsonl", deadline: FlowrunTest.deadline)
         result.expect(exit: 1)
         // Only the last record: reading all of them takes a test without optimization minutes.
         let tail = try await test.run("-n1", "log.jsonl", launcher: ["sh", "-c", #"exec tail "$@""#])

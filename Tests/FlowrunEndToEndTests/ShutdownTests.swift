@@ -2,8 +2,8 @@ import FlowrunTestSupport
 import Glibc
 import Testing
 
-/// Shutdown.
-struct ConformanceO {
+/// Signals that end a run.
+struct ShutdownTests {
     // O1, K9
     @Test func `the first signal stops gently, the end of the grace does not`() async throws {
         let test = try FlowrunTest(
@@ -12,7 +12,7 @@ struct ConformanceO {
             defaults: { grace: 300ms }
             steps:
               deaf: { run: "trap '' TERM; echo > up; read _ < go" }
-              polite: { run: "trap 'echo bye; exit 0' TERM; echo > polite.up; sleep 99 & wait" }
+              polite: { run: "trap 'echo bye; exit 0' TERM; echo > polite.up; sleep 9999 & wait" }
             """)
         let gate = try test.gate("go")
         let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", "2")
@@ -66,7 +66,7 @@ struct ConformanceO {
             version: 1
             steps:
               first: { run: exit 3 }
-              runs: { needs: { first: done }, run: echo > up; sleep 99 }
+              runs: { needs: { first: done }, run: echo > up; sleep 9999 }
             finally:
               clean: { run: exit 4 }
             """)

@@ -1,8 +1,8 @@
 import FlowrunTestSupport
 import Testing
 
-/// Groups: the cases D of research/seeds.md, section 3.
-struct ConformanceD {
+/// What a group promises of its members, and how it ends.
+struct GroupTests {
     private static func hold(_ name: String, then end: String = "exit 0") -> String {
         "'echo up > \(name).up; read _ < \(name).go; \(end)'"
     }
@@ -181,26 +181,30 @@ struct ConformanceD {
 
     // D15
     @Test func `what members say to the end of their group's time is no error of theirs`() async throws {
-        let test = try FlowrunTest(
-            """
-            version: 1
-            steps:
-              g:
-                timeout: 1s
+        try await withLongEnoughLimit { limit, _ in
+            let test = try FlowrunTest(
+                """
+                version: 1
                 steps:
-                  a: { run: "trap 'exit 3' TERM; read _ < a.go" }
-                  b: { run: "trap 'exit 0' TERM; read _ < b.go" }
-            """)
-        let gates = try ["a.go", "b.go"].map { try test.gate($0) }
-        let result = try await test.runLogged("-j", "2")
-        withExtendedLifetime(gates) {}
-        result.expect(exit: 1)
-        let log = try result.log()
-        #expect(log.errors == ["g"])
-        #expect(log.first("group.finished", group: "g")?["errors"]?.strings == [])
-        #expect(log.outcomes == ["g.a": "cancelled", "g.b": "cancelled"])
-        #expect(log.finished("g.a")?["exit_code"]?.int == 3 && log.finished("g.b")?["exit_code"]?.int == 0)
-        LogInvariants.check(log)
+                  g:
+                    timeout: \(limit)
+                    steps:
+                      a: { run: "trap 'exit 3' TERM; echo > a.up; read _ < a.go" }
+                      b: { run: "trap 'exit 0' TERM; echo > b.up; read _ < b.go" }
+                """)
+            let gates = try ["a.go", "b.go"].map { try test.gate($0) }
+            let result = try await test.runLogged("-j", "2")
+            withExtendedLifetime(gates) {}
+            guard test.exists("a.up"), test.exists("b.up") else { return false }
+            result.expect(exit: 1)
+            let log = try result.log()
+            #expect(log.errors == ["g"])
+            #expect(log.first("group.finished", group: "g")?["errors"]?.strings == [])
+            #expect(log.outcomes == ["g.a": "cancelled", "g.b": "cancelled"])
+            #expect(log.finished("g.a")?["exit_code"]?.int == 3 && log.finished("g.b")?["exit_code"]?.int == 0)
+            LogInvariants.check(log)
+            return true
+        }
     }
 
     // D19
@@ -351,5 +355,33 @@ struct ConformanceD {
         #expect(log.first("group.finished", group: "first")?.outcome == (isCancelled ? "cancelled" : "success"))
         LogInvariants.check(
             log, needs: ["second": ["first": .done]], steps: ["first.a", "first.b", "second.c", "second.d"])
+    }
+
+    // B2, F17
+    @Test(arguments: 1...10)
+    func `in a hundred groups at once, members end before their group and values are there in time`(run: Int)
+        async throws
+    {
+        let items = (1...100).map(String.init).joined(separator: ", ")
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each:
+                for-each: [\(items)]
+                steps:
+                  make: { run: 'echo "v=$item" >> "$FLOWRUN_OUTPUT"', shell: sh, outputs: { v: int } }
+                  beside: { run: ["true"] }
+                  use: { needs: [make], run: [test, "${{ steps.make.outputs.v }}", "=", "${{ item }}"] }
+                outputs: { v: "${{ steps.make.outputs.v }}" }
+              after: { needs: { each: success }, run: "true" }
+            """)
+        let result = try await test.runLogged("-j", "8")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.all("group.finished").count == 101)
+        #expect(log.startOrder.last == "after")
+        let needs = (1...100).map { ("each[\($0)].use", ["each[\($0)].make"]) } + [("after", ["each"])]
+        LogInvariants.check(log, needs: DependencyTable(Dictionary(uniqueKeysWithValues: needs)))
     }
 }

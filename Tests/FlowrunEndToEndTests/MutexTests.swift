@@ -2,7 +2,7 @@ import FlowrunTestSupport
 import Testing
 
 /// Mutual exclusion.
-struct ConformanceH {
+struct MutexTests {
     private func run(_ test: FlowrunTest, jobs: Int = 8, exit code: Int32 = 0) async throws -> EventLog {
         let result = try await test.runLogged("--verbose", "-j", String(jobs))
         result.expect(exit: code)
@@ -23,9 +23,9 @@ struct ConformanceH {
             """
             version: 1
             steps:
-              a: { mutex: m, run: sleep 0.02 }
-              b: { mutex: m, run: sleep 0.01 }
-              c: { mutex: m, run: sleep 0.03 }
+              a: { mutex: m, run: 'mkdir held && rmdir held' }
+              b: { mutex: m, run: 'mkdir held && rmdir held' }
+              c: { mutex: m, run: 'mkdir held && rmdir held' }
               each: { for-each: [1, 2, 3], mutex: m, run: 'mkdir held && rmdir held' }
             """)
         let log = try await run(test)
@@ -150,14 +150,14 @@ struct ConformanceH {
             steps:
               failed: { mutex: a, run: exit 1 }
               after-failed: { mutex: a, run: "true" }
-              slow: { mutex: b, timeout: 100ms, grace: 0s, run: sleep 99 }
+              slow: { mutex: b, timeout: 100ms, grace: 0s, run: sleep 9999 }
               after-slow: { mutex: b, run: "true" }
               absent: { mutex: c, run: [./absent] }
               after-absent: { mutex: c, run: "true" }
               group:
                 fail-fast: true
                 steps:
-                  cancelled: { mutex: d, run: echo up > up; sleep 99 }
+                  cancelled: { mutex: d, run: echo up > up; sleep 9999 }
                   bad: { run: read _ < go; exit 1 }
               after-cancelled: { mutex: d, run: "true" }
               flaky: { mutex: e, run: '[ -e between ]', retry: { attempts: 2, delay: 1s } }

@@ -1,8 +1,8 @@
 import FlowrunTestSupport
 import Testing
 
-/// Retries.
-struct ConformanceL {
+/// What an attempt is and what it gets. When there is another one is in `RetryTests`.
+struct AttemptTests {
     // L3
     @Test func `a success and a skip are not tried again, nor a failure that is not named`() async throws {
         let test = try FlowrunTest(

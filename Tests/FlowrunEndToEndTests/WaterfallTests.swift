@@ -2,8 +2,8 @@ import FlowrunTestSupport
 import Glibc
 import Testing
 
-/// Waterfalls.
-struct ConformanceM {
+/// Groups in sequence that hand results on.
+struct WaterfallTests {
     // M2
     @Test func `the first member gets what the run was given, or nothing`() async throws {
         let test = try FlowrunTest(
@@ -47,7 +47,7 @@ struct ConformanceM {
                 order: sequence
                 steps:
                   one: { run: "true" }
-                  two: { run: echo > up; sleep 99 }
+                  two: { run: echo > up; sleep 9999 }
                   three: { run: touch ran }
             """)
         let running = try await test.start("run", "workflow.yml", "--log", "json")
@@ -73,7 +73,7 @@ struct ConformanceM {
                 order: sequence
                 steps:
                   one: { run: "true" }
-                  two: { run: echo > up; sleep 99 }
+                  two: { run: echo > up; sleep 9999 }
                   three: { run: touch ran }
               after: { needs: { chain: done }, run: "true" }
             """)

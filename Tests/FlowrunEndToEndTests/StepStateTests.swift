@@ -1,8 +1,8 @@
 import FlowrunTestSupport
 import Testing
 
-/// States of a step and its one end: the cases A of research/seeds.md, section 3.
-struct ConformanceA {
+/// The states of a step and its one end.
+struct StepStateTests {
     // A2
     @Test func `a step is ready, starts, ends its attempt and finishes, each once and in this order`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
