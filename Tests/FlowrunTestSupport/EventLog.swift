@@ -131,6 +131,13 @@ package struct EventLog: Sendable {
             .compactMap { $0["text"]?.string }.joined()
     }
 
+    /// How long a step ran, without the time for which the run was paused meanwhile; nil where it did not run.
+    package func unpausedTime(of step: String) -> Double? {
+        guard let start = first("step.started", step: step)?.time, let end = finished(step)?.time else { return nil }
+        let pauses = zip(all("run.paused"), all("run.resumed")).map { min($1.time, end) - min($0.time, end) }
+        return end - start - pauses.reduce(0, +)
+    }
+
     /// How many of the steps that `isCounted` answers for ran at once, at most.
     package func maximumRunning(_ isCounted: (String) -> Bool = { _ in true }) -> Int {
         var running = 0

@@ -74,11 +74,9 @@ import Testing
     }
 
     @Test @EventLoopActor func `a stop does not wait for the grace when everything is gone`() async throws {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let result = try await run("echo up; exec sleep 1000", stopWhen: "up", grace: .seconds(1000))
+        // Were the grace waited for, the test would hang.
+        let result = try await run("echo up; exec sleep 86400", stopWhen: "up", grace: .seconds(86_400))
         #expect(result.ending.status == .signalled(SIGTERM))
-        #expect(start.duration(to: clock.now) < .seconds(60))
     }
 
     @Test @EventLoopActor func `a stopped process hears of its end`() async throws {
