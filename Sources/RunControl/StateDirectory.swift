@@ -1,10 +1,9 @@
 internal import Glibc
 
-/// The folder in which runs meet: locks, the sockets of live runs, and what is known of the last ones.
+/// The folder that runs share: locks, the sockets of live runs, and the records of the last ones.
 ///
-/// Only its owner may write into it, and the folder itself is no link: otherwise somebody else could steer a run
-/// (research/reliability.md, section 4, D). Everything in it is reached through its descriptor, so that neither its
-/// path's length matters nor what becomes of the path.
+/// Only its owner may write into it, and the folder itself is no link: otherwise somebody else could steer a run.
+/// Everything in it is reached through its descriptor, so neither the length of its path matters nor a later rename.
 package final class StateDirectory: Sendable {
     /// As it was named.
     package let path: String
@@ -17,7 +16,7 @@ package final class StateDirectory: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a folder that is there, without changing anything.
+    /// Opens an existing folder and changes nothing.
     package static func existing(_ path: String) throws(StateError) -> StateDirectory {
         // A slash at its end would make `O_NOFOLLOW` look behind a link.
         let path = trimmed(path)
@@ -33,7 +32,7 @@ package final class StateDirectory: Sendable {
         return directory
     }
 
-    /// Opens a folder for a run, and makes it, with the folders it needs, where it is not there.
+    /// Opens a folder for a run; makes it, and the folders above it, if it does not exist.
     package static func made(_ path: String, isInProject: Bool = false) throws(StateError) -> StateDirectory {
         do {
             return try existing(path)
@@ -59,7 +58,7 @@ package final class StateDirectory: Sendable {
         throw StateError(path, errno: errno)
     }
 
-    /// Version control and backups need not look at it. Written once; who takes the files away does not want them.
+    /// Keeps version control and backups away. Written once: whoever removes the files does not want them.
     private func hideFromOthers() {
         create(".gitignore", "*\n")
         create(

@@ -30,7 +30,7 @@ package struct PlanPrinter {
 
     // MARK: JSON
 
-    /// One object (DESIGN section 7).
+    /// One JSON object (flowrun(1), JSON ANSWERS).
     package func json() -> String {
         var json = JSONWriter()
         json.object { json in
