@@ -58,7 +58,7 @@ let package = Package(
         target(
             "FlowrunCommands",
             [
-                "SourceDiagnostics", "YAMLSyntax", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
+                "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
                 "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),

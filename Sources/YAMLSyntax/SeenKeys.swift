@@ -81,26 +81,22 @@ struct SeenKeys {
         _ left: UInt32, _ right: UInt32, _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>,
         _ copiedText: [UInt8]
     ) -> Bool {
-        guard rows.keyLength(left) == rows.keyLength(right) else { return false }
-        return rows.withKeyBytes(left, source, copiedText) { left in
-            rows.withKeyBytes(right, source, copiedText) { right in left.elementsEqual(right) }
+        rows.withKeyBytes(left, source, copiedText) { left in
+            rows.withKeyBytes(right, source, copiedText) { right in
+                left.count == right.count && left.elementsEqual(right)
+            }
         }
     }
 }
 
 extension YAMLRows {
     /// The row that holds what a key says.
-    func content(ofKey key: UInt32) -> YAMLRow { self[key].kind == .alias ? self[self[key].first] : self[key] }
-
-    func keyLength(_ key: UInt32) -> UInt32 { content(ofKey: key).second }
+    func content(ofKey key: UInt32) -> YAMLRow { self[key].kind == .alias ? self[self[key].link] : self[key] }
 
     func withKeyBytes<Result>(
         _ key: UInt32, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8],
         _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {
-        let row = content(ofKey: key)
-        let range = Int(row.first)..<Int(row.first) + Int(row.second)
-        guard row.isCopied else { return body(UnsafeBufferPointer(rebasing: source[range])) }
-        return copiedText.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range])) }
+        copiedText.withUnsafeBufferPointer { body(content(ofKey: key).value(source, $0)) }
     }
 }

@@ -37,32 +37,3 @@ struct YAMLMemory {
     let source: UnsafeBufferPointer<UInt8>
     let copiedText: UnsafeBufferPointer<UInt8>
 }
-
-/// A node in twenty bytes.
-struct YAMLRow {
-    enum Kind: UInt8 {
-        case plain, singleQuoted, doubleQuoted, literal, folded
-        case sequence, mapping
-        case alias
-        /// An alias that could not be resolved; reported already.
-        case invalid
-    }
-
-    /// Byte offsets into the source, without anchor and tag.
-    var start: UInt32
-    var end: UInt32
-    /// Scalar: where its value starts. Collection: how many children it has. Alias: the row it stands for.
-    var first: UInt32
-    /// Scalar: the length of its value. Collection: one past its last row.
-    var second: UInt32
-    var kind: Kind
-    /// Scalar: the value is in `copiedText`, not in the source.
-    var isCopied = false
-    /// A key that was refused, with its value: a duplicate, a merge key, a collection. Readers pass over the entry.
-    var isRefusedKey = false
-
-    var isCollection: Bool { kind == .sequence || kind == .mapping }
-
-    /// The row after this node and everything in it, given its own number.
-    func end(at row: UInt32) -> UInt32 { isCollection ? second : row &+ 1 }
-}

@@ -18,7 +18,7 @@ package struct YAMLNode {
         self.memory = memory
         self.place = place
         let found = memory.pointee.rows[Int(place)]
-        row = found.kind == .alias ? found.first : place
+        row = found.kind == .alias ? found.link : place
     }
 
     private var content: YAMLRow { memory.pointee.rows[Int(row)] }
@@ -33,10 +33,7 @@ package struct YAMLNode {
     }
 
     /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would be.
-    package var range: SourceRange {
-        let row = memory.pointee.rows[Int(place)]
-        return SourceRange(start: row.start, end: row.end)
-    }
+    package var range: SourceRange { memory.pointee.rows[Int(place)].range }
 
     /// The number of the row that holds the node's content; two aliases of one anchor have the same.
     package var contentRow: Int { Int(row) }
@@ -55,8 +52,20 @@ package struct YAMLNode {
     /// A scalar written as `|` or `>` text.
     package var isBlockText: Bool { content.kind == .literal || content.kind == .folded }
 
-    /// Elements of a sequence, entries of a mapping (refused ones included), 0 for a scalar.
-    package var count: Int { content.isCollection ? Int(content.first) : 0 }
+    /// Elements of a sequence, entries of a mapping (refused ones included), 0 for a scalar. O(children).
+    package var count: Int {
+        let content = content
+        guard content.isCollection else { return 0 }
+        var children = 0
+        var child = row + 1
+        while child < content.link {
+            child = memory.pointee.rows[Int(child)].end(at: child)
+            children += 1
+        }
+        return content.kind == .mapping ? children / 2 : children
+    }
+
+    package var isEmptyCollection: Bool { content.isCollection && content.link == row + 1 }
 
     /// The value of a scalar; empty for a collection.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -65,28 +74,25 @@ package struct YAMLNode {
     package var verbatim: SourceRange? {
         let content = content
         guard !content.isCollection, content.kind != .invalid, !content.isCopied else { return nil }
-        return SourceRange(start: content.first, end: content.first + content.second)
+        return SourceRange(content.valueInSource)
     }
 
     /// The length of a scalar's value in bytes; 0 for a collection.
-    package var byteCount: Int { content.isCollection ? 0 : Int(content.second) }
+    package var byteCount: Int { bytes.count }
 
     /// Whether the node is a scalar with this value.
     package func isText(_ text: StaticString) -> Bool {
-        let content = content
-        guard !content.isCollection, content.kind != .invalid, content.second == text.utf8CodeUnitCount else {
-            return false
-        }
-        return bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard kind == .scalar else { return false }
+        let bytes = bytes
+        return bytes.count == text.utf8CodeUnitCount
+            && bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// The value of a scalar as UTF-8, without a copy and as short-lived as the node; no bytes for a collection.
     package var bytes: UnsafeBufferPointer<UInt8> {
         let content = content
         guard !content.isCollection, content.kind != .invalid else { return UnsafeBufferPointer(start: nil, count: 0) }
-        let range = Int(content.first)..<Int(content.first) + Int(content.second)
-        return UnsafeBufferPointer(
-            rebasing: (content.isCopied ? memory.pointee.copiedText : memory.pointee.source)[range])
+        return content.value(memory.pointee.source, memory.pointee.copiedText)
     }
 
     /// The bytes of the source where the node stands, quotes and all.
@@ -106,14 +112,14 @@ package struct YAMLNode {
     package var elements: Elements {
         let content = content
         guard content.kind == .sequence else { return Elements(memory: memory, upcoming: 0, end: 0) }
-        return Elements(memory: memory, upcoming: row + 1, end: content.second)
+        return Elements(memory: memory, upcoming: row + 1, end: content.link)
     }
 
     /// The entries of a mapping in file order, without those the parser refused; empty for anything else.
     package var entries: Entries {
         let content = content
         guard content.kind == .mapping else { return Entries(memory: memory, upcoming: 0, end: 0) }
-        return Entries(memory: memory, upcoming: row + 1, end: content.second)
+        return Entries(memory: memory, upcoming: row + 1, end: content.link)
     }
 
     package struct Elements: Sequence, IteratorProtocol {

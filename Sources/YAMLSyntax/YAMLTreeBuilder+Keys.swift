@@ -11,7 +11,7 @@ extension YAMLTreeBuilder {
             report(
                 .keyNotScalar, "a key must be a plain name, found a \(isMapping ? "mapping" : "list")",
                 at: place, fix: .init(isTemplate ? "quote the text if the braces belong to it" : "write a name here"))
-        } else if row.kind == .plain, row.second == 2, source[Int(row.start)] == UInt8(ascii: "<"),
+        } else if row.kind == .plain, row.end - row.start == 2, source[Int(row.start)] == UInt8(ascii: "<"),
             source[Int(row.start) + 1] == UInt8(ascii: "<")
         {
             report(
@@ -22,18 +22,17 @@ extension YAMLTreeBuilder {
         } else {
             return false
         }
-        rows[key].isRefusedKey = true
+        rows[key].markRefusedKey()
         return true
     }
 
     mutating func refuseDuplicate(_ key: UInt32, of first: UInt32) {
-        rows[key].isRefusedKey = true
+        rows[key].markRefusedKey()
         let name = rows.withKeyBytes(key, source, copiedText) { String(decoding: $0, as: UTF8.self) }
         let (row, firstRow) = (rows[key], rows[first])
-        let firstRange = SourceRange(start: firstRow.start, end: firstRow.end)
         report(
             .duplicateKey, "the key \(Phrase.quoted(name)) is given twice", at: Int(row.start)..<Int(row.end),
-            notes: [.init("the first one stands here", at: firstRange)],
+            notes: [.init("the first one stands here", at: firstRow.range)],
             fix: .init("remove or rename one of the two"))
     }
 }

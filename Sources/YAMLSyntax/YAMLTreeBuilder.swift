@@ -89,14 +89,11 @@ struct YAMLTreeBuilder: ~Copyable {
         }
         var end = end
         if kind == .literal || kind == .folded { end = trimmedEnd(from: start, to: end) }
+        var row = YAMLRow(kind, from: start, to: end)
         // Most values are spelt in the source as they are, between quotes or without.
-        let quote = kind == .singleQuoted || kind == .doubleQuoted ? 1 : 0
-        var row = YAMLRow(
-            start: UInt32(start), end: UInt32(end), first: UInt32(start + quote), second: UInt32(value.count),
-            kind: kind)
-        if end - start != value.count + 2 * quote || !isSource(at: start + quote, value) {
-            row.isCopied = true
-            row.first = UInt32(copiedText.count)
+        if end - start != value.count + 2 * kind.quote || !isSource(at: start + kind.quote, value) {
+            row.markCopied(at: copiedText.count)
+            withUnsafeBytes(of: UInt32(value.count)) { copiedText.append(contentsOf: $0) }
             copiedText.append(contentsOf: value)
             if kind == .doubleQuoted, value.contains(0) { refuseNUL(at: start..<end) }
         }
@@ -115,7 +112,7 @@ struct YAMLTreeBuilder: ~Copyable {
         let row = UInt32(rows.count)
         let before = nodeCount
         if let anchor = properties.anchor { anchors[anchor] = Anchor(row: row, size: nil) }
-        append(YAMLRow(start: UInt32(start), end: UInt32(max(end, start)), first: 0, second: 0, kind: kind))
+        append(YAMLRow(kind, from: start, to: max(end, start)))
         open.append(
             OpenCollection(row: row, nodesBefore: before, anchor: properties.anchor, isMapping: kind == .mapping))
         lastEnd = UInt32(max(end, start))
@@ -126,15 +123,14 @@ struct YAMLTreeBuilder: ~Copyable {
         guard let closed = open.popLast() else { return }
         if let end { lastEnd = UInt32(end) }
         rows[closed.row].end = max(lastEnd, rows[closed.row].end)
-        rows[closed.row].second = UInt32(rows.count)
-        rows[closed.row].first = closed.isMapping ? closed.children / 2 : closed.children
+        rows[closed.row].link = UInt32(rows.count)
         if let name = closed.anchor, anchors[name]?.row == closed.row {
             anchors[name] = Anchor(row: closed.row, size: nodeCount - closed.nodesBefore)
         }
     }
 
     mutating func addAlias(_ name: String, from start: Int, to end: Int) {
-        var row = YAMLRow(start: UInt32(start), end: UInt32(end), first: 0, second: 0, kind: .invalid)
+        var row = YAMLRow(.invalid, from: start, to: end)
         switch anchors[name] {
         case nil:
             // Comparing with thousands of anchors for thousands of aliases would take minutes.
@@ -155,8 +151,7 @@ struct YAMLTreeBuilder: ~Copyable {
                 ],
                 fix: .init("write out what is meant"))
         case let anchor?:
-            row.kind = .alias
-            row.first = anchor.row
+            row = YAMLRow(.alias, from: start, to: end, link: anchor.row)
             aliasedNodes += anchor.size ?? 0
         }
         append(row)

@@ -9,6 +9,7 @@ package struct WorkflowSketch {
     private var text = "version: 1\nsteps:\n"
     private var size = 0
     private var nodes: [WorkflowNode] = []
+    private var needs: [Need] = []
 
     /// The workflow of these members. `settings` are those of the top level.
     package static func workflow(
@@ -33,7 +34,8 @@ package struct WorkflowSketch {
             sketch.write(": \(pool.size)\n")
         }
         var workflow = Workflow(
-            file: SourceFile(name: file, text: sketch.text), name: "sketch", defaults: defaults, nodes: sketch.nodes)
+            file: SourceFile(name: file, text: sketch.text), name: "sketch", defaults: defaults, nodes: sketch.nodes,
+            needs: sketch.needs)
         workflow.pools = declared
         return workflow
     }
@@ -57,7 +59,7 @@ package struct WorkflowSketch {
         write(indent)
         let range = write(member.id)
         write(":\n")
-        var needs: [Need] = []
+        let firstNeed = UInt32(needs.count)
         if !member.needs.isEmpty {
             write("\(indent)  needs: {")
             for (position, need) in member.needs.enumerated() {
@@ -67,6 +69,7 @@ package struct WorkflowSketch {
             }
             write("}\n")
         }
+        let ownNeeds = firstNeed..<UInt32(needs.count)
         let settings = settings(of: member, indent: indent)
         var body = WorkflowNode.Body.group
         if member.members == nil {
@@ -75,7 +78,7 @@ package struct WorkflowSketch {
         }
         nodes.append(
             WorkflowNode(
-                id: member.id, range: range, parent: parent, subtreeEnd: 0, needs: needs, body: body,
+                id: member.id, range: range, parent: parent, subtreeEnd: 0, needs: ownNeeds, body: body,
                 settings: settings))
         if let members = member.members {
             write("\(indent)  steps:\n")

@@ -55,7 +55,8 @@ struct `A workflow file` {
 
         let build = try #require(checked.node("build"))
         #expect(build.isGroup && build.settings?.name == "Build")
-        #expect(build.needs.map { "\($0.name) \($0.kind)" } == ["lint done", "fetch success", "x failure"])
+        #expect(
+            workflow.needs(of: build).map { "\($0.name) \($0.kind)" } == ["lint done", "fetch success", "x failure"])
         guard case .arguments(["make", "-j", "4", "true"]) = try #require(checked.node("compile")).body else {
             Issue.record("a list is an argv")
             return
@@ -65,7 +66,7 @@ struct `A workflow file` {
             Issue.record("a text is a script")
             return
         }
-        #expect(link.needs.map { "\($0.name) \($0.kind)" } == ["compile ok"])
+        #expect(workflow.needs(of: link).map { "\($0.name) \($0.kind)" } == ["compile ok"])
         let settings = try #require(link.settings)
         #expect(settings.timeout?.duration == .seconds(5400) && settings.grace == .milliseconds(250))
         #expect(settings.killSignal == .hup && settings.shell == Shell(arguments: ["zsh", "-c"]))
@@ -129,7 +130,7 @@ struct `A workflow file` {
             """)
         let workflow = try #require(checked.workflow)
         #expect(workflow.nodes.map(\.id) == ["", "a", "b", "c", "d", "e", "g", "a.b"])
-        #expect(workflow.nodes.flatMap(\.needs).map(\.name) == ["a", "c", "d"])
+        #expect(workflow.needs.map(\.name) == ["a", "c", "d"])
         #expect(checked.node("g")?.isGroup == true)
     }
 

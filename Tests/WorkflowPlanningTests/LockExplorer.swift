@@ -32,7 +32,9 @@ struct LockExplorer {
         var numbers: [String: Int] = [:]
         for (index, node) in workflow.nodes.enumerated() {
             var row = Row(parent: node.parent.row, isGroup: node.isGroup)
-            for need in node.needs { row.prerequisites |= 1 << Self.target(need.name, of: index, workflow) }
+            for need in workflow.needs(of: index) {
+                row.prerequisites |= 1 << Self.target(need.name, of: index, workflow)
+            }
             let before = workflow.members(of: node.parent).filter { $0.row < index }
             if node.hook != nil {
                 for member in before { row.prerequisites |= 1 << member.row }

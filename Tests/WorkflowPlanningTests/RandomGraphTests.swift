@@ -28,13 +28,13 @@ struct RandomGraphTests {
             let findings = Planner.plan(workflow).diagnostics.filter { $0.code == .dependencyCycle }
             let size = findings.flatMap(\.notes).count { $0.message.hasPrefix("the smallest cut") }
             let entries = workflow.nodes.indices.flatMap { row in
-                workflow.nodes[row].needs.indices.map { NaiveRun.Entry(row: row, position: $0) }
+                (0..<workflow.needs(of: row).count).map { NaiveRun.Entry(row: row, position: $0) }
             }
             #expect(size == smallestCut(of: workflow, entries))
             // Removing what the finding names is enough.
             let named = Set(
                 findings.flatMap { $0.notes.filter { $0.message.hasPrefix("the smallest cut") }.map(\.range) })
-            let cut = entries.filter { named.contains(workflow.nodes[$0.row].needs[$0.position].range) }
+            let cut = entries.filter { named.contains(workflow.need($0.position, of: $0.row).range) }
             #expect(NaiveRun(workflow).finishes(without: Set(cut)))
             sizes[size, default: 0] += 1
         }
@@ -167,8 +167,8 @@ private struct NaiveRun {
             isMoving = false
             for row in nodes.indices where row != 0 && !started[row] {
                 guard started[nodes[row].parent.row] else { continue }
-                let needs = nodes[row].needs.indices.filter { !removed.contains(Entry(row: row, position: $0)) }
-                guard needs.allSatisfy({ ended[target(nodes[row].needs[$0].name, of: row)] }) else { continue }
+                let needs = (0..<nodes[row].needs.count).filter { !removed.contains(Entry(row: row, position: $0)) }
+                guard needs.allSatisfy({ ended[target(workflow.need($0, of: row).name, of: row)] }) else { continue }
                 if let before = before(row), !ended[before] { continue }
                 started[row] = true
                 isMoving = true

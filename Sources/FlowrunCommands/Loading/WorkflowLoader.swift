@@ -1,7 +1,6 @@
 package import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
-internal import YAMLSyntax
 
 /// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
 package struct WorkflowLoader {
@@ -30,17 +29,11 @@ package struct WorkflowLoader {
         if let unreadable {
             findings = [unreadable]
         } else {
-            let (document, problems) = YAMLParser.parse(file)
-            findings = problems
-            if let document {
-                let (workflow, mistakes) = WorkflowDecoder.decode(document)
-                findings += mistakes
-                known = workflow
-                if let workflow {
-                    let planned = planner(workflow)
-                    findings += planned.diagnostics
-                    plan = planned.plan
-                }
+            (known, findings) = WorkflowDecoder.read(file)
+            if let known {
+                let planned = planner(known)
+                findings += planned.diagnostics
+                plan = planned.plan
             }
         }
         workflow = known

@@ -76,7 +76,7 @@ package struct ListPrinter {
                         json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
                         json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
                         json.field("if", node.settings?.condition?.text)
-                        json.field("needs", node.needs.map(\.name))
+                        json.field("needs", workflow.needs(of: node).map(\.name))
                         json.field("file", workflow.file.name)
                         json.field("line", workflow.file.line(at: node.range.lowerOffset))
                     }

@@ -3,45 +3,38 @@ internal import YAMLSyntax
 
 extension WorkflowDecoder {
     /// `needs`: a list of names, or a mapping of names to the end they must come to.
-    mutating func decodeNeeds(_ entry: MappingReader.Entry) -> [Need] {
+    mutating func decodeNeeds(_ entry: MappingReader.Entry) -> Range<UInt32> {
+        let start = UInt32(needs.count)
+        appendNeeds(entry)
+        return start..<UInt32(needs.count)
+    }
+
+    private mutating func appendNeeds(_ entry: MappingReader.Entry) {
         let value = entry.value
         switch value.kind {
-        case .invalid: return []
-        case .sequence, .mapping:
-            guard value.count > 0 else {
-                report(
-                    .emptyList, "\(Phrase.quoted(entry.key.text)) names nothing", at: value, severity: .warning,
-                    fix: .init("remove the key: a step without it starts at once"))
-                return []
+        case .invalid: return
+        case .sequence:
+            for element in value.elements where isName(element, in: entry) {
+                needs.append(Need(name: element.text, range: element.range))
             }
-            return value.kind == .sequence ? needsList(entry) : needsMap(entry)
+        case .mapping:
+            for (key, value) in value.entries where isName(key, in: entry) {
+                let kind = needKind(MappingReader.Entry(key: key, value: value))
+                needs.append(Need(name: key.text, kind: kind ?? .done, range: key.range))
+            }
         case .scalar:
             let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"
             guard value.type == .string, value.isPlain, !value.text.isEmpty else {
-                reportType(entry, expected: expected)
-                return []
+                return reportType(entry, expected: expected)
             }
             reportType(entry, expected: expected, fix: replacing(value, by: "[\(value.text)]"))
-            return [Need(name: value.text, range: value.range)]
+            needs.append(Need(name: value.text, range: value.range))
         }
-    }
-
-    private mutating func needsList(_ entry: MappingReader.Entry) -> [Need] {
-        var needs: [Need] = []
-        needs.reserveCapacity(entry.value.count)
-        for element in entry.value.elements where isName(element, in: entry) {
-            needs.append(Need(name: element.text, range: element.range))
+        if value.isEmptyCollection {
+            report(
+                .emptyList, "\(Phrase.quoted(entry.key.text)) names nothing", at: value, severity: .warning,
+                fix: .init("remove the key: a step without it starts at once"))
         }
-        return needs
-    }
-
-    private mutating func needsMap(_ entry: MappingReader.Entry) -> [Need] {
-        var needs: [Need] = []
-        for (key, value) in entry.value.entries where isName(key, in: entry) {
-            let kind = needKind(MappingReader.Entry(key: key, value: value))
-            needs.append(Need(name: key.text, kind: kind ?? .done, range: key.range))
-        }
-        return needs
     }
 
     private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {

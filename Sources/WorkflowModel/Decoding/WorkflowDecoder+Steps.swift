@@ -27,9 +27,15 @@ extension WorkflowDecoder {
 
     /// Only at the top: asking again for each group would copy all rows each time.
     private mutating func reserveNodes(_ count: Int) {
-        nodes.reserveCapacity(count)
-        nodes.withUnsafeMutableBufferPointer { buffer in
-            let size = count * MemoryLayout<WorkflowNode>.stride
+        Self.reserve(count, in: &nodes)
+        // Most steps have one or two; what is not touched costs nothing.
+        Self.reserve(2 * count, in: &needs)
+    }
+
+    private static func reserve<Element>(_ count: Int, in array: inout [Element]) {
+        array.reserveCapacity(count)
+        array.withUnsafeMutableBufferPointer { buffer in
+            let size = count * MemoryLayout<Element>.stride
             LargeMemory.prepare(UnsafeRawBufferPointer(start: buffer.baseAddress, count: size))
         }
     }

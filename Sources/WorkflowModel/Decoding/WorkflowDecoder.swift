@@ -9,6 +9,7 @@ package import YAMLSyntax
 package struct WorkflowDecoder {
     let file: SourceFile
     var nodes: [WorkflowNode] = []
+    var needs: [Need] = []
     var findings = FindingList()
     /// Rows of `run: text` values, where `${{` is a mistake of its own kind.
     var scriptRows: Set<Int> = []
@@ -24,7 +25,16 @@ package struct WorkflowDecoder {
     /// What the top's `secrets` declare; nil where that cannot be told.
     var secretNames: Set<String>? = []
 
-    /// The workflow is nil only where the document is no mapping.
+    /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
+    /// mapping. The nodes of the text are gone when this returns.
+    package static func read(_ file: SourceFile) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+        let (document, problems) = YAMLParser.parse(file)
+        guard let document else { return (nil, problems) }
+        let (workflow, mistakes) = decode(document)
+        return (workflow, problems + mistakes)
+    }
+
+    /// The workflow is nil only where the document is not a mapping.
     package static func decode(_ document: YAMLDocument) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
         var decoder = WorkflowDecoder(document)
         let workflow = document.withRoot { root in
@@ -70,7 +80,7 @@ package struct WorkflowDecoder {
                 .missingKey, "the workflow has no `steps`", at: reader.firstKeyRange,
                 fix: .init("add `steps:` with a step below it"))
         }
-        workflow.nodes = nodes
+        (workflow.nodes, workflow.needs) = (nodes, needs)
         return workflow
     }
 

@@ -82,6 +82,11 @@ struct KeySet: Equatable {
 
     var isEmpty: Bool { bits == 0 }
 
+    var count: Int { bits.nonzeroBitCount }
+
+    /// How many keys of the set come before this one.
+    func position(of key: WorkflowKey) -> Int { (bits & (1 << UInt64(key.rawValue) - 1)).nonzeroBitCount }
+
     func contains(_ key: WorkflowKey) -> Bool { bits & (1 << UInt64(key.rawValue)) != 0 }
 
     mutating func insert(_ key: WorkflowKey) { bits |= 1 << UInt64(key.rawValue) }

@@ -3,7 +3,7 @@ package import SourceDiagnostics
 /// The script of a step. Most stand in the file as they are and are read from there when the step starts, so that a
 /// hundred thousand waiting steps hold no copies.
 package enum Script: Sendable, ExpressibleByStringLiteral {
-    case text(String)
+    indirect case text(String)
     /// These bytes of the workflow's file.
     case inFile(SourceRange)
 

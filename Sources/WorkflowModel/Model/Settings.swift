@@ -1,43 +1,43 @@
 package import SourceDiagnostics
 
-/// The keys that most steps leave out. A class, so that a row of `Workflow.nodes` pays one word for all of them.
-package final class Settings: Sendable {
-    package let name: String?
-    package let description: String?
-    /// In file order; a later `dotenv` file or `env` entry wins.
-    package let env: [EnvironmentEntry]
-    package let dotenv: [DotenvFile]
-    package let shell: Shell?
-    package let workingDirectory: Template?
-    /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
-    package let timeout: TimeLimit?
-    package let grace: Duration?
-    package let killSignal: KillSignal?
-    package let continueOnError: Bool
-    package let maxParallel: Int?
-    /// nil: not said here, the nearest group around that says it decides.
-    package let failFast: FailFast?
-    package let isSequence: Bool
-    /// Where `order: sequence` stands; nil for a parallel group.
-    package let orderRange: SourceRange?
-    package let fanOut: FanOut?
-    /// `if`; nil runs whenever the needs allow it.
-    package let condition: Expression?
-    package let retry: Retry?
-    /// In file order.
-    package let outputs: [OutputDeclaration]
-    package let pools: [PoolRequest]
-    package let mutexes: [MutexRequest]
-    /// What the step reads as standard input; nil for nothing.
-    package let standardInput: Template?
-    /// Which of the workflow's secrets the step sees, as environment variables.
-    package let secrets: [SecretUse]
-    /// nil: not said here.
-    package let environmentPolicy: EnvironmentPolicy?
-    /// Where the step may run; empty: anywhere.
-    package let platforms: [Platform]
-    /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
-    package let log: LogView?
+/// The keys that most steps leave out. Holds only those that are there: one word in a row of `Workflow.nodes`, and some
+/// sixty bytes beside it for a step that sets one key.
+package struct Settings: @unchecked Sendable {  // The storage never changes once it is made.
+    /// What a key says. At most three words, so that a list of them stays small.
+    private enum Value {
+        case text(String)
+        case env([EnvironmentEntry])
+        case dotenv([DotenvFile])
+        case shell(Shell)
+        case template(Template)
+        case limit(TimeLimit)
+        case duration(Duration)
+        case signal(KillSignal)
+        case isSet
+        case count(Int)
+        case failFast(FailFast)
+        case range(SourceRange)
+        indirect case fanOut(FanOut)
+        indirect case expression(Expression)
+        indirect case retry(Retry)
+        case outputs([OutputDeclaration])
+        case pools([PoolRequest])
+        case mutexes([MutexRequest])
+        case secrets([SecretUse])
+        case policy(EnvironmentPolicy)
+        case platforms([Platform])
+        case log(LogView)
+    }
+
+    /// The values of the keys in the header, in the order of the keys.
+    private final class Storage: ManagedBuffer<KeySet, Value> {
+        deinit {
+            let count = header.count
+            _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: count) }
+        }
+    }
+
+    private let storage: ManagedBuffer<KeySet, Value>
 
     package init(
         name: String? = nil, description: String? = nil, env: [EnvironmentEntry] = [], dotenv: [DotenvFile] = [],
@@ -49,137 +49,88 @@ package final class Settings: Sendable {
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil
     ) {
-        self.name = name
-        self.description = description
-        self.env = env
-        self.dotenv = dotenv
-        self.shell = shell
-        self.workingDirectory = workingDirectory
-        self.timeout = timeout
-        self.grace = grace
-        self.killSignal = killSignal
-        self.continueOnError = continueOnError
-        self.maxParallel = maxParallel
-        self.failFast = failFast
-        self.isSequence = orderRange != nil
-        self.orderRange = orderRange
-        self.fanOut = fanOut
-        self.condition = condition
-        self.retry = retry
-        self.outputs = outputs
-        self.pools = pools
-        self.mutexes = mutexes
-        self.standardInput = standardInput
-        self.secrets = secrets
-        self.environmentPolicy = environmentPolicy
-        self.platforms = platforms
-        self.log = log
+        var keys = KeySet()
+        var values: [Value] = []
+        func add(_ key: WorkflowKey, _ value: Value?) {
+            guard let value else { return }
+            values.insert(value, at: keys.position(of: key))
+            keys.insert(key)
+        }
+        add(.name, name.map(Value.text))
+        add(.description, description.map(Value.text))
+        add(.env, env.isEmpty ? nil : .env(env))
+        add(.dotenv, dotenv.isEmpty ? nil : .dotenv(dotenv))
+        add(.shell, shell.map(Value.shell))
+        add(.workingDirectory, workingDirectory.map(Value.template))
+        add(.timeout, timeout.map(Value.limit))
+        add(.grace, grace.map(Value.duration))
+        add(.killSignal, killSignal.map(Value.signal))
+        add(.continueOnError, continueOnError ? .isSet : nil)
+        add(.maxParallel, maxParallel.map(Value.count))
+        add(.failFast, failFast.map(Value.failFast))
+        add(.order, orderRange.map(Value.range))
+        add(.forEach, fanOut.map(Value.fanOut))
+        add(.if, condition.map(Value.expression))
+        add(.retry, retry.map(Value.retry))
+        add(.outputs, outputs.isEmpty ? nil : .outputs(outputs))
+        add(.pool, pools.isEmpty ? nil : .pools(pools))
+        add(.mutex, mutexes.isEmpty ? nil : .mutexes(mutexes))
+        add(.stdin, standardInput.map(Value.template))
+        add(.secrets, secrets.isEmpty ? nil : .secrets(secrets))
+        add(.envPolicy, environmentPolicy.map(Value.policy))
+        add(.platforms, platforms.isEmpty ? nil : .platforms(platforms))
+        add(.log, log.map(Value.log))
+        storage = Storage.create(minimumCapacity: values.count) { _ in keys }
+        storage.withUnsafeMutablePointerToElements { elements in
+            for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
+        }
     }
-}
 
-/// A limit and the place that sets it.
-package struct TimeLimit: Sendable, Hashable {
-    package let duration: Duration
-    package let range: SourceRange
-
-    package init(duration: Duration, range: SourceRange) {
-        self.duration = duration
-        self.range = range
+    private func value(_ key: WorkflowKey) -> Value? {
+        let keys = storage.header
+        guard keys.contains(key) else { return nil }
+        return storage.withUnsafeMutablePointerToElements { $0[keys.position(of: key)] }
     }
-}
 
-/// What a failing member does to the rest of its group.
-package enum FailFast: String, Sendable, Hashable, CaseIterable {
-    /// Independent work goes on.
-    case off = "false"
-    /// What runs is cancelled, what waits is cancelled.
-    case cancel = "true"
-    /// What runs goes on, nothing new starts.
-    case drain
-}
-
-/// One entry of a step's own `secrets`.
-package struct SecretUse: Sendable, Hashable {
-    package let name: String
-    package let range: SourceRange
-
-    package init(name: String, range: SourceRange) {
-        self.name = name
-        self.range = range
+    package var name: String? { if case .text(let name) = value(.name) { name } else { nil } }
+    package var description: String? { if case .text(let text) = value(.description) { text } else { nil } }
+    /// In file order; a later `dotenv` file or `env` entry wins.
+    package var env: [EnvironmentEntry] { if case .env(let entries) = value(.env) { entries } else { [] } }
+    package var dotenv: [DotenvFile] { if case .dotenv(let files) = value(.dotenv) { files } else { [] } }
+    package var shell: Shell? { if case .shell(let shell) = value(.shell) { shell } else { nil } }
+    package var workingDirectory: Template? {
+        if case .template(let folder) = value(.workingDirectory) { folder } else { nil }
     }
-}
-
-/// What a step gets of flowrun's own environment.
-package enum EnvironmentPolicy: String, Sendable, Hashable, CaseIterable {
-    case inherit
-    /// Only PATH, HOME, USER, LANG, TERM and TMPDIR.
-    case clean
-}
-
-/// How the output of steps is shown to people; what is recorded does not change.
-package enum LogView: String, Sendable, Hashable, CaseIterable {
-    /// Each line as it comes.
-    case live
-    /// As one block when the step ends.
-    case grouped
-    /// Only of a step that fails.
-    case quiet
-}
-
-/// One entry of `env`; a nil value unsets the variable.
-package struct EnvironmentEntry: Sendable, Hashable {
-    package let name: String
-    package let value: Template?
-
-    package init(name: String, value: Template?) {
-        self.name = name
-        self.value = value
+    /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
+    package var timeout: TimeLimit? { if case .limit(let limit) = value(.timeout) { limit } else { nil } }
+    package var grace: Duration? { if case .duration(let grace) = value(.grace) { grace } else { nil } }
+    package var killSignal: KillSignal? { if case .signal(let signal) = value(.killSignal) { signal } else { nil } }
+    package var continueOnError: Bool { storage.header.contains(.continueOnError) }
+    package var maxParallel: Int? { if case .count(let count) = value(.maxParallel) { count } else { nil } }
+    /// nil: not said here, the nearest group around that says it decides.
+    package var failFast: FailFast? { if case .failFast(let policy) = value(.failFast) { policy } else { nil } }
+    package var isSequence: Bool { storage.header.contains(.order) }
+    /// Where `order: sequence` stands; nil for a parallel group.
+    package var orderRange: SourceRange? { if case .range(let range) = value(.order) { range } else { nil } }
+    /// `matrix` or `for-each`.
+    package var fanOut: FanOut? { if case .fanOut(let fanOut) = value(.forEach) { fanOut } else { nil } }
+    /// `if`; nil runs whenever the needs allow it.
+    package var condition: Expression? { if case .expression(let condition) = value(.if) { condition } else { nil } }
+    package var retry: Retry? { if case .retry(let retry) = value(.retry) { retry } else { nil } }
+    /// In file order.
+    package var outputs: [OutputDeclaration] { if case .outputs(let outputs) = value(.outputs) { outputs } else { [] } }
+    package var pools: [PoolRequest] { if case .pools(let pools) = value(.pool) { pools } else { [] } }
+    package var mutexes: [MutexRequest] { if case .mutexes(let mutexes) = value(.mutex) { mutexes } else { [] } }
+    /// What the step reads as standard input; nil for nothing.
+    package var standardInput: Template? { if case .template(let input) = value(.stdin) { input } else { nil } }
+    /// Which of the workflow's secrets the step sees, as environment variables.
+    package var secrets: [SecretUse] { if case .secrets(let secrets) = value(.secrets) { secrets } else { [] } }
+    /// nil: not said here.
+    package var environmentPolicy: EnvironmentPolicy? {
+        if case .policy(let policy) = value(.envPolicy) { policy } else { nil }
     }
-}
-
-/// A file of `NAME=value` lines, relative to the workflow file's folder.
-package struct DotenvFile: Sendable, Hashable {
-    package let path: String
-    /// Whether the file may be absent.
-    package let isOptional: Bool
-    package let range: SourceRange
-
-    package init(path: String, isOptional: Bool, range: SourceRange) {
-        self.path = path
-        self.isOptional = isOptional
-        self.range = range
-    }
-}
-
-/// What reads a `run: text` script: a command to which the script is appended as its last argument.
-package struct Shell: Sendable, Hashable {
-    package let arguments: [String]
-
-    package init(arguments: [String]) { self.arguments = arguments }
-
-    /// No profiles, stop at the first failing command, also inside a pipe.
-    package static let bash = Shell(arguments: ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"])
-    /// POSIX sh has no `pipefail`.
-    package static let sh = Shell(arguments: ["sh", "-e", "-c"])
-
-    /// `bash` and `sh` mean the careful forms above; any other name is run as `NAME -c SCRIPT`.
-    package init(named name: String) {
-        self =
-            switch name {
-            case "bash": .bash
-            case "sh": .sh
-            default: Shell(arguments: [name, "-c"])
-            }
-    }
-}
-
-/// The first signal of a teardown, by its name without `SIG`.
-package enum KillSignal: String, Sendable, Hashable, CaseIterable {
-    case term = "TERM"
-    case int = "INT"
-    case hup = "HUP"
-    case quit = "QUIT"
-    case usr1 = "USR1"
-    case usr2 = "USR2"
-    case kill = "KILL"
+    /// Where the step may run; empty: anywhere.
+    package var platforms: [Platform] { if case .platforms(let list) = value(.platforms) { list } else { [] } }
+    /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
+    package var log: LogView? { if case .log(let view) = value(.log) { view } else { nil } }
 }

@@ -16,16 +16,19 @@ package struct Workflow: Sendable {
     package var pools: [Pool] = []
     /// Row 0 stands for the workflow: its settings hold the top level's `timeout`, `env`, `max-parallel`, …
     package var nodes: [WorkflowNode]
+    /// The entries of all `needs` one after another; `WorkflowNode.needs` is a range of it.
+    package var needs: [Need]
 
     package init(
         file: SourceFile, name: String? = nil, description: String? = nil, defaults: Defaults = Defaults(),
-        nodes: [WorkflowNode]
+        nodes: [WorkflowNode], needs: [Need] = []
     ) {
         self.file = file
         self.name = name
         self.description = description
         self.defaults = defaults
         self.nodes = nodes
+        self.needs = needs
     }
 
     package subscript(index: NodeIndex) -> WorkflowNode { nodes[index.row] }
@@ -35,6 +38,16 @@ package struct Workflow: Sendable {
 
     /// Where a row's key stands in the file; cheaper than taking the whole row for it.
     package func range(of index: NodeIndex) -> SourceRange { nodes[index.row].range }
+
+    /// What a row says it needs, in file order; the indices are those of all needs.
+    package func needs(of row: Int) -> ArraySlice<Need> { needs(of: nodes[row]) }
+
+    package func needs(of node: WorkflowNode) -> ArraySlice<Need> {
+        needs[Int(node.needs.lowerBound)..<Int(node.needs.upperBound)]
+    }
+
+    /// One entry of a row's needs, counted from 0.
+    package func need(_ position: Int, of row: Int) -> Need { needs[Int(nodes[row].needs.lowerBound) + position] }
 
     /// The direct members of a group, in file order; empty for a step.
     package func members(of group: NodeIndex) -> MemberSequence {

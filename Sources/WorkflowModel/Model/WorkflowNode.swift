@@ -28,7 +28,8 @@ package struct WorkflowNode: Sendable {
     package var parent: NodeIndex
     /// One past the last row inside this node.
     package var subtreeEnd: UInt32
-    package var needs: [Need]
+    /// Which of `Workflow.needs` are its own.
+    package var needs: Range<UInt32>
     package var body: Body
     /// nil for everything but the block of a hook itself.
     package var hook: Hook?
@@ -36,7 +37,7 @@ package struct WorkflowNode: Sendable {
     package var settings: Settings?
 
     package init(
-        id: String, range: SourceRange, parent: NodeIndex, subtreeEnd: UInt32, needs: [Need] = [], body: Body,
+        id: String, range: SourceRange, parent: NodeIndex, subtreeEnd: UInt32, needs: Range<UInt32> = 0..<0, body: Body,
         hook: Hook? = nil, settings: Settings? = nil
     ) {
         self.id = id

@@ -143,7 +143,7 @@ struct ResultKnowledge {
     }
 
     private func kind(of entry: Int, in row: Int) -> Need.Kind {
-        workflow.nodes[row].needs[Int(needs.entries[entry].position)].kind
+        workflow.need(Int(needs.entries[entry].position), of: row).kind
     }
 
     /// Of a fan-out each copy's failure is, and the whole succeeds.
@@ -169,7 +169,7 @@ struct ResultKnowledge {
     private func hasEdgeKinds(_ row: Int) -> Bool { hasKind(row, .failure) || hasKind(row, .success) }
 
     private func hasKind(_ row: Int, _ kind: Need.Kind) -> Bool {
-        workflow.nodes[row].needs.contains { $0.kind == kind }
+        workflow.needs(of: row).contains { $0.kind == kind }
     }
 
     /// A condition with a status function decides whatever the needs came to.

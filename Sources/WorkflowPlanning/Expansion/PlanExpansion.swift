@@ -150,7 +150,7 @@ struct PlanExpansion {
             edges.append(
                 PlanEdge(
                     target: row(of: target, from: frame.row),
-                    kind: definitions[definition].needs[Int(entry.position)].kind,
+                    kind: layout.workflow.need(Int(entry.position), of: definition).kind,
                     isSequence: false))
         }
         if before != frame.definition, !isNeeded, definitions[frame.definition].settings?.isSequence == true {

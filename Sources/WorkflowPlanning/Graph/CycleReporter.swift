@@ -141,6 +141,6 @@ struct CycleReporter {
             let middle = (low + high) / 2
             if Int(needs.starts[middle]) <= entry { low = middle } else { high = middle }
         }
-        return (low, workflow.nodes[low].needs[Int(needs.entries[entry].position)])
+        return (low, workflow.need(Int(needs.entries[entry].position), of: low))
     }
 }

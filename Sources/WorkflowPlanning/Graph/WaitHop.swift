@@ -15,7 +15,7 @@ struct WaitHop {
         self.row = row
         switch reason {
         case .need(let entry):
-            let need = node.needs[Int(needs.entries[entry].position)]
+            let need = workflow.need(Int(needs.entries[entry].position), of: row)
             message = "`\(path)` needs `\(need.name)`"
             range = need.range
         case .memberEnds:

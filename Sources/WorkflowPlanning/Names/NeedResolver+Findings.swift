@@ -3,7 +3,7 @@ import WorkflowModel
 
 extension NeedResolver {
     func repeated(_ position: Int, of row: Int) -> Diagnostic {
-        let needs = workflow.nodes[row].needs
+        let needs = Array(workflow.needs(of: row))
         let need = needs[position]
         return Diagnostic(
             .repeatedDependency, "`\(need.name)` is needed twice", in: workflow.file, at: need.range,

@@ -18,17 +18,17 @@ struct NeedResolver {
     }
 
     mutating func resolve() -> ResolvedNeeds {
-        let nodes = workflow.nodes
+        let (nodes, allNeeds) = (workflow.nodes, workflow.needs)
         // Beside `self`, so that a finding is made only where there is room for it.
         var findings = FindingList()
         var resolved = ResolvedNeeds(rows: nodes.count)
         // The last row that needed this one, which shows a repeated entry at once.
         var neededBy = [UInt32](repeating: 0, count: nodes.count)
         for row in nodes.indices {
-            let needs = nodes[row].needs
-            for position in needs.indices {
-                guard let target = names.visible(needs[position].name, from: nodes[row].parent.row) else {
-                    findings.add(.error) { unresolved(needs[position], of: row) }
+            let first = Int(nodes[row].needs.lowerBound)
+            for position in 0..<nodes[row].needs.count {
+                guard let target = names.visible(allNeeds[first + position].name, from: nodes[row].parent.row) else {
+                    findings.add(.error) { unresolved(allNeeds[first + position], of: row) }
                     continue
                 }
                 if neededBy[target] == UInt32(row), row != 0 {
