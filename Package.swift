@@ -63,7 +63,7 @@ let package = Package(
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         .target(
-            name: "FlowrunTestSupport", dependencies: ["SourceDiagnostics", "WorkflowModel"],
+            name: "FlowrunTestSupport", dependencies: ["ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),

@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Glibc
 import ProcessExecution
 import RunEvents

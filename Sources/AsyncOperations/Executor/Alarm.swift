@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// One sleeper for all deadlines of a compound operation, however many there are: a task per timeout would cost 2 KB
-/// each (research/seeds.md, section 0).
+/// each.
 final class Alarm<C: Clock>: Sendable where C.Duration == Duration {
     private struct State {
         var deadline: C.Instant?

@@ -24,7 +24,7 @@ final class QueueCore: Sendable {
     }
 
     /// How many operations of one that was started by itself may run at once. Bounded, because removing a child from a
-    /// task group takes as long as there are children (research/seeds.md, section 0).
+    /// task group is a linear scan of its live children.
     static let ownWidth = 1024
 
     let id = AsyncOperationID()

@@ -7,7 +7,7 @@ package struct Expression: Sendable {
     package let range: SourceRange
     /// What it says. At most as deep as `ExpressionParser.depthLimit` allows, however long it is.
     package let root: ExpressionNode
-    /// Whether it asks how the run goes: such a condition takes the place of what `needs` asks for (DESIGN, section 11).
+    /// Whether it asks how the run goes: such a condition takes the place of what `needs` asks for.
     package let usesStatus: Bool
 }
 

@@ -27,7 +27,7 @@ package struct FanOut: Sendable {
     /// Whether only the run knows the instances.
     package var isDynamic: Bool { items != nil }
 
-    /// How many instances a fan-out may have where `max-items` does not say otherwise (research/features.md, section 4).
+    /// How many instances a fan-out may have where `max-items` does not say otherwise.
     package static let defaultLimit = 1000
     /// What `max-items` may say at most.
     package static let largestLimit = 100_000
