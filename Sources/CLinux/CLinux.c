@@ -13,6 +13,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -62,6 +65,10 @@ static long call(long number, long a, long b, long c, long d) {
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PARENT_WAITS 1
 #endif
+// valgrind knows vfork and threads, and nothing between.
+#if !defined(PARENT_WAITS) && defined(RUNNING_ON_VALGRIND)
+#define PARENT_WAITS RUNNING_ON_VALGRIND
+#endif
 #ifndef PARENT_WAITS
 #define PARENT_WAITS 0
 #endif
@@ -100,7 +107,8 @@ failed:
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     // Like posix_spawn, but with the pidfd from the kernel at once, without a system call for each of 64 signals, and
     // without a wait for the exec: a run of a thousand short steps is made of spawns.
-    static int waits = PARENT_WAITS;
+    static int waits = -1;
+    if (waits < 0) waits = PARENT_WAITS;
     const int flags = CLONE_VM | CLONE_PIDFD | SIGCHLD;
     sigset_t all, before;
     sigfillset(&all);

@@ -46,6 +46,21 @@ struct EnvironmentTests {
         #expect(log.output(of: "plain") == "outside dotenv top top top option\n")
     }
 
+    @Test func `a clean environment has what is set of a few variables, and all that the file adds`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            env-policy: clean
+            env: { FROM_FILE: there }
+            steps:
+              step: { run: "echo ${HOME-gone} ${USER-gone} $LANG ${GIVEN-gone} $FROM_FILE $FLOWRUN_STEP" }
+            """)
+        let log = try await test.runLogged(
+            environment: ["HOME": nil, "USER": nil, "LANG": "C.UTF-8", "TERM": nil, "GIVEN": "outside"]
+        ).log()
+        #expect(log.output(of: "step") == "gone gone C.UTF-8 gone there step\n")
+    }
+
     @Test func `null takes a variable away`() async throws {
         let test = try FlowrunTest(
             """

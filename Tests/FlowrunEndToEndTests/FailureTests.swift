@@ -204,4 +204,25 @@ struct FailureTests {
             #expect(log.first("step.started", step: step) == nil)
         }
     }
+
+    @Test func `a program that exec refuses ends its attempt with 127 and fails with the reason`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              prepare: { run: chmod +x interpreted text }
+              interpreted: { run: [./interpreted], needs: [prepare], continue-on-error: true }
+              text: { run: [./text], needs: [prepare], continue-on-error: true }
+            """, files: ["interpreted": "#!/nowhere/sh\n", "text": "echo\n"])
+        let log = try await test.runLogged().log()
+        LogInvariants.check(log)
+        for (step, errno) in [("interpreted", 2), ("text", 8)] {
+            let end = try #require(log.finished(step))
+            #expect(end.cause?.kind == "spawn")
+            #expect(end["errno"]?.int == errno)
+            #expect(end["attempt"]?.int == 1)
+            // As a shell would say it.
+            #expect(log.first("step.attempt", step: step)?["exit_code"]?.int == 127)
+        }
+    }
 }

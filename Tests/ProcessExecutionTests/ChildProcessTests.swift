@@ -58,7 +58,7 @@ import Testing
             let observer = Observer()
             try start(path: path, folder: folder, for: observer)
             #expect(await observer.wait().status == .notStarted(error))
-            #expect(observer.exits.isEmpty)
+            #expect(observer.exits == [.notStarted(error)])
             #expect(command(path, folder: folder).obstacle == error)
         }
     }

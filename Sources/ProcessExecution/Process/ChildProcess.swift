@@ -112,8 +112,10 @@ final class ChildProcess: RunningProcess {
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
         for stream in pipes.streams { close(stream) }
-        // Still there after KILL: the number stays taken, and so does the slot, which the process may yet use.
-        if !isReaped { Poller.shared.close(pidfd) }
+        if let slot {
+            Poller.shared.close(pidfd)
+            ProcessSpawner.shared.abandon(slot)
+        }
         observer.take()?.process(ended: ending)
     }
 
@@ -135,7 +137,7 @@ final class ChildProcess: RunningProcess {
         ProcessSpawner.shared.giveBack(slot)
         drainPipes()
         let actions = lifecycle.reaped(at: Poller.shared.now)
-        if case .notStarted = ending.status {} else { observer?.process(exited: ending.status) }
+        observer?.process(exited: ending.status)
         perform(actions)
     }
 

@@ -14,15 +14,15 @@ struct ProcessSession {
     var hasGroup: Bool { kill(-id, 0) == 0 || errno == EPERM }
 
     /// Whether anybody of the session is left, zombies not counted: they keep their group's number until PID 1 reaps
-    /// them, which that of many a container never does.
-    var hasMembers: Bool { !ProcessTable.members(of: id).isEmpty }
+    /// them, which that of many a container never does. Where /proc cannot be read the group alone tells.
+    var hasMembers: Bool { ProcessTable.members(of: id).map { !$0.isEmpty } ?? hasGroup }
 
     /// Signals the leader's group at one stroke, so that a process that forks meanwhile cannot slip away, then every
     /// member of the session that has left that group. `leader` is its pidfd while it is unreaped. Returns how many
     /// processes it found.
     @discardableResult
     func signal(_ signal: Int32, leader: Int32?) -> Int {
-        let members = ProcessTable.members(of: id)
+        let members = ProcessTable.members(of: id) ?? []
         if let leader {
             // A new process has no session and no group yet: it gets the signal alone.
             if kill(-id, signal) != 0, errno == ESRCH { clinux_pidfd_send_signal(leader, signal) }

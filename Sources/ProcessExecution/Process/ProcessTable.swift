@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// All processes of the machine, as /proc shows them. One look serves all teardowns of the same moment: four hundred
-/// steps that are stopped at once must not mean four hundred walks through /proc.
+/// All processes of the machine, as /proc shows them. One look serves all teardowns of the same moment: stopping four
+/// hundred steps at once does not take four hundred walks through /proc.
 @EventLoopActor
 enum ProcessTable {
     struct Entry {
@@ -15,14 +15,17 @@ enum ProcessTable {
     /// How long a look may be used. Whoever acts on an entry looks at that process again.
     private static let lifetime = Duration.milliseconds(5)
 
-    /// The living processes of a session. That there are none is never said from an old look.
-    static func members(of session: pid_t) -> [Entry] {
+    /// The living processes of a session; nil where the machine does not let flowrun look. That there are none is never
+    /// said from an old look.
+    static func members(of session: pid_t) -> [Entry]? {
         let now = EventLoopClock().now
         if let taken, taken.advanced(by: lifetime) > now {
             let known = entries.filter { $0.session == session }
             if !known.isEmpty { return known }
         }
-        entries = look()
+        taken = nil
+        guard let seen = look() else { return nil }
+        entries = seen
         taken = now
         return entries.filter { $0.session == session }
     }
@@ -47,15 +50,21 @@ enum ProcessTable {
         }
     }
 
-    private static func look() -> [Entry] {
-        guard let folder = opendir("/proc") else { return [] }
+    private static func look() -> [Entry]? {
+        guard let folder = opendir("/proc") else { return nil }
         defer { closedir(folder) }
         var entries: [Entry] = []
         while let name = readdir(folder) {
             let pid = withUnsafePointer(to: &name.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { atoi($0) }
             }
-            if pid > 0, let entry = entry(of: pid) { entries.append(entry) }
+            guard pid > 0 else { continue }
+            errno = 0
+            if let entry = entry(of: pid) {
+                entries.append(entry)
+            } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
+                return nil
+            }
         }
         return entries
     }

@@ -36,7 +36,7 @@ package protocol ProcessObserver: AnyObject {
     var mayTakeOutput: Bool { get }
     /// The bytes are valid during the call only.
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream)
-    /// The first process has ended; others may live. Not called for a program that could not be started.
+    /// The first process has ended, perhaps before it was the program that was asked for; others may live.
     func process(exited status: ProcessEnding.Status)
     /// The first process has ended by itself and something of the command goes on.
     func processLingers()
@@ -52,6 +52,7 @@ package final class ProcessSpawner: Spawner {
     package static let shared = ProcessSpawner()
 
     private var slots: [SpawnSlot] = []
+    private var abandoned: [SpawnSlot] = []
     private var nullDevice: Int32 = -1
     /// As many slots are kept for the next start; more were in use at once only for a moment.
     private static let keptSlots = 64
@@ -72,6 +73,9 @@ package final class ProcessSpawner: Spawner {
         if let slot = slots.popLast() { return slot }
         return try SpawnSlot()
     }
+
+    /// Keeps a slot for good whose child does not even end by KILL: it may yet use it.
+    func abandon(_ slot: SpawnSlot) { abandoned.append(slot) }
 
     /// Only once the child that was started from it has been reaped, or was never made.
     func giveBack(_ slot: SpawnSlot) {
