@@ -19,7 +19,9 @@ import Testing
     @Test @EventLoopActor func `a thousand children live at once`() async throws {
         raiseDescriptorLimit()
         var children: [(process: any RunningProcess, observer: Observer)] = []
-        for _ in 0..<1000 {
+        for number in 0..<1000 {
+            // Other tests share the loop.
+            if number % 20 == 0 { await turn() }
             let observer = Observer()
             children.append((try ProcessSpawner.shared.start(command("/bin/sleep", ["1000"]), for: observer), observer))
         }

@@ -95,6 +95,7 @@ package struct Run {
 
     @EventLoopActor
     private func takeSignals(for runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
+        ProcessSpawner.shared.closeAllOnExec()
         Signals.take { signal in
             guard signal == SIGTSTP else { return runner.interrupt(by: signal) }
             files?.startService()

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Starts commands: the machine's own processes in a run, made-up ones in a test that has its own time.
@@ -68,6 +69,10 @@ package final class ProcessSpawner: Spawner {
         }
         return try ChildProcess(command, input: nullDevice, slot: takeSlot(), observer: observer)
     }
+
+    /// Says that this process opens everything close-on-exec, as flowrun does, so that no child has to close anything.
+    /// What is open now, and whoever started flowrun may have left open, is made so.
+    package func closeAllOnExec() { clinux_close_all_on_exec() }
 
     private func takeSlot() throws(SpawnError) -> SpawnSlot {
         if let slot = slots.popLast() { return slot }
