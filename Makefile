@@ -5,8 +5,13 @@ DESTDIR ?=
 SWIFT ?= swift
 PYTHON ?= python3
 
-# A static runtime starts several times faster than a shared one and needs no Swift where it runs.
-STATIC_FLAGS ?= -Xswiftc -static-executable
+# A static runtime starts several times faster than a shared one and needs no Swift where it runs. lld, because other
+# linkers warn of a dlopen in Swift's runtime that is only there for its debugging.
+STATIC_FLAGS ?= -Xswiftc -static-executable -Xswiftc -use-ld=lld
+
+# Types are made by code, not by parsing their mangled names and searching all conformances: half of the instructions
+# of a small run.
+START_FLAGS ?= -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 
 BINARY := .build/release/flowrun
 COMPLETIONS := .build/completions
@@ -17,7 +22,7 @@ DOC := $(SHARE)/doc/flowrun
 
 build:
 	@.ci/setup
-	$(SWIFT) build -c release --product flowrun $(STATIC_FLAGS)
+	$(SWIFT) build -c release --product flowrun $(STATIC_FLAGS) $(START_FLAGS)
 
 demo: build
 	$(BINARY) examples/c-project/workflow.yml

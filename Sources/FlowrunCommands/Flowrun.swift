@@ -61,7 +61,7 @@ package enum Flowrun {
         return .success
     }
 
-    /// What is printed in place of carrying out a command; nil where none of that is asked for.
+    /// What is printed in place of carrying out a command; nil if none of that is asked for.
     private static func information(_ arguments: Arguments) -> String? {
         if arguments.isHelp { return HelpText.text(of: arguments.command) }
         if arguments.has(.version) { return "flowrun \(flowrunVersion)\n" }

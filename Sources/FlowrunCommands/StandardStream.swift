@@ -33,7 +33,7 @@ struct StandardStream {
         return DiagnosticRenderer(color: isColored).render(diagnostics)
     }
 
-    /// Writes a command's answer; throws where that is not possible to the end, because half an answer looks like one.
+    /// Writes a command's answer; throws if it cannot be written whole, because half an answer looks like one.
     func deliver(_ text: String) throws(CommandError) {
         guard write(text) else { throw .unable("cannot write to standard output: \(errorText(errno))") }
     }

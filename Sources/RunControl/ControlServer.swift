@@ -20,7 +20,7 @@ package final class ControlServer {
     // Oldest first.
     private var connections: [ControlConnection] = []
 
-    /// Listens on the run's socket from now on. Throws what the system says where it cannot be made.
+    /// Listens on the run's socket from now on. Throws if it cannot be made.
     package init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(ControlSocketError) {
         name = directory.socketName(of: run)
         listener = clinux_listen(directory.descriptor, name)
@@ -71,7 +71,7 @@ package final class ControlServer {
     }
 }
 
-/// What the system says where a control socket cannot be made.
+/// Why a control socket cannot be made.
 package struct ControlSocketError: Error, Sendable, Hashable {
     package let errno: Int32
 }

@@ -9,11 +9,11 @@ package final class RunLock: Sendable {
         package let run: String
     }
 
-    /// The run that had it last; nil where there was none.
+    /// The run that had it last; nil if there was none.
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The first line of the file, filled up with blanks, so that what follows stays where it is.
+    /// The first line of the file, padded with blanks, so that what follows has a fixed place.
     private static let headSize = 64
 
     /// Takes the lock of the workflow with this name, at once or not at all.
@@ -51,7 +51,7 @@ package final class RunLock: Sendable {
         return holder(in: file)
     }
 
-    /// The line that was kept last; nil where none was. Whether it is of the last holder, it has to say itself.
+    /// The line that was kept last; nil if none was. It has to say itself which run it is of.
     package static func kept(of name: String, in directory: StateDirectory) -> [UInt8]? {
         guard let bytes = directory.contents(of: fileName(name)), bytes.count > headSize else { return nil }
         return Array(bytes[headSize...].prefix { $0 != UInt8(ascii: "\n") })
@@ -84,7 +84,7 @@ package final class RunLock: Sendable {
 
 /// Why a run cannot have its lock.
 package enum RunLockError: Error, Sendable, Hashable {
-    /// Nil where the holder has not come to say who it is.
+    /// Nil if the holder has not written its name yet.
     case held(by: RunLock.Holder?)
     case unusable(errno: Int32)
 }

@@ -4,7 +4,7 @@ internal import Glibc
 extension StateDirectory {
     /// Puts a file in the place of whatever has that name: a reader sees the old one, for a moment none, then the new one,
     /// each whole. Replacing in one step would make ext4 write the new one out at once, for a millisecond or more.
-    /// Returns the error number where that is not possible.
+    /// Returns the error number if that fails.
     package func replace(_ name: String, with bytes: [UInt8]) -> Int32? {
         let temporary = "\(name).\(getpid())~"
         let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -30,14 +30,14 @@ extension StateDirectory {
         }
     }
 
-    /// When a file changed last; the beginning of time where it is not there.
+    /// When a file changed last; zero if it does not exist.
     package func lastChange(of name: String) -> Duration {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .zero }
         return .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 
-    /// All of a file; nil where it is not there, or not to be read.
+    /// All of a file; nil if it does not exist or cannot be read.
     package func contents(of name: String) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -52,7 +52,7 @@ package struct StatePlace: Sendable {
         return "\(home)/.local/state"
     }
 
-    /// A folder under the one name that all its names lead to, as far as that can be told.
+    /// The folder's real path; the folder itself if it cannot be resolved.
     private static func absolute(_ folder: String?) -> String {
         guard let path = realpath(folder ?? ".", nil) else { return folder ?? "." }
         defer { free(path) }

@@ -1,6 +1,6 @@
 /// A command line that has been read: the command, its options and its operands.
 struct Arguments {
-    /// nil where none is written, which means `run`.
+    /// nil if none is written, which means `run`.
     var command: Command?
     var operands: [String] = []
     /// Whether help is asked for, of the command or of all.
@@ -10,7 +10,7 @@ struct Arguments {
 
     func has(_ name: Option.Name) -> Bool { given.contains { $0.option.name == name } }
 
-    /// The value that counts: the last one. nil where the option is not given, or has no value.
+    /// The value that counts: the last one. nil if the option is not given, or has no value.
     func value(_ name: Option.Name) -> String? { given.last { $0.option.name == name }?.value }
 
     /// The values of a repeatable option, in order.
@@ -23,7 +23,7 @@ struct Arguments {
         value(name).flatMap(Choice.init)
     }
 
-    /// `--jobs`; nil where it is not given.
+    /// `--jobs`; nil if it is not given.
     func jobs() throws(CommandError) -> Int? {
         guard let text = value(.jobs) else { return nil }
         guard let jobs = Int(text) else { throw .usage("-j \(text): expected a whole number, at least 1") }

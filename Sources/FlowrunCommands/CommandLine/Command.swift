@@ -44,7 +44,7 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// What else a reader of the command's help should know; empty where the options say it all.
+    /// What else a reader of the command's help should know; empty if the options say it all.
     var details: String {
         switch self {
         case .check: "Exits with 0 when there is no error and with 2 when there is one."

@@ -1,9 +1,9 @@
 /// Why a command ends early, and with which exit status.
 struct CommandError: Error, Equatable {
     let status: ExitStatus
-    /// Lines for standard error, without the program's name; empty where everything has been said.
+    /// Lines for standard error, without the program's name; empty if everything has been said.
     let messages: [String]
-    /// What to read next; nil where the messages name the fix themselves.
+    /// What to read next; nil if the messages name the fix themselves.
     let hint: String?
 
     init(_ status: ExitStatus, _ messages: [String], hint: String? = nil) {

@@ -173,7 +173,7 @@ extension Option {
     /// Whether a command takes it; what stands in place of a command may stand beside any.
     func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(command) }
 
-    /// What stands for the value in help; empty where there is none.
+    /// What stands for the value in help; empty if there is none.
     var placeholder: String {
         switch value {
         case .none: ""

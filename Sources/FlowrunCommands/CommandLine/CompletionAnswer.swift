@@ -17,7 +17,7 @@ struct CompletionAnswer {
 
     struct Candidate: Equatable {
         let text: String
-        /// A few words about it; empty where there are none.
+        /// A few words about it; empty if there are none.
         let help: String
 
         init(_ text: String, _ help: String = "") {

@@ -14,9 +14,9 @@ package struct Option: Sendable {
     }
 
     let name: Name
-    /// With its dash; nil where there is only a long one.
+    /// With its dash; nil if there is only a long one.
     package let short: String?
-    /// With its dashes; nil where there is only a short one.
+    /// With its dashes; nil if there is only a short one.
     package let long: String?
     let value: Value
     /// Every value counts; of other options only the last one does.
@@ -41,7 +41,7 @@ package struct Option: Sendable {
     /// As messages name it.
     var spelling: String { long ?? short ?? "" }
 
-    /// The values that it takes; nil where they cannot be listed.
+    /// The values that it takes; nil if they cannot be listed.
     var words: [String]? {
         switch value {
         case .required(_, .words(let words)), .optional(_, .words(let words)): words

@@ -31,7 +31,7 @@ struct WhyCommand {
         try StandardStream.output.deliver(report.text)
     }
 
-    /// The live run that is meant; nil where it is one that has ended.
+    /// The live run that is meant; nil if it is one that has ended.
     private func liveRun(in directory: StateDirectory, of workflow: String?) -> String? {
         let live = ControlClient.liveRuns(in: directory)
         if let run { return live.contains(run) ? run : nil }

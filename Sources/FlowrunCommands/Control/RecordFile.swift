@@ -17,7 +17,7 @@ struct RecordFile {
         let lastRun: String?
         private let records: [RecordFile]
 
-        /// nil where the state directory knows nothing of the workflow.
+        /// nil if the state directory knows nothing of the workflow.
         init?(of workflow: String?, in directory: StateDirectory) {
             lastRun = workflow.flatMap { RunLock.holder(of: $0, in: directory)?.run }
             records = [
@@ -26,7 +26,7 @@ struct RecordFile {
             if lastRun == nil, records.isEmpty { return nil }
         }
 
-        /// The record of the last run; nil where that left none.
+        /// The record of the last run; nil if that left none.
         var last: RecordFile? { lastRun.map(record) ?? records.last }
 
         func record(of run: String) -> RecordFile? { records.last { $0.run == run } }
@@ -42,7 +42,7 @@ struct RecordFile {
             .compactMap { History(of: $0.name, in: directory) }
     }
 
-    /// When the last run of a workflow ended, or began where it left no record.
+    /// When the last run of a workflow ended, or began if it left no record.
     private static func lastChange(of workflow: String?, in directory: StateDirectory) -> Duration {
         let record = directory.lastChange(of: name(workflow))
         return max(record, workflow.map { RunLock.lastChange(of: $0, in: directory) } ?? .zero)
@@ -53,7 +53,7 @@ struct RecordFile {
     let file: String
     private let fields: JSONFields
 
-    /// nil where the bytes are no record, or one of another version.
+    /// nil if the bytes are no record, or one of another version.
     init?(_ bytes: [UInt8]) {
         guard let fields = JSONFields(bytes), fields.int("v") == 1, let run = fields.string("run") else { return nil }
         self.run = run
@@ -61,7 +61,7 @@ struct RecordFile {
         self.fields = fields
     }
 
-    /// What is known of a step or group. Nil where the run did not have it.
+    /// What is known of a step or group. Nil if the run did not have it.
     func report(of step: String) -> StepReport? {
         let steps = fields.objects("steps")
         guard let found = steps.last(where: { $0.string("step") == step }) else {
@@ -84,7 +84,7 @@ struct RecordFile {
         Suggestion.nearest(to: step, among: plan?.nodes.dropFirst().map(\.id) ?? [])
     }
 
-    /// What was run, as the file has it now; nil where it was standard input, or cannot be read any more.
+    /// What was run, as the file has it now; nil if it was standard input, or cannot be read any more.
     private var plan: Plan? {
         guard let path = fields.string("path"), let plan = WorkflowLoader(path).plan else { return nil }
         return try? plan.restricted(to: fields.strings("targets"))
@@ -115,7 +115,7 @@ extension StepReport {
 }
 
 extension Cause {
-    /// A chain out of its nested objects; nil where one of them is none.
+    /// A chain out of its nested objects; nil if one of them is none.
     fileprivate init?(_ fields: JSONFields) {
         guard let kind = fields.string("kind").flatMap(Kind.init), let message = fields.string("message") else {
             return nil

@@ -16,8 +16,8 @@ final class RunFiles {
     private var server: ControlServer?
     private var pendingService: (@EventLoopActor () -> Void)?
 
-    /// Enters the state directory of a workflow and takes its lock. Nil, with a word on standard error, where no folder
-    /// can be had: the run goes on without being steered or kept apart from others.
+    /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
+    /// can be used: the run goes on without being steered or kept apart from others.
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         var failure: StateError?
@@ -70,8 +70,8 @@ final class RunFiles {
         }
     }
 
-    /// Listens for requests until `close`, once the run has lasted a moment. `report` gets what is wrong where that is
-    /// not possible.
+    /// Listens for requests until `close`, once the run has lasted a moment. `report` gets the reason if that
+    /// fails.
     ///
     /// Until then the lock tells `flowrun ctl` that there is a run to wait for; a run without one listens at once.
     func serveSoon(
@@ -91,7 +91,7 @@ final class RunFiles {
         service?()
     }
 
-    /// Listens for requests from now until `close`. Returns what is wrong where that is not possible.
+    /// Listens for requests from now until `close`. Returns the reason if that fails, otherwise nil.
     func serve(_ answer: @escaping ControlServer.Answer) -> String? {
         if lock == nil { directory.removeStaleSockets() }
         do throws(ControlSocketError) {
@@ -102,8 +102,8 @@ final class RunFiles {
         }
     }
 
-    /// Keeps the record of the workflow's last run in the place of earlier ones. Returns what is wrong where that is not
-    /// possible.
+    /// Keeps the record of the workflow's last run in the place of earlier ones. Returns the reason if that
+    /// fails, otherwise nil.
     func save(_ record: RunRecord, path: String?, targets: [String]) -> String? {
         let line = record.json(path: path, targets: targets)
         let error =

@@ -13,8 +13,8 @@ struct RunSelector {
         folders = arguments.values(.folder)
     }
 
-    /// The state directory, and the workflow's name in it; nil where no file was named. Changes the current folder where
-    /// that is asked for.
+    /// The state directory, and the workflow's name in it; nil if no file was named. Changes the current folder for
+    /// `-C`.
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
         try changeFolder(to: folders)
         let place = StatePlace(file: file, explicit: stateDirectory)

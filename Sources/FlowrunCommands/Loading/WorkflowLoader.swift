@@ -4,7 +4,7 @@ package import WorkflowPlanning
 
 /// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
 package struct WorkflowLoader {
-    /// Nil where there is an error among the findings, and where only those were asked for.
+    /// Nil if there is an error among the findings, and where only those were asked for.
     package let plan: Plan?
     /// All findings of the file, in the order of their places.
     package let diagnostics: [Diagnostic]

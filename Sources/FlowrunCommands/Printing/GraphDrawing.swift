@@ -13,7 +13,7 @@ struct GraphDrawing {
         let label: String
         /// `step`, `group`, or `hook` for the block of one.
         let kind: String
-        /// nil where there is no fan-out, or where only the run knows.
+        /// nil if there is no fan-out, or where only the run knows.
         let instances: Int?
         /// The text of its `if`.
         let condition: String?

@@ -14,8 +14,8 @@ package struct Run {
 
     package init(_ request: RunRequest) { self.request = request }
 
-    /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return where a signal ended
-    /// the run: the process then dies by it.
+    /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended
+    /// the run: the process dies by it.
     func callAsFunction() throws(CommandError) -> ExitStatus {
         try changeFolder(to: request.folders)
         let loaded = WorkflowLoader(request.file)
@@ -106,7 +106,7 @@ package struct Run {
         }
     }
 
-    /// Listens for `flowrun ctl`. Returns false where a run that waits for it could never start.
+    /// Listens for `flowrun ctl`. Returns false if a paused run could never be resumed.
     @EventLoopActor
     private func listen(for handler: ControlRequestHandler, in files: RunFiles?) -> Bool {
         let stuck = "with --paused nobody could ever start the run"
@@ -142,7 +142,7 @@ package struct Run {
         return options
     }
 
-    /// The workflow file's folder, absolute; nil where it is the current one.
+    /// The workflow file's folder, absolute; nil if it is the current one.
     private func folder(of file: String) -> String? {
         guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
@@ -161,7 +161,7 @@ package struct Run {
         return "\(String(cString: current))/\(request.file)"
     }
 
-    /// What `-j` is where nobody says it: the cores that this process may use.
+    /// The default of `-j`: the cores that this process may use.
     static var cores: Int { Machine.usableCores }
 }
 
