@@ -39,6 +39,7 @@ let package = Package(
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CLinux"),
+        target("Basics"),
         target("SourceDiagnostics"),
         target("YAMLSyntax", ["CLibYAML", "SourceDiagnostics"]),
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
@@ -54,11 +55,11 @@ let package = Package(
                 "CCrypto", "WorkflowModel", "WorkflowPlanning", "OperationScheduling", "ProcessExecution", "RunEvents",
                 "SourceDiagnostics",
             ]),
-        target("Reporting", ["RunEvents", "SourceDiagnostics"]),
+        target("Reporting", ["Basics", "RunEvents", "SourceDiagnostics"]),
         target(
             "FlowrunCommands",
             [
-                "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
+                "Basics", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
                 "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
@@ -66,6 +67,7 @@ let package = Package(
             name: "FlowrunTestSupport", dependencies: ["ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
+        tests("BasicsTests", ["Basics", "FlowrunTestSupport"]),
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
@@ -83,7 +85,7 @@ let package = Package(
                 "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
-        tests("ReportingTests", ["Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("ReportingTests", ["Basics", "Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",
             ["FlowrunCommands", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),

@@ -13,8 +13,22 @@ extension Reporter {
     package func tick(at elapsed: Duration) -> Duration? { nil }
 }
 
+/// A long text that is made piece by piece: hands the next record to the closure and returns true, or returns false, and
+/// hands out nothing, once the text has ended.
+package typealias RecordSource = ((UnsafeRawBufferPointer) -> Void) -> Bool
+
 /// Where a reporter's bytes go. One call is one record and becomes one `write(2)`, so that records of several writers
 /// never mix inside a line. Errors are the sink's to remember; the run learns of them at its end.
 package protocol RecordSink: AnyObject {
     func write(_ record: UnsafeRawBufferPointer)
+
+    /// Writes a long text as its reader takes it, behind all that was written before and ahead of all that is written
+    /// later; returns at once. Without an own way to do so, a sink takes the whole text now.
+    func write(pulling source: @escaping RecordSource)
+}
+
+extension RecordSink {
+    package func write(pulling source: @escaping RecordSource) {
+        while source(write) {}
+    }
 }

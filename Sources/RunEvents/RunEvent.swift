@@ -1,8 +1,9 @@
 /// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
 ///
-/// Order within a run (invariants I1-I10, research/seeds.md): `seq` is gapless from 0, the first event is `runStarted`
-/// and the last `runFinished`; a step or group has exactly one finished event and nothing of it comes afterwards.
-package struct RunEvent: Sendable {
+/// Order within a run: `sequence` is gapless from 0, the first event is `runStarted` and the last `runFinished`; a step or
+/// group has exactly one finished event and nothing of it comes afterwards. What a step has written is only lent: an
+/// event is valid while it is reported.
+package struct RunEvent {
     package let sequence: Int
     /// Wall clock, microseconds since 1970 in UTC; a label only, never used for arithmetic.
     package let wallClock: Int64
@@ -20,7 +21,7 @@ package struct RunEvent: Sendable {
         self.round = round
     }
 
-    package enum Kind: Sendable {
+    package enum Kind {
         case runStarted(RunStarted)
         /// Nothing new starts from here on. `source` is who asked: `ctl`, `--paused` or the name of a signal.
         case runPaused(source: String)

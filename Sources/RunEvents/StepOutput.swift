@@ -1,5 +1,6 @@
-/// Bytes a step has written: whole lines with their ends, unless `isPartial`.
-package struct StepOutput: Sendable {
+/// Bytes a step has written: whole lines with their ends, unless `isPartial`. A loan: the bytes are valid while the event is
+/// reported, and whoever keeps them copies them.
+package struct StepOutput {
     package enum Stream: String, Sendable {
         /// Standard output and standard error through one pipe, in the order in which they were written.
         case output
@@ -13,11 +14,11 @@ package struct StepOutput: Sendable {
     /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote. A piece
     /// that stops inside a line does not stop inside a UTF-8 sequence unless the output ends there, so that each piece
     /// can be repaired by itself.
-    package let bytes: [UInt8]
+    package let bytes: UnsafeRawBufferPointer
     /// Whether the bytes stop in the middle of a line: the line is longer than the cap, or the output ended there.
     package let isPartial: Bool
 
-    package init(step: String, attempt: Int, stream: Stream, bytes: [UInt8], isPartial: Bool) {
+    package init(step: String, attempt: Int, stream: Stream, bytes: UnsafeRawBufferPointer, isPartial: Bool) {
         self.step = step
         self.attempt = attempt
         self.stream = stream

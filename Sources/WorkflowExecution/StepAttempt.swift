@@ -214,7 +214,7 @@ final class StepAttempt {
         }
     }
 
-    private func write(_ bytes: [UInt8], _ isPartial: Bool, to stream: StepOutput.Stream) {
+    private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
         tail.append(bytes)
         record(
             .stepOutput(

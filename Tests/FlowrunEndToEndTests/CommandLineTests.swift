@@ -35,7 +35,7 @@ struct CommandLineTests {
         let test = try FlowrunTest(Self.good)
         let result = try await test.run("workflow.yml")
         result.expect(exit: 0)
-        result.expect(stdout: "workflow.yml", "2 steps", "success", "a", "| hello", "success in ", "2 success")
+        result.expect(stdout: "workflow.yml", "2 steps", "a", "| hello", "success", "a", "success in ", "2 success")
         #expect(result.stderr == "")
     }
 

@@ -146,12 +146,57 @@ struct OutputTests {
         #expect(!none.stdout.contains("| from-fine"))
     }
 
-    @Test func `output that cannot be kept until it is shown is told, and is no success`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { run: seq 1 60000 } }\n")
-        let result = try await test.run("workflow.yml", environment: ["TMPDIR": "/nonexistent"])
-        result.expect(exit: 125)
-        result.expect(stdout: "output of a is incomplete")
-        result.expect(stderr: "TMPDIR")
+    @Test func `output that cannot be kept until it is shown is shown as it comes, none of it lost`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "read _ < go; seq 1 60000" }
+              b: { run: "echo up > up; read _ < done" }
+            """)
+        let (go, done) = (try test.gate("go"), try test.gate("done"))
+        let running = try await test.start("workflow.yml", "-j", "2", environment: ["TMPDIR": "/nonexistent"])
+        try await running.waitForFile("up")
+        go.open()
+        try await running.waitForText("[a] 60000\n")
+        done.open()
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        let lines = result.stdout.split(separator: "\n").filter { $0.hasPrefix("[a] ") }
+        #expect(lines.map { String($0) } == (1...60_000).map { "[a] \($0)" })
+        result.expect(stdout: "cannot be kept in `/nonexistent`")
+    }
+
+    @Test func `the only running step is shown as it writes, and not once more at its end`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo early; read _ < go; echo late' } }\n")
+        let gate = try test.gate("go")
+        let running = try await test.start("workflow.yml")
+        try await running.waitForText("| early\n")
+        gate.open()
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        #expect(result.stdout.split(separator: "early").count == 2)
+        #expect(result.stdout.contains("running              a\n| early\n| late\n"))
+    }
+
+    @Test func `a long block is written whole, behind its step's line`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "read _ < go; seq 1 200000" }
+              b: { run: "echo up > up; read _ < done" }
+            """)
+        let (go, done) = (try test.gate("go"), try test.gate("done"))
+        let running = try await test.start("workflow.yml", "-j", "2")
+        try await running.waitForFile("up")
+        go.open()
+        try await running.waitForText("| 200000\n")
+        done.open()
+        let result = try await running.finish()
+        result.expect(exit: 0)
+        let block = try #require(result.stdout.split(separator: "  a\n").last)
+        #expect(block.hasPrefix((1...200_000).map { "| \($0)\n" }.joined()))
     }
 
     @Test func `an answer that cannot be written is no success`() async throws {

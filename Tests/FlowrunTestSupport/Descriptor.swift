@@ -31,6 +31,18 @@ package final class Descriptor: Sendable {
         }
     }
 
+    /// An empty file without a name.
+    package static func temporaryFile() throws -> Descriptor {
+        var path = Array("/tmp/flowrun-test-XXXXXX".utf8CString)
+        let file = try inheritance.withLock { _ in
+            let file = try Descriptor("mkstemp", "a temporary file", mkstemp(&path))
+            _ = fcntl(file.number, F_SETFD, FD_CLOEXEC)
+            return file
+        }
+        unlink(path)
+        return file
+    }
+
     /// All that can be read now. `isAtEnd`: nobody can write any more.
     func readAvailable() -> (bytes: [UInt8], isAtEnd: Bool) {
         var bytes: [UInt8] = []

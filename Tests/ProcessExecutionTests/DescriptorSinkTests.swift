@@ -49,6 +49,62 @@ import Testing
         #expect(sink.failure == EPIPE)
     }
 
+    /// Hands out `count` pieces of 10,000 bytes, the first one all 0, and notes how many.
+    private final class Pieces {
+        let count: Int
+        var taken = 0
+
+        init(_ count: Int) { self.count = count }
+
+        func next(_ take: (UnsafeRawBufferPointer) -> Void) -> Bool {
+            guard taken < count else { return false }
+            let piece = [UInt8](repeating: UInt8(taken % 100), count: 10_000)
+            taken += 1
+            piece.withUnsafeBytes { take($0) }
+            return true
+        }
+    }
+
+    @Test @EventLoopActor func `a long text is made only as its reader takes it, in its place`() async throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let sink = DescriptorSink(writer.number)
+        let (first, second) = (Pieces(3000), Pieces(2))
+        write(5, to: sink)
+        sink.write(pulling: first.next)
+        write(7, to: sink)
+        sink.write(pulling: second.next)
+        write(11, to: sink)
+        // A pipe takes 64 KiB; one piece more waits.
+        #expect(first.taken < 20)
+        #expect(second.taken == 0)
+        #expect(sink.hasPending && !sink.isCongested)
+        let received = Task.detached { readBytes(reader.number, 30_020_023) }
+        sink.flush(limit: nil)
+        let bytes = await received.value
+        #expect(bytes.count == 30_020_023)
+        let x: UInt8 = 0x78
+        #expect(bytes.prefix(5).allSatisfy { $0 == x } && bytes[5] == 0 && bytes[10_005] == 1)
+        #expect(bytes[30_000_005..<30_000_012].allSatisfy { $0 == x } && bytes[30_000_012] == 0)
+        #expect(bytes.suffix(11).allSatisfy { $0 == x } && bytes[bytes.count - 12] == 1)
+        #expect(!sink.hasPending && sink.failure == nil)
+    }
+
+    @Test @EventLoopActor func `a long text that goes to a file lets the loop turn and is written whole`() async throws
+    {
+        let path = "/tmp/flowrun-sink-\(getpid())"
+        defer { unlink(path) }
+        let sink = try DescriptorSink(creating: path)
+        let pieces = Pieces(1000)
+        sink.write(pulling: pieces.next)
+        write(3, to: sink)
+        #expect(pieces.taken < 1000)
+        while sink.hasPending { await withCheckedContinuation { done in Poller.shared.after(.zero) { done.resume() } } }
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_size == 10_000_003)
+        #expect(sink.failure == nil)
+    }
+
     @Test @EventLoopActor func `a full device is an error that is remembered`() throws {
         let sink = try DescriptorSink(creating: "/dev/full")
         write(10, to: sink)
@@ -67,6 +123,17 @@ import Testing
 private func write(_ count: Int, to sink: DescriptorSink) {
     let bytes = [UInt8](repeating: 0x78, count: count)
     bytes.withUnsafeBytes { sink.write($0) }
+}
+
+private func readBytes(_ descriptor: Int32, _ expected: Int) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    var bytes: [UInt8] = []
+    while bytes.count < expected {
+        let got = read(descriptor, &buffer, buffer.count)
+        guard got > 0 else { break }
+        bytes += buffer[..<got]
+    }
+    return bytes
 }
 
 private func readAll(_ descriptor: Int32, _ expected: Int) -> Int {

@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Foundation
 import Reporting
 import RunEvents
@@ -96,7 +97,8 @@ import WorkflowModel
             switch round % 4 {
             case 0:
                 log.add(
-                    .stepOutput(StepOutput(step: text, attempt: 1, stream: .stdout, bytes: bytes, isPartial: true)),
+                    .stepOutput(
+                        StepOutput(step: text, attempt: 1, stream: .stdout, bytes: lasting(bytes), isPartial: true)),
                     at: round)
             case 1: log.add(.warning(code: text, message: text), at: round)
             case 2:

@@ -1,3 +1,5 @@
+import Basics
+import FlowrunTestSupport
 import Testing
 
 @testable import Reporting
@@ -17,10 +19,10 @@ import Testing
 
     private func shown(_ chunks: [[UInt8]], mark: String = "| ", keepsColors: Bool = false) -> [UInt8] {
         var sanitizer = OutputSanitizer(mark: mark, keepsColors: keepsColors)
-        var output: [UInt8] = []
+        var output = ByteBuffer()
         for chunk in chunks { chunk.withUnsafeBytes { sanitizer.append($0, to: &output) } }
         sanitizer.finish(to: &output)
-        return output
+        return output.bytes
     }
 
     private func shown(_ text: String, keepsColors: Bool = false) -> String {

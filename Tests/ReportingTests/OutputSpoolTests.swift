@@ -1,16 +1,23 @@
+import Basics
+import FlowrunTestSupport
 import Foundation
+import Glibc
 import Testing
 
 @testable import Reporting
 
 @Suite struct OutputSpoolTests {
-    private func contents(_ spool: OutputSpool) -> [UInt8] {
+    private func contents(_ spool: OutputSpool) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        spool.forEachChunk { chunk in
-            #expect(chunk.count <= 64 * 1024)
-            bytes.append(contentsOf: chunk)
+        while true {
+            let count = try spool.read(from: bytes.count, limit: 10_000) { bytes.append(contentsOf: $0) }
+            #expect(count <= 10_000)
+            if count == 0 { return bytes }
         }
-        return bytes
+    }
+
+    private func append(_ bytes: [UInt8], to spool: OutputSpool) throws {
+        try bytes.withUnsafeBytes { try spool.append($0) }
     }
 
     private func withDirectory(_ body: (String) throws -> Void) throws {
@@ -28,29 +35,27 @@ import Testing
             var expected: [UInt8] = []
             for _ in 0..<(pieceSize < 1000 ? 20_000 / 5 : 40) {
                 let piece = (0..<pieceSize).map { _ in UInt8.random(in: 0...255, using: &random) }
-                spool.append(piece)
+                try append(piece, to: spool)
                 expected += piece
             }
-            spool.append([1, 2, 3])
+            try append([1, 2, 3], to: spool)
             expected += [1, 2, 3]
-            #expect(contents(spool) == expected)
-            #expect(contents(spool) == expected)
-            #expect(spool.failure == nil)
+            #expect(try contents(spool) == expected)
+            #expect(try contents(spool) == expected)
+            #expect(spool.count == expected.count)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory)
             #expect(names.isEmpty)
         }
     }
 
-    @Test func `without a place for the file the beginning is kept and the rest is counted`() {
+    @Test func `without a place for the file what was kept before stays`() throws {
         let spool = OutputSpool(directory: "/proc/no/such/place")
         let first = [UInt8](repeating: 1, count: 20_000)
-        spool.append(first)
-        #expect(spool.failure == nil)
-        spool.append([UInt8](repeating: 2, count: 20_000))
-        spool.append([UInt8](repeating: 3, count: 100_000))
-        spool.append([4])
-        #expect(contents(spool) == first)
-        #expect(spool.failure == ENOENT)
-        #expect(spool.lost == 120_001)
+        try append(first, to: spool)
+        for more in [20_000, 100_000] {
+            #expect(throws: SystemError(ENOENT)) { try append([UInt8](repeating: 2, count: more), to: spool) }
+        }
+        #expect(try contents(spool) == first)
+        #expect(spool.isSmall)
     }
 }

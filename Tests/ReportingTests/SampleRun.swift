@@ -35,8 +35,16 @@ extension StepOutput {
         _ text: String, of step: String, on stream: Stream = .stdout, isPartial: Bool = false
     ) -> RunEvent.Kind {
         .stepOutput(
-            StepOutput(step: step, attempt: 1, stream: stream, bytes: Array(text.utf8), isPartial: isPartial))
+            StepOutput(
+                step: step, attempt: 1, stream: stream, bytes: lasting(Array(text.utf8)), isPartial: isPartial))
     }
+}
+
+/// What an event lends, in memory that lasts as long as the tests.
+func lasting(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    copy.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(copy)
 }
 
 /// A run in which everything that the vocabulary can say happens at least once.

@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Foundation
 import RunEvents
 import Testing
@@ -48,8 +49,9 @@ import Testing
                 | LD a
                     0.911  failure      0.910s  group build[x86]  build[x86].crash failed
                     0.921  failure      0.007s  flaky  exit 1, tolerated
-                    1.924  timeout      1.002s  slow  timed out after 1s
+                    1.922  running              slow
                 | stopping
+                    1.924  timeout      1.002s  slow  timed out after 1s
                     2.000  paused               the run  by ctl
                     2.100  jobs                 the run  up to 2 at once by ctl
                     2.200  resumed              the run  by ctl
@@ -246,7 +248,8 @@ import Testing
                 .runStarted(
                     RunStarted(run: "r", file: hostile, name: hostile, steps: 1, jobs: 1, version: "1")), at: 0)
             log.add(
-                .stepOutput(StepOutput(step: hostile, attempt: 1, stream: .stdout, bytes: bytes, isPartial: true)),
+                .stepOutput(
+                    StepOutput(step: hostile, attempt: 1, stream: .stdout, bytes: lasting(bytes), isPartial: true)),
                 at: 0)
             log.add(.stepFinished(StepFinished(step: hostile, attempt: 1, outcome: .failure, cause: cause)), at: 0)
             log.add(
@@ -279,7 +282,7 @@ import Testing
         let line = String(repeating: "x", count: 99) + "\n"
         let piece = [UInt8](String(repeating: line, count: 600).utf8)
         for number in 0..<20 {
-            let output = StepOutput(step: "long", attempt: 1, stream: .stdout, bytes: piece, isPartial: false)
+            let output = StepOutput(step: "long", attempt: 1, stream: .stdout, bytes: lasting(piece), isPartial: false)
             reporter.report(RunEvent(sequence: number, wallClock: 0, elapsed: .zero, kind: .stepOutput(output)))
         }
         #expect(sink.records.isEmpty)
@@ -290,23 +293,97 @@ import Testing
         #expect(sink.text.split(separator: "\n").count == 12_001)
     }
 
-    @Test func `output that could not be kept is said to be incomplete`() {
+    @Test func `output that cannot be kept is shown out of turn, and none of it is lost`() {
         let sink = RecordingSink()
         let reporter = TextReporter(sink: sink, options: .init(spoolDirectory: "/proc/no/such/place"))
-        for (number, text) in ["kept\n", String(repeating: "x", count: 40_000)].enumerated() {
-            reporter.report(
-                RunEvent(
-                    sequence: number, wallClock: 0, elapsed: .zero, kind: StepOutput.text(text, of: "a")))
+        let long = String(repeating: "x", count: 40_000) + "\n"
+        var log = EventLog()
+        for step in ["a", "b"] { log.add(started(step), at: 0) }
+        log.add(StepOutput.text("kept\n", of: "a"), at: 1)
+        log.add(StepOutput.text("other\n", of: "b"), at: 1)
+        log.add(StepOutput.text(long, of: "a"), at: 2)
+        log.add(StepOutput.text("last\n", of: "a"), at: 3)
+        for step in ["a", "b"] {
+            log.add(.stepFinished(StepFinished(step: step, attempt: 1, outcome: .success, duration: .zero)), at: 4)
         }
-        let end = StepFinished(step: "a", attempt: 1, outcome: .success, duration: .zero)
-        reporter.report(RunEvent(sequence: 2, wallClock: 0, elapsed: .zero, kind: .stepFinished(end)))
+        log.report(to: reporter)
         #expect(
             sink.text == """
-                    0.000  success      0.000s  a
-                | kept
-                output of a is incomplete: 40000 bytes could not be kept: no such file or directory
+                    0.002  warning              a  its output is shown as it comes: it cannot be kept in \
+                `/proc/no/such/place`: no such file or directory
+                [a] kept
+                [a] \(long)[a] last
+                    0.004  success      0.000s  a
+                    0.004  success      0.000s  b
+                | other
 
                 """)
+        #expect(!reporter.lostOutput)
+    }
+
+    private func started(_ step: String) -> RunEvent.Kind {
+        .stepStarted(StepStarted(step: step, attempt: 1, pid: 1, command: .script(":"), line: 1))
+    }
+
+    private func ended(_ step: String) -> RunEvent.Kind {
+        .stepFinished(StepFinished(step: step, attempt: 1, outcome: .success, duration: .milliseconds(1)))
+    }
+
+    @Test func `the only running step is shown as it writes, until another one starts`() {
+        var log = EventLog()
+        log.add(started("a"), at: 0)
+        log.add(StepOutput.text("one\n", of: "a"), at: 1)
+        log.add(StepOutput.text("two\nthree", of: "a", isPartial: true), at: 2)
+        log.add(started("b"), at: 3)
+        log.add(StepOutput.text("b's\n", of: "b"), at: 4)
+        log.add(StepOutput.text("four\n", of: "a"), at: 5)
+        log.add(ended("b"), at: 6)
+        // Alone again, but something of it is held back already.
+        log.add(StepOutput.text("five\n", of: "a"), at: 7)
+        log.add(ended("a"), at: 8)
+        #expect(
+            text(log) == """
+                    0.001  running              a
+                | one
+                | two
+                | three
+                    0.006  success      0.001s  b
+                | b's
+                    0.008  success      0.001s  a
+                | four
+                | five
+
+                """)
+    }
+
+    @Test func `a line of flowrun's between the only step's lines names the step again`() {
+        var log = EventLog()
+        log.add(started("a"), at: 0)
+        log.add(StepOutput.text("one\n", of: "a"), at: 1)
+        log.add(.stepSignal(step: "a", attempt: 1, signal: "SIGTERM"), at: 2)
+        log.add(StepOutput.text("two\n", of: "a"), at: 3)
+        log.add(.runPaused(source: "ctl"), at: 4)
+        log.add(StepOutput.text("three\n", of: "a"), at: 5)
+        log.add(ended("a"), at: 6)
+        #expect(
+            text(log) == """
+                    0.001  running              a
+                | one
+                | two
+                    0.004  paused               the run  by ctl
+                    0.005  running              a
+                | three
+                    0.006  success      0.001s  a
+
+                """)
+    }
+
+    @Test func `what is shown only of failures is held back though nothing else runs`() {
+        var log = EventLog()
+        log.add(started("a"), at: 0)
+        log.add(StepOutput.text("one\n", of: "a"), at: 1)
+        log.add(ended("a"), at: 2)
+        #expect(text(log, output: .failed) == "    0.002  success      0.001s  a\n")
     }
 
     @Test func `quiet says nothing of a success and only the summary of a failure`() {

@@ -1,4 +1,4 @@
-internal import Reporting
+internal import Basics
 
 /// What can be asked of a live run, one line of JSON each; the reply is one line too.
 ///

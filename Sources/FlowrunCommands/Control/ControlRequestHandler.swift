@@ -1,3 +1,4 @@
+internal import Basics
 internal import ProcessExecution
 internal import Reporting
 internal import RunEvents

@@ -1,4 +1,4 @@
-internal import Reporting
+internal import Basics
 internal import WorkflowModel
 package import WorkflowPlanning
 
@@ -83,7 +83,7 @@ package struct GraphPrinter {
             }
         }
         json.newline()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 
     /// In one line, with the condition in short.

@@ -1,4 +1,4 @@
-internal import Reporting
+internal import Basics
 internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
@@ -84,7 +84,7 @@ package struct ListPrinter {
             }
         }
         json.newline()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 
     private func write(_ parameter: Parameter, to json: inout JSONWriter) {

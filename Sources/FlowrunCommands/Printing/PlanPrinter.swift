@@ -1,4 +1,4 @@
-internal import Reporting
+internal import Basics
 internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
@@ -49,7 +49,7 @@ package struct PlanPrinter {
             }
         }
         json.newline()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 
     private func write(_ row: Int, to json: inout JSONWriter) {

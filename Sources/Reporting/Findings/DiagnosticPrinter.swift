@@ -1,3 +1,4 @@
+internal import Basics
 package import SourceDiagnostics
 
 /// Findings for programs, `check --format json`. What people read is drawn by `DiagnosticRenderer`.
@@ -8,7 +9,7 @@ package enum DiagnosticPrinter {
         var json = JSONWriter()
         json.array { json in for diagnostic in diagnostics { json.value(diagnostic) } }
         json.newline()
-        return String(decoding: json.bytes, as: UTF8.self)
+        return json.text
     }
 }
 

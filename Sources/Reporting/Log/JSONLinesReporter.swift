@@ -1,3 +1,4 @@
+internal import Basics
 package import RunEvents
 
 /// The JSON Lines log: one record per event, one write per record (schema/flowrun-event.schema.json).
@@ -23,7 +24,7 @@ package final class JSONLinesReporter: Reporter {
             json.fields(of: event.kind)
         }
         json.newline()
-        json.bytes.withUnsafeBytes(sink.write)
+        json.withUnsafeBytes(sink.write)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import RunEvents
 
 extension LogText {
@@ -6,22 +7,27 @@ extension LogText {
         at elapsed: Duration, verb: String, _ style: Style, duration: Duration? = nil, subject: String,
         detail: String = ""
     ) {
-        let time = TimeText.elapsed(elapsed)
-        spaces(9 - time.utf8.count)
-        add(time, .faint)
-        spaces(2)
-        add(verb, style)
-        spaces(9 - verb.utf8.count + 2)
-        let length = duration.map(TimeText.duration) ?? ""
-        spaces(8 - length.utf8.count)
-        add(length)
-        spaces(2)
-        add(subject)
+        beginLine(at: elapsed, verb: verb, style, duration: duration, subject: subject)
         if !detail.isEmpty {
             spaces(2)
             add(detail)
         }
         newline()
+    }
+
+    /// A line without its detail and its end.
+    private mutating func beginLine(
+        at elapsed: Duration, verb: String, _ style: Style, duration: Duration? = nil, subject: String
+    ) {
+        add(rightAlignedTo: 9, .faint) { TimeText.append(elapsed: elapsed, to: &$0) }
+        spaces(2)
+        add(verb, style)
+        spaces(9 - verb.utf8.count + 2)
+        add(rightAlignedTo: 8) { buffer in
+            if let duration { TimeText.append(duration, to: &buffer) }
+        }
+        spaces(2)
+        add(subject)
     }
 
     mutating func header(_ run: RunStarted) {
@@ -34,9 +40,14 @@ extension LogText {
     }
 
     mutating func line(_ step: StepFinished, at elapsed: Duration) {
-        line(
+        beginLine(
             at: elapsed, verb: step.outcome.rawValue, step.isTolerated ? .caution : step.outcome.style,
-            duration: step.duration, subject: step.step, detail: step.detail)
+            duration: step.duration, subject: step.step)
+        if step.cause != nil || step.escaped > 0 || step.outputTruncated != nil {
+            spaces(2)
+            add(step.detail)
+        }
+        newline()
     }
 
     mutating func line(_ group: GroupFinished, at elapsed: Duration) {
@@ -110,6 +121,6 @@ extension GroupFinished {
         guard cause.kind == .member, !errors.isEmpty else { return cause.words }
         var text = LogText(isColored: false)
         text.add(list: errors)
-        return String(decoding: text.bytes, as: UTF8.self) + " failed"
+        return text.buffer.text + " failed"
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 package import RunEvents
 
 /// `--log quiet`: the summary where something went wrong, nothing else.
@@ -16,7 +17,7 @@ package final class QuietReporter: Reporter {
         case .stepFinished(let step): summary.note(step, round: event.round)
         case .runFinished(let run) where run.outcome != .success:
             summary.write(run, to: &text) { text in
-                text.bytes.withUnsafeBytes(sink.write)
+                text.buffer.withUnsafeBytes(sink.write)
                 text.removeAll()
             }
         default: break

@@ -1,3 +1,4 @@
+internal import Basics
 internal import RunEvents
 
 /// The last part of the text log: every error once more, what came of them, and the counts. Listens to the whole run,
@@ -77,9 +78,9 @@ struct RunSummary {
         text.newline()
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: text.isColored)
         failure.outputTail.withUnsafeBytes { tail in
-            sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[startOfTail(tail)...]), to: &text.bytes)
+            sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[startOfTail(tail)...]), to: &text.buffer)
         }
-        sanitizer.finish(to: &text.bytes)
+        sanitizer.finish(to: &text.buffer)
     }
 
     /// Where the last lines begin.

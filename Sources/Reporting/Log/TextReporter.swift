@@ -1,10 +1,11 @@
-internal import Glibc
+internal import Basics
 package import RunEvents
 
 /// The log for people: one line per completion or error, the steps' output as `OutputMode` says, a summary at the end.
 ///
 /// flowrun's own lines begin with a space, a digit or a letter; a line that a step wrote stands behind `| ` or `[id] `,
-/// so that no output can pass for a line of flowrun's.
+/// so that no output can pass for a line of flowrun's. Lines behind `| ` belong to the step that the last line of
+/// flowrun's names: its end, or `running` while it is the only step that runs and is shown as it writes.
 package final class TextReporter: Reporter {
     package struct Options: Sendable {
         /// nil: as the file says for each step, else grouped.
@@ -26,14 +27,22 @@ package final class TextReporter: Reporter {
         }
     }
 
+    /// How much may be made harmless at a time, and how much text may wait to become a record.
+    private static let pieceSize = 32 * 1024
+    private static let recordSize = 128 * 1024
+
     private let sink: any RecordSink
     private let options: Options
     private var text: LogText
     private var summary = RunSummary()
+    /// Steps that have a process, in the order of their starts; as many as there are jobs.
+    private var running: [String] = []
     private var blocks: [String: OutputBlock] = [:]
-    /// Of running steps that the file says something else about than usual.
+    /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
-    /// Whether a step's output could not be kept until it was to be shown.
+    /// The step that is shown as it writes, because no other one runs.
+    private var live: LiveOutput?
+    /// Whether a step's output could not be read back when it was to be shown.
     package private(set) var lostOutput = false
 
     package init(sink: any RecordSink, options: Options) {
@@ -43,10 +52,21 @@ package final class TextReporter: Reporter {
     }
 
     package func report(_ event: RunEvent) {
+        if case .stepOutput(let output) = event.kind {
+            show(output, at: event.elapsed)
+            return flush(&text)
+        }
+        write(event)
+        if !text.isEmpty { live?.isAnnounced = false }
+        flush(&text)
+    }
+
+    private func write(_ event: RunEvent) {
         switch event.kind {
-        case .stepOutput(let output): report(output)
+        case .stepOutput: break
         case .stepFinished(let step):
             summary.note(step, round: event.round)
+            stop(step.step)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
             if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
@@ -68,82 +88,123 @@ package final class TextReporter: Reporter {
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run): summary.write(run, to: &text, flush: flush)
         case .stepRetry(let step, let attempt, let delay):
+            stop(step)
             text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
             if let block = blocks.removeValue(forKey: step) { write(block, of: step) }
         case .groupRetry(let group, let round, let delay):
             text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
         case .stepStarted(let step):
+            live = nil
+            running.append(step.step)
             if let view = step.view, options.output == nil { modes[step.step] = OutputMode(view) }
             if options.isVerbose { text.verboseLine(event) }
         case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }
         }
-        flush(&text)
     }
 
-    private func report(_ output: StepOutput) {
+    private func stop(_ step: String) {
+        if live?.step == step { live = nil }
+        if let index = running.firstIndex(of: step) { running.remove(at: index) }
+    }
+
+    private func mode(of step: String) -> OutputMode { modes[step] ?? options.output ?? .grouped }
+
+    private func isAlone(_ step: String) -> Bool { running.count == 1 && running[0] == step }
+
+    // MARK: Output
+
+    private func show(_ output: StepOutput, at elapsed: Duration) {
         switch mode(of: output.step) {
         case .none: return
-        case .grouped, .failed:
-            let block = blocks[output.step] ?? OutputBlock(directory: options.spoolDirectory)
-            blocks[output.step] = block
-            block.append(output)
-        case .stream:
-            var mark = LogText(isColored: false)
-            mark.add("[\(output.step)] ")
-            var sanitizer = OutputSanitizer(
-                mark: String(decoding: mark.bytes, as: UTF8.self), keepsColors: options.isColored)
-            output.bytes.withUnsafeBytes { show($0, through: &sanitizer) }
-            sanitizer.finish(to: &text.bytes)
+        case .stream: write(output, behind: mark(of: output.step))
+        case .grouped where live?.step == output.step || isAlone(output.step) && blocks[output.step] == nil:
+            showNow(output, at: elapsed)
+        case .grouped, .failed: keep(output, at: elapsed)
         }
     }
 
-    private func mode(of step: String) -> OutputMode { options.output ?? modes[step] ?? .grouped }
+    private func mark(of step: String) -> String { "[\(step.visible)] " }
+
+    private func keep(_ output: StepOutput, at elapsed: Duration) {
+        let block = blocks[output.step] ?? OutputBlock(directory: options.spoolDirectory)
+        blocks[output.step] = block
+        do throws(SystemError) {
+            try block.append(output)
+        } catch {
+            // Shown out of turn rather than lost, and each line says whose it is.
+            blocks[output.step] = nil
+            modes[output.step] = .stream
+            text.line(
+                at: elapsed, verb: "warning", .caution, subject: output.step,
+                detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
+                    + error.words)
+            write(block, of: output.step, mark: mark(of: output.step))
+            write(output, behind: mark(of: output.step))
+        }
+    }
+
+    /// Whole lines behind the step's own mark.
+    private func write(_ output: StepOutput, behind mark: String) {
+        var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
+        write(output.bytes, through: &sanitizer)
+        sanitizer.finish(to: &text.buffer)
+    }
+
+    /// What the only running step writes, below a line that names it.
+    private func showNow(_ output: StepOutput, at elapsed: Duration) {
+        var live = self.live.take() ?? LiveOutput(of: output.step, keepsColors: options.isColored)
+        if !live.isAnnounced {
+            text.line(at: elapsed, verb: "running", .faint, subject: output.step)
+            live.isAnnounced = true
+        }
+        write(output.bytes, through: &live.sanitizer)
+        // Nothing may stand behind the middle of a line: whatever comes next begins a new one.
+        if output.isPartial { live.sanitizer.finish(to: &text.buffer) }
+        self.live = live
+    }
 
     /// Writes a step's output behind its line; in one record with it unless it is long.
-    private func write(_ block: OutputBlock, of step: String) {
-        var sanitizer = OutputSanitizer(mark: "| ", keepsColors: options.isColored)
-        block.spool.forEachChunk { show($0, through: &sanitizer) }
-        sanitizer.finish(to: &text.bytes)
-        if let failure = block.spool.failure {
-            let reason = String(cString: strerror(failure)).lowercased()
-            text.add("output of \(step) is incomplete: \(block.spool.lost) bytes could not be kept: \(reason)")
-            text.newline()
-            lostOutput = true
-        }
+    private func write(_ block: OutputBlock, of step: String, mark: String = "| ") {
+        var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
+        if block.isSmall { return block.write(through: &sanitizer, to: &text) }
+        flush(&text)
+        sink.write(
+            pulling: block.source(through: sanitizer) { [weak self] lost, error in
+                self?.lostOutput = true
+                return "output of \(step) is incomplete: \(lost) bytes could not be read back: \(error.words)"
+            })
     }
 
     /// In small pieces, because a mark before each of many empty lines is much longer than the lines.
-    private func show(_ bytes: UnsafeRawBufferPointer, through sanitizer: inout OutputSanitizer) {
-        for start in stride(from: 0, to: bytes.count, by: 16 * 1024) {
-            let piece = bytes[start..<min(start + 16 * 1024, bytes.count)]
-            sanitizer.append(UnsafeRawBufferPointer(rebasing: piece), to: &text.bytes)
-            if text.bytes.count >= 64 * 1024 { flush(&text) }
+    private func write(_ bytes: UnsafeRawBufferPointer, through sanitizer: inout OutputSanitizer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize))
+            sanitizer.append(piece, to: &text.buffer)
+            if text.buffer.count >= Self.recordSize { flush(&text) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
         }
     }
 
     private func flush(_ text: inout LogText) {
-        guard !text.bytes.isEmpty else { return }
-        text.bytes.withUnsafeBytes(sink.write)
+        guard !text.isEmpty else { return }
+        text.buffer.withUnsafeBytes(sink.write)
         text.removeAll()
     }
 }
 
-/// The output of one running step, both streams in the order they came.
-private final class OutputBlock {
-    let spool: OutputSpool
-    /// The stream that stopped inside a line.
-    private var unfinished: StepOutput.Stream?
+/// The step that is shown as it writes.
+private struct LiveOutput {
+    let step: String
+    var sanitizer: OutputSanitizer
+    /// Whether the last line of flowrun's names the step.
+    var isAnnounced = false
 
-    init(directory: String) {
-        spool = OutputSpool(directory: directory)
-    }
-
-    func append(_ output: StepOutput) {
-        if let unfinished, unfinished != output.stream { spool.append([UInt8(ascii: "\n")]) }
-        unfinished = output.isPartial ? output.stream : nil
-        spool.append(output.bytes)
+    init(of step: String, keepsColors: Bool) {
+        self.step = step
+        sanitizer = OutputSanitizer(mark: "| ", keepsColors: keepsColors)
     }
 }
 

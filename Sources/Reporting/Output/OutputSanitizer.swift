@@ -1,3 +1,5 @@
+package import Basics
+
 /// Makes what a step wrote safe to show: whole lines, each behind a mark, and nothing that a terminal would obey.
 ///
 /// Printable text and tabs pass. Colours (SGR) pass where they are wanted and are dropped elsewhere; they never reach
@@ -20,7 +22,7 @@ package struct OutputSanitizer {
         self.keepsColors = keepsColors
     }
 
-    package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+    package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
         var start = 0
         while !held.isEmpty, start < input.count {
             held.append(input[start])
@@ -35,7 +37,7 @@ package struct OutputSanitizer {
     }
 
     /// Ends the last line, and with it every colour; afterwards the sanitizer is as new.
-    package mutating func finish(to output: inout [UInt8]) {
+    package mutating func finish(to output: inout ByteBuffer) {
         let sequence = held
         _ = sequence.withUnsafeBytes { convert($0, to: &output, isLast: true) }
         if !isAtLineStart { breakLine(&output) }
@@ -45,16 +47,13 @@ package struct OutputSanitizer {
     }
 
     /// Returns how many bytes it has used: all of them, unless a sequence is cut off at the end of what is not the last.
-    private mutating func convert(_ input: UnsafeRawBufferPointer, to output: inout [UInt8], isLast: Bool) -> Int {
+    private mutating func convert(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer, isLast: Bool) -> Int {
         var offset = 0
         while offset < input.count {
-            let end = PlainRun.endOfPrintable(in: input, from: offset)
-            if end > offset {
-                copy(input, offset..<end, to: &output)
-                offset = end
-                guard offset < input.count else { break }
-            }
             switch input[offset] {
+            case 0x20..<0x7F:
+                beginLine(&output)
+                offset = output.copyPlain(input, from: offset, until: .unprintable)
             case UInt8(ascii: "\n"):
                 if !followsCarriageReturn { breakLine(&output) }
                 followsCarriageReturn = false
@@ -64,7 +63,8 @@ package struct OutputSanitizer {
                 followsCarriageReturn = true
                 offset += 1
             case UInt8(ascii: "\t"):
-                copy(input, offset..<offset + 1, to: &output)
+                beginLine(&output)
+                output.append(UInt8(ascii: "\t"))
                 offset += 1
             case 0x1B:
                 switch EscapeSequence(in: input, at: offset) {
@@ -81,10 +81,9 @@ package struct OutputSanitizer {
                 show(UInt32(byte), in: &output)
                 offset += 1
             default:
-                let end = endOfText(in: input, from: offset)
-                if end > offset {
-                    copy(input, offset..<end, to: &output)
-                    offset = end
+                if UTF8Sequence.lengthOfText(in: input, at: offset) > 0 {
+                    beginLine(&output)
+                    offset = output.copyScalars(input, from: offset)
                     continue
                 }
                 let sequence = UTF8Sequence(in: input, at: offset)
@@ -93,7 +92,7 @@ package struct OutputSanitizer {
                     show(control, in: &output)
                 } else {
                     beginLine(&output)
-                    output.append(contentsOf: UTF8Sequence.replacement)
+                    output.append(literal: UTF8Sequence.replacement)
                 }
                 offset += sequence.length
             }
@@ -101,30 +100,14 @@ package struct OutputSanitizer {
         return offset
     }
 
-    /// The end of a run of well-formed scalars beyond ASCII and C1.
-    private func endOfText(in input: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var offset = start
-        while offset < input.count, input[offset] >= 0x80,
-            case .scalar(let scalar, let length) = UTF8Sequence(in: input, at: offset), scalar >= 0xA0
-        {
-            offset += length
-        }
-        return offset
+    private mutating func show(_ control: UInt32, in output: inout ByteBuffer) {
+        beginLine(&output)
+        output.append(escaped: control)
     }
 
-    private mutating func copy(_ input: UnsafeRawBufferPointer, _ range: Range<Int>, to output: inout [UInt8]) {
+    private mutating func apply(_ sequence: Slice<UnsafeRawBufferPointer>, to output: inout ByteBuffer) {
         beginLine(&output)
-        output.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[range]))
-    }
-
-    private mutating func show(_ control: UInt32, in output: inout [UInt8]) {
-        beginLine(&output)
-        output.appendVisible(control: control)
-    }
-
-    private mutating func apply(_ sequence: Slice<UnsafeRawBufferPointer>, to output: inout [UInt8]) {
-        beginLine(&output)
-        output.append(contentsOf: sequence)
+        output.append(UnsafeRawBufferPointer(rebasing: sequence))
         let parameters = sequence.dropFirst(2).dropLast()
         let resets = parameters.first == nil || parameters.first == UInt8(ascii: "0")
         // Some programs only ever add; what is kept must not grow with them.
@@ -132,17 +115,21 @@ package struct OutputSanitizer {
         if parameters.contains(where: { $0 != UInt8(ascii: "0") }) { colors.append(contentsOf: sequence) }
     }
 
-    private mutating func beginLine(_ output: inout [UInt8]) {
+    @inline(__always)
+    private mutating func beginLine(_ output: inout ByteBuffer) {
         followsCarriageReturn = false
-        guard isAtLineStart else { return }
-        output.append(contentsOf: mark)
-        output.append(contentsOf: colors)
+        if isAtLineStart { writeMark(&output) }
+    }
+
+    private mutating func writeMark(_ output: inout ByteBuffer) {
+        output.append(mark)
+        if !colors.isEmpty { output.append(colors) }
         isAtLineStart = false
     }
 
-    private mutating func breakLine(_ output: inout [UInt8]) {
-        if isAtLineStart { output.append(contentsOf: mark) }
-        if !colors.isEmpty { output.append(contentsOf: "\u{1B}[0m".utf8) }
+    private mutating func breakLine(_ output: inout ByteBuffer) {
+        if isAtLineStart { output.append(mark) }
+        if !colors.isEmpty { output.append(literal: "\u{1B}[0m") }
         output.append(UInt8(ascii: "\n"))
         isAtLineStart = true
     }

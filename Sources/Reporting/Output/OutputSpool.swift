@@ -1,7 +1,8 @@
+package import Basics
 internal import Glibc
 
-/// Keeps what a step writes until it can be shown: the first part in memory, more than that in a file that has no name,
-/// so that no end of flowrun leaves it behind.
+/// Keeps what a step writes until it can be shown: while it is small in memory, then in a file that has no name, so that
+/// no end of flowrun leaves it behind.
 package final class OutputSpool {
     /// Bytes kept in memory, and written to the file at a time.
     private static let memoryLimit = 32 * 1024
@@ -10,10 +11,6 @@ package final class OutputSpool {
     private var memory: [UInt8] = []
     private var file: Int32?
     private var fileSize = 0
-    /// Why the file could not be made, written or read; everything since then was let go.
-    package private(set) var failure: Int32?
-    /// Bytes let go after a failure.
-    package private(set) var lost = 0
 
     /// `directory` is where the file is made once it is needed.
     package init(directory: String) {
@@ -24,63 +21,71 @@ package final class OutputSpool {
         if let file { close(file) }
     }
 
-    package func append(_ bytes: [UInt8]) {
-        if failure == nil, memory.count + bytes.count > Self.memoryLimit { spill() }
-        if failure == nil, bytes.count <= Self.memoryLimit {
+    /// Whether everything is in memory.
+    package var isSmall: Bool { file == nil }
+
+    package var count: Int { fileSize + memory.count }
+
+    /// Throws where the file cannot be made or written: then nothing of `bytes` is kept, and all that was kept before
+    /// still is.
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        if memory.count + bytes.count <= Self.memoryLimit {
             memory.append(contentsOf: bytes)
-        } else if !write(bytes) {
-            lost += bytes.count
+            return
+        }
+        if !memory.isEmpty {
+            let failure = memory.withUnsafeBytes(write)
+            if let failure { throw failure }
+            memory.removeAll(keepingCapacity: true)
+        }
+        if bytes.count <= Self.memoryLimit {
+            memory.append(contentsOf: bytes)
+        } else if let failure = write(bytes) {
+            throw failure
         }
     }
 
-    /// Hands out everything in order, at most 64 KiB at a time.
-    package func forEachChunk(_ body: (UnsafeRawBufferPointer) -> Void) {
-        if let file {
-            withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) { buffer in
-                var offset = 0
-                while offset < fileSize {
-                    let count = pread(file, buffer.baseAddress, min(buffer.count, fileSize - offset), off_t(offset))
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else {
-                        failure = count < 0 ? errno : EIO
-                        lost += fileSize - offset
-                        return
-                    }
+    /// Hands out a piece that begins at `offset`, at most `limit` bytes, and returns its length; 0 at the end.
+    package func read(
+        from offset: Int, limit: Int, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(SystemError) -> Int {
+        guard let file, offset < fileSize else {
+            return memory.withUnsafeBytes { memory in
+                let rest = memory[min(offset - fileSize, memory.count)...].prefix(limit)
+                body(UnsafeRawBufferPointer(rebasing: rest))
+                return rest.count
+            }
+        }
+        var failure: SystemError?
+        let length = withUnsafeTemporaryAllocation(byteCount: min(limit, fileSize - offset), alignment: 16) { buffer in
+            while true {
+                let count = pread(file, buffer.baseAddress, buffer.count, off_t(offset))
+                if count > 0 {
                     body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    offset += count
+                    return count
                 }
-            }
-        }
-        memory.withUnsafeBytes(body)
-    }
-
-    /// Moves the memory's part to the file; on failure both stay as they are.
-    private func spill() {
-        guard !memory.isEmpty, write(memory) else { return }
-        memory.removeAll(keepingCapacity: true)
-    }
-
-    private func write(_ bytes: [UInt8]) -> Bool {
-        guard failure == nil, let file = openedFile() else { return false }
-        let written = bytes.withUnsafeBytes { bytes in
-            var offset = 0
-            while offset < bytes.count {
-                let count = pwrite(
-                    file, bytes.baseAddress! + offset, bytes.count - offset, off_t(fileSize + offset))
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                offset += count
+                failure = SystemError(count < 0 ? errno : EIO)
+                return 0
             }
-            return true
         }
-        if written { fileSize += bytes.count } else { failure = errno }
-        return written
+        if let failure { throw failure }
+        return length
     }
 
-    private func openedFile() -> Int32? {
+    /// Adds to the file; on failure it is as before.
+    private func write(_ bytes: UnsafeRawBufferPointer) -> SystemError? {
         if file == nil { file = openNameless() }
-        if file == nil { failure = errno }
-        return file
+        guard let file else { return .last }
+        var offset = 0
+        while offset < bytes.count {
+            let count = pwrite(file, bytes.baseAddress! + offset, bytes.count - offset, off_t(fileSize + offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return .last }
+            offset += count
+        }
+        fileSize += bytes.count
+        return nil
     }
 
     /// Not every file system knows `O_TMPFILE`; elsewhere the name lives for an instant.

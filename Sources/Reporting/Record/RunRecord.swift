@@ -1,3 +1,4 @@
+package import Basics
 package import RunEvents
 
 /// What is kept of a run for whoever asks later why something did not succeed: listens to the whole run, and writes one

@@ -1,3 +1,4 @@
+internal import Basics
 package import RunEvents
 
 /// Why a step or group is where it is: the answer of `flowrun why`, as text in the form of the log's error summary.
@@ -36,8 +37,8 @@ package struct StepReport: Sendable {
         }
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: false)
         var tail = outputTail
-        tail.withUTF8 { sanitizer.append(UnsafeRawBufferPointer($0), to: &text.bytes) }
-        sanitizer.finish(to: &text.bytes)
-        return String(decoding: text.bytes, as: UTF8.self)
+        tail.withUTF8 { sanitizer.append(UnsafeRawBufferPointer($0), to: &text.buffer) }
+        sanitizer.finish(to: &text.buffer)
+        return text.buffer.text
     }
 }

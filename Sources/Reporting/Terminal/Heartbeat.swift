@@ -1,9 +1,10 @@
+internal import Basics
 package import RunEvents
 
 /// A sign of life where there is no live region: one line after every 60 seconds in which nothing was written, because
 /// CI systems take silent jobs for dead.
 package final class Heartbeat: Reporter {
-    private static let patience = Duration.seconds(60)
+    private static let silence = Duration.seconds(60)
     private static let stepsNamed = 3
 
     private let sink: any RecordSink
@@ -30,11 +31,11 @@ package final class Heartbeat: Reporter {
     package func tick(at elapsed: Duration) -> Duration? {
         guard progress.steps > 0, !progress.hasEnded else { return nil }
         listen()
-        if elapsed - lastSign >= Self.patience {
+        if elapsed - lastSign >= Self.silence {
             lastSign = elapsed
             write(at: elapsed)
         }
-        return lastSign + Self.patience
+        return lastSign + Self.silence
     }
 
     fileprivate func noteRecord() {
@@ -58,7 +59,7 @@ package final class Heartbeat: Reporter {
         text.add(named.isEmpty ? ", nothing running" : ", running: ")
         text.add(list: named, of: progress.running.count, limit: Self.stepsNamed)
         text.newline()
-        text.bytes.withUnsafeBytes(sink.write)
+        text.buffer.withUnsafeBytes(sink.write)
     }
 }
 
@@ -75,5 +76,13 @@ private final class ListeningSink: RecordSink {
     func write(_ record: UnsafeRawBufferPointer) {
         heartbeat.noteRecord()
         sink.write(record)
+    }
+
+    func write(pulling source: @escaping RecordSource) {
+        let heartbeat = heartbeat
+        sink.write { take in
+            heartbeat.noteRecord()
+            return source(take)
+        }
     }
 }

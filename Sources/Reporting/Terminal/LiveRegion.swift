@@ -1,3 +1,4 @@
+internal import Basics
 package import RunEvents
 
 /// A few lines at the bottom of the terminal that say what runs, for how long, and what is left.
@@ -87,13 +88,13 @@ package final class LiveRegion: Reporter {
         text.add("\(progress.running.count) running, ")
         if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
         text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
-        var lines = [text.bytes]
+        var lines = [text.buffer.bytes]
         for (step, start) in progress.longestRunning(Self.linesOfSteps) {
             let time = TimeText.wholeSeconds(elapsed - start)
             text.removeAll()
             text.spaces(8 - time.utf8.count)
             text.add("\(time)  \(step)")
-            lines.append(text.bytes)
+            lines.append(text.buffer.bytes)
         }
         let more = progress.running.count - Self.linesOfSteps
         if more > 0 { lines.append(Array("          and \(more) more".utf8)) }
@@ -114,5 +115,15 @@ private final class ClearingSink: RecordSink {
     func write(_ record: UnsafeRawBufferPointer) {
         region.clear()
         sink.write(record)
+    }
+
+    func write(pulling source: @escaping RecordSource) {
+        let region = region
+        sink.write { take in
+            source { record in
+                region.clear()
+                take(record)
+            }
+        }
     }
 }

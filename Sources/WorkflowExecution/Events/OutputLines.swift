@@ -1,37 +1,55 @@
-/// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to.
+internal import Glibc
+
+/// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to. Copies only the
+/// line that is not finished yet.
 struct OutputLines {
     /// The longest line that is waited for.
     static let limit = 64 << 10
+    /// What is short enough to be copied behind an unfinished line, for one record instead of two.
+    private static let shortChunk = 4 << 10
 
     private var rest: [UInt8] = []
 
-    /// Calls `emit` with whole lines, at most one call; with a part of a line only where it reaches the limit.
-    mutating func append(_ bytes: UnsafeRawBufferPointer, emit: ([UInt8], _ isPartial: Bool) -> Void) {
-        if let last = bytes.lastIndex(of: 10) {
-            let count = last + 1
-            rest.append(contentsOf: bytes[..<count])
-            emit(take(), false)
-            rest.append(contentsOf: bytes[count...])
-        } else {
-            rest.append(contentsOf: bytes)
+    /// Calls `emit` with whole lines; with a part of a line only where it reaches the limit. What is emitted is valid
+    /// during the call.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
+        var bytes = bytes
+        if !rest.isEmpty, let end = Self.endOfFirstLine(in: bytes) {
+            let joined = bytes.count <= Self.shortChunk ? Self.endOfLastLine(in: bytes) ?? end : end
+            rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<joined]))
+            emitRest(isPartial: false, emit)
+            bytes = UnsafeRawBufferPointer(rebasing: bytes[joined...])
         }
-        if rest.count >= Self.limit { emit(take(upTo: Self.boundary(in: rest)), true) }
+        if rest.isEmpty, let end = Self.endOfLastLine(in: bytes) {
+            emit(UnsafeRawBufferPointer(rebasing: bytes[..<end]), false)
+            bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
+        }
+        rest.append(contentsOf: bytes)
+        if rest.count >= Self.limit {
+            let end = Self.boundary(in: rest)
+            rest.withUnsafeBytes { emit(UnsafeRawBufferPointer(rebasing: $0[..<end]), true) }
+            rest.removeFirst(end)
+        }
     }
 
     /// What is left at the end of the stream: a line without its end.
-    mutating func finish(emit: ([UInt8], _ isPartial: Bool) -> Void) {
-        if !rest.isEmpty { emit(take(), true) }
+    mutating func finish(emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
+        if !rest.isEmpty { emitRest(isPartial: true, emit) }
     }
 
-    private mutating func take() -> [UInt8] {
-        defer { rest = [] }
-        return rest
+    private mutating func emitRest(isPartial: Bool, _ emit: (UnsafeRawBufferPointer, Bool) -> Void) {
+        rest.withUnsafeBytes { emit($0, isPartial) }
+        // One long line must not keep its memory for the rest of the step.
+        rest.removeAll(keepingCapacity: rest.capacity <= Self.shortChunk)
     }
 
-    private mutating func take(upTo count: Int) -> [UInt8] {
-        let head = Array(rest[..<count])
-        rest.removeFirst(count)
-        return head
+    private static func endOfFirstLine(in bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let start = bytes.baseAddress, let found = memchr(start, 10, bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - start + 1
+    }
+
+    private static func endOfLastLine(in bytes: UnsafeRawBufferPointer) -> Int? {
+        bytes.lastIndex(of: 10).map { $0 + 1 }
     }
 
     /// Where the bytes can be cut without splitting a UTF-8 sequence; all of them where they are no UTF-8.
@@ -52,8 +70,9 @@ struct OutputTail {
 
     private var bytes: [UInt8] = []
 
-    mutating func append(_ new: [UInt8]) {
-        bytes.append(contentsOf: new.suffix(Self.limit))
+    mutating func append(_ new: UnsafeRawBufferPointer) {
+        if new.count >= Self.limit { bytes.removeAll(keepingCapacity: true) }
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: new.suffix(Self.limit)))
         if bytes.count > 4 * Self.limit { bytes.removeFirst(bytes.count - Self.limit) }
     }
 

@@ -2,30 +2,30 @@
 package enum Timestamp {
     /// The same to the second and without the zone: `2026-01-31T23:59:59`. gmtime(3) would read the zone files.
     package static func text(secondsSince1970: Int64) -> String {
-        var bytes: [UInt8] = []
-        append(microseconds: secondsSince1970 * 1_000_000, to: &bytes)
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+        var buffer = ByteBuffer(capacity: 32)
+        append(microseconds: secondsSince1970 * 1_000_000, to: &buffer)
+        return buffer.withUnsafeBytes { String(decoding: $0.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self) }
     }
 
     /// `microseconds` since 1970; years 0000 to 9999, which four digits can say.
-    static func append(microseconds: Int64, to bytes: inout [UInt8]) {
+    package static func append(microseconds: Int64, to buffer: inout ByteBuffer) {
         let (days, ofDay) = floorDivide(microseconds, by: 86_400_000_000)
         let (year, month, day) = civilDate(daysSince1970: days)
         let (seconds, fraction) = floorDivide(ofDay, by: 1_000_000)
-        bytes.appendDecimal(UInt(clamping: year), padding: 4)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(UInt(month), padding: 2)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(UInt(day), padding: 2)
-        bytes.append(UInt8(ascii: "T"))
-        bytes.appendDecimal(UInt(seconds / 3600), padding: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDecimal(UInt(seconds / 60 % 60), padding: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDecimal(UInt(seconds % 60), padding: 2)
-        bytes.append(UInt8(ascii: "."))
-        bytes.appendDecimal(UInt(fraction), padding: 6)
-        bytes.append(UInt8(ascii: "Z"))
+        buffer.append(decimal: UInt(clamping: year), padding: 4)
+        buffer.append(UInt8(ascii: "-"))
+        buffer.append(decimal: UInt(month), padding: 2)
+        buffer.append(UInt8(ascii: "-"))
+        buffer.append(decimal: UInt(day), padding: 2)
+        buffer.append(UInt8(ascii: "T"))
+        buffer.append(decimal: UInt(seconds / 3600), padding: 2)
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(decimal: UInt(seconds / 60 % 60), padding: 2)
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(decimal: UInt(seconds % 60), padding: 2)
+        buffer.append(UInt8(ascii: "."))
+        buffer.append(decimal: UInt(fraction), padding: 6)
+        buffer.append(UInt8(ascii: "Z"))
     }
 
     /// The Gregorian date, by eras of 400 years that start on 1 March, so that the leap day comes last.

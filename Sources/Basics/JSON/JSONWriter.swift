@@ -11,24 +11,31 @@
 /// line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the order
 /// of the calls; their names are literals, or written with `key(_:)`, and the caller answers for using each once. A call
 /// allocates only when the buffer has to grow.
-package struct JSONWriter {
-    /// What has been written since the last `removeAll()`.
-    package private(set) var bytes: [UInt8] = []
+package struct JSONWriter: ~Copyable {
+    private var buffer: ByteBuffer
     private var needsComma = false
 
-    package init(capacity: Int = 4096) {
-        bytes.reserveCapacity(capacity)
+    package init(capacity: Int = 4096) { buffer = ByteBuffer(capacity: capacity) }
+
+    /// A copy of what has been written since the last `removeAll()`.
+    package var bytes: [UInt8] { buffer.bytes }
+
+    /// The same as a text.
+    package var text: String { buffer.text }
+
+    package borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        buffer.withUnsafeBytes(body)
     }
 
     /// Empties the buffer and keeps its memory.
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        buffer.removeAll()
         needsComma = false
     }
 
     /// Ends a record.
     package mutating func newline() {
-        bytes.append(UInt8(ascii: "\n"))
+        buffer.append(UInt8(ascii: "\n"))
         needsComma = false
     }
 
@@ -75,7 +82,7 @@ package struct JSONWriter {
     package mutating func value(_ boolean: Bool?) {
         guard let boolean else { return null() }
         separate()
-        bytes.append(literal: boolean ? "true" : "false")
+        buffer.append(literal: boolean ? "true" : "false")
         needsComma = true
     }
 
@@ -90,9 +97,9 @@ package struct JSONWriter {
     /// A string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in `String(decoding:)`.
     package mutating func value(repairing raw: UnsafeRawBufferPointer) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        JSONEscaping.append(raw, to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(jsonText: raw)
+        buffer.append(UInt8(ascii: "\""))
         needsComma = true
     }
 
@@ -100,13 +107,13 @@ package struct JSONWriter {
     package mutating func value(json text: String) {
         separate()
         var text = text
-        text.withUTF8 { JSONEscaping.appendWritten(UnsafeRawBufferPointer($0), to: &bytes) }
+        text.withUTF8 { buffer.append(json: UnsafeRawBufferPointer($0)) }
         needsComma = true
     }
 
     package mutating func null() {
         separate()
-        bytes.append(literal: "null")
+        buffer.append(literal: "null")
         needsComma = true
     }
 
@@ -138,16 +145,20 @@ package struct JSONWriter {
     }
 
     package mutating func field(_ key: StaticString, repairing raw: [UInt8]) {
+        raw.withUnsafeBytes { field(key, repairing: $0) }
+    }
+
+    package mutating func field(_ key: StaticString, repairing raw: UnsafeRawBufferPointer) {
         name(key)
-        raw.withUnsafeBytes { value(repairing: $0) }
+        value(repairing: raw)
     }
 
     /// A time in UTC as RFC 3339 with microseconds, counted from 1970.
-    mutating func timestamp(_ key: StaticString, microseconds: Int64) {
+    package mutating func timestamp(_ key: StaticString, microseconds: Int64) {
         name(key)
-        bytes.append(UInt8(ascii: "\""))
-        Timestamp.append(microseconds: microseconds, to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
+        Timestamp.append(microseconds: microseconds, to: &buffer)
+        buffer.append(UInt8(ascii: "\""))
         needsComma = true
     }
 
@@ -160,7 +171,7 @@ package struct JSONWriter {
     package mutating func key(_ key: String) {
         separate()
         appendQuoted(key)
-        bytes.append(UInt8(ascii: ":"))
+        buffer.append(UInt8(ascii: ":"))
     }
 
     // MARK: Pieces
@@ -168,40 +179,39 @@ package struct JSONWriter {
     /// The names of our formats need no escapes.
     private mutating func name(_ key: StaticString) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(literal: key)
-        bytes.append(literal: "\":")
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(literal: key)
+        buffer.append(literal: "\":")
     }
 
     private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
         separate()
-        bytes.append(open)
+        buffer.append(open)
         body(&self)
-        bytes.append(close)
+        buffer.append(close)
         needsComma = true
     }
 
     private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { buffer.append(UInt8(ascii: ",")) }
         needsComma = false
     }
 
     private mutating func appendQuoted(_ string: String) {
         var string = string
-        bytes.append(UInt8(ascii: "\""))
-        string.withUTF8 { JSONEscaping.append(UnsafeRawBufferPointer($0), to: &bytes) }
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
+        string.withUTF8 { buffer.append(jsonText: UnsafeRawBufferPointer($0)) }
+        buffer.append(UInt8(ascii: "\""))
     }
 
     private mutating func append(_ integer: Int) {
-        if integer < 0 { bytes.append(UInt8(ascii: "-")) }
-        bytes.appendDecimal(integer.magnitude)
+        buffer.append(integer)
     }
 
     private mutating func append(_ seconds: Duration) {
         let (whole, attoseconds) = seconds.components
-        if whole < 0 || attoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
-        bytes.appendDecimal(UInt(whole.magnitude))
+        if whole < 0 || attoseconds < 0 { buffer.append(UInt8(ascii: "-")) }
+        buffer.append(decimal: UInt(whole.magnitude))
         var fraction = UInt(attoseconds.magnitude / 1_000_000_000_000)
         guard fraction > 0 else { return }
         var digits = 6
@@ -209,7 +219,7 @@ package struct JSONWriter {
             fraction /= 10
             digits -= 1
         }
-        bytes.append(UInt8(ascii: "."))
-        bytes.appendDecimal(fraction, padding: digits)
+        buffer.append(UInt8(ascii: "."))
+        buffer.append(decimal: fraction, padding: digits)
     }
 }

@@ -1,5 +1,6 @@
+import Basics
+import FlowrunTestSupport
 import Foundation
-import Reporting
 import Testing
 
 @Suite struct JSONWriterTests {

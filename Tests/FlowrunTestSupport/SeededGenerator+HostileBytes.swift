@@ -1,21 +1,6 @@
-/// SplitMix64, so that a failing property test fails again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// Bytes of a kind that finds mistakes: pieces of escape sequences, of UTF-8 and of line ends are common.
-    mutating func hostileBytes(upTo count: Int) -> [UInt8] {
+    package mutating func hostileBytes(upTo count: Int) -> [UInt8] {
         let pieces: [[UInt8]] = [
             Array("plain text".utf8), Array("\u{1B}[31m".utf8), Array("\u{1B}[0m".utf8), Array("\u{1B}[2J".utf8),
             Array("\u{1B}[K".utf8), Array("\u{1B}]0;title\u{07}".utf8), [0x1B], [0x0D], [0x0A], [0x0D, 0x0A],

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@testable import Reporting
+@testable import Basics
 
 @Suite struct TimestampTests {
     private func written(_ microseconds: Int64) -> String {
-        var bytes: [UInt8] = []
-        Timestamp.append(microseconds: microseconds, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        var buffer = ByteBuffer()
+        Timestamp.append(microseconds: microseconds, to: &buffer)
+        return buffer.text
     }
 
     @Test(arguments: [

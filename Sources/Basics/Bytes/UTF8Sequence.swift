@@ -1,5 +1,5 @@
 /// What stands at one offset of bytes that may be UTF-8.
-enum UTF8Sequence: Equatable {
+package enum UTF8Sequence: Equatable {
     case scalar(UInt32, length: Int)
     /// The longest start of a well-formed sequence (or one byte) that does not go on as it should; becomes one U+FFFD.
     case illFormed(length: Int)
@@ -7,17 +7,17 @@ enum UTF8Sequence: Equatable {
     case incomplete(length: Int)
 
     /// U+FFFD in UTF-8.
-    static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
+    package static var replacement: StaticString { "\u{FFFD}" }
 
     /// How many bytes it covers; at least 1.
-    var length: Int {
+    package var length: Int {
         switch self {
         case .scalar(_, let length), .illFormed(let length), .incomplete(let length): length
         }
     }
 
     /// `offset` lies inside `bytes`. Follows table 3-7 of the Unicode standard: no overlong forms, no surrogates.
-    init(in bytes: UnsafeRawBufferPointer, at offset: Int) {
+    package init(in bytes: UnsafeRawBufferPointer, at offset: Int) {
         let first = bytes[offset]
         var second: ClosedRange<UInt8> = 0x80...0xBF
         let length: Int
@@ -52,5 +52,24 @@ enum UTF8Sequence: Equatable {
             scalar = scalar << 6 | UInt32(byte & 0x3F)
         }
         self = .scalar(scalar, length: length)
+    }
+
+    /// The length of the well-formed scalar that begins with the byte at `offset`, which is not ASCII; 0 where there is
+    /// none, where it is a control character (C1), or where the bytes end too early.
+    @inline(__always)
+    package static func lengthOfText(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
+        let first = bytes[offset]
+        let left = bytes.count &- offset
+        guard first >= 0xC2, first <= 0xF4, left > 1 else { return 0 }
+        let second = bytes[offset &+ 1]
+        guard second & 0xC0 == 0x80 else { return 0 }
+        if first < 0xE0 { return first > 0xC2 || second >= 0xA0 ? 2 : 0 }
+        guard left > 2, bytes[offset &+ 2] & 0xC0 == 0x80 else { return 0 }
+        if first < 0xF0 {
+            // No overlong forms, no surrogates.
+            return first == 0xE0 && second < 0xA0 || first == 0xED && second >= 0xA0 ? 0 : 3
+        }
+        guard left > 3, bytes[offset &+ 3] & 0xC0 == 0x80 else { return 0 }
+        return first == 0xF0 && second < 0x90 || first == 0xF4 && second >= 0x90 ? 0 : 4
     }
 }

@@ -1,0 +1,212 @@
+internal import Glibc
+
+/// Growing memory for bytes on their way out: a record, a line, a block. Emptied and filled again, it allocates only
+/// while it has not yet met its longest content.
+///
+/// Unlike an array it has one owner, so that a byte costs a store and no look at who else may hold it.
+package struct ByteBuffer: ~Copyable {
+    private var base: UnsafeMutableRawPointer
+    private var capacity: Int
+    package private(set) var count = 0
+
+    package init(capacity: Int = 4096) {
+        self.capacity = max(capacity, 64)
+        base = .allocate(byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit { base.deallocate() }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// A copy of the content.
+    package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    /// The content as text, ill-formed UTF-8 repaired.
+    package var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+
+    package borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// Empties the buffer. Memory beyond `limit` is given back, so that one very long record does not keep it for good.
+    package mutating func removeAll(keepingAtMost limit: Int = 512 << 10) {
+        count = 0
+        guard capacity > limit else { return }
+        base.deallocate()
+        capacity = limit
+        base = .allocate(byteCount: limit, alignment: 16)
+    }
+
+    /// Makes room for that many bytes more.
+    @inline(__always)
+    package mutating func reserve(_ more: Int) {
+        if capacity - count < more { grow(by: more) }
+    }
+
+    @inline(never)
+    private mutating func grow(by more: Int) {
+        let wanted = max(capacity * 2, count + more)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
+        larger.copyMemory(from: base, byteCount: count)
+        base.deallocate()
+        base = larger
+        capacity = wanted
+    }
+
+    // MARK: Appending
+
+    @inline(__always)
+    package mutating func append(_ byte: UInt8) {
+        reserve(1)
+        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count += 1
+    }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        memcpy(base + count, source, bytes.count)
+        count += bytes.count
+    }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
+    /// Text as it is, control characters and all.
+    package mutating func append(raw text: String) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Text that stands in the program.
+    @inline(__always)
+    package mutating func append(literal text: StaticString) {
+        append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    package mutating func append(repeating byte: UInt8, count more: Int) {
+        guard more > 0 else { return }
+        reserve(more)
+        memset(base + count, Int32(byte), more)
+        count += more
+    }
+
+    /// Makes room in front of what has been appended since `start`, for text that ends in a column.
+    package mutating func insert(repeating byte: UInt8, count more: Int, at start: Int) {
+        guard more > 0 else { return }
+        reserve(more)
+        memmove(base + start + more, base + start, count - start)
+        memset(base + start, Int32(byte), more)
+        count += more
+    }
+
+    /// The decimal digits of `number`, with zeros in front up to `padding` digits (at most 20).
+    package mutating func append(decimal number: UInt, padding: Int = 1) {
+        reserve(20)
+        var digits = 1
+        var bound: UInt = 10
+        while digits < padding || digits < 20 && number >= bound {
+            digits += 1
+            bound = digits < 20 ? bound &* 10 : bound
+        }
+        var rest = number
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            let letter = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+            base.storeBytes(of: letter, toByteOffset: place, as: UInt8.self)
+            rest = quotient
+        }
+        count += digits
+    }
+
+    package mutating func append(_ number: Int) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        append(decimal: number.magnitude)
+    }
+
+    /// The lowest `digits` hexadecimal digits of `number`, in lower case.
+    package mutating func append(hexadecimal number: UInt32, digits: Int) {
+        for place in stride(from: digits - 1, through: 0, by: -1) {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt32(4 * place) & 0xF)
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+
+    // MARK: Copying what needs no care
+
+    /// Bytes that end a run that can be copied as it is. Both kinds end at control characters, DEL and all that is not
+    /// ASCII.
+    package enum Care {
+        case unprintable
+        /// Also at a quote and a backslash.
+        case json
+    }
+
+    /// Copies from `source` up to the first byte that needs care, sixteen bytes at a time; returns that byte's offset, or
+    /// the count of `source`.
+    @inline(__always)
+    package mutating func copyPlain(_ source: UnsafeRawBufferPointer, from start: Int, until care: Care) -> Int {
+        let length = source.count - start
+        guard length > 0, let first = source.baseAddress else { return start }
+        // What is copied beyond the run stands where the next bytes will.
+        reserve(length + 16)
+        let from = first + start
+        let to = base + count
+        var offset = 0
+        while offset &+ 16 <= length {
+            let block = from.loadUnaligned(fromByteOffset: offset, as: SIMD16<Int8>.self)
+            to.storeBytes(of: block, toByteOffset: offset, as: SIMD16<Int8>.self)
+            // Signed: what is not ASCII is negative, and DEL becomes so.
+            var found = unsafeBitCast((block &+ 1) .< Self.blank, to: SIMD2<UInt64>.self)
+            if care == .json {
+                // Of ASCII nothing else than the byte itself becomes less than 1.
+                found |= unsafeBitCast((block ^ Self.quote) .< Self.one, to: SIMD2<UInt64>.self)
+                found |= unsafeBitCast((block ^ Self.backslash) .< Self.one, to: SIMD2<UInt64>.self)
+            }
+            if found[0] | found[1] != 0 {
+                offset &+=
+                    found[0] != 0 ? found[0].trailingZeroBitCount / 8 : 8 &+ found[1].trailingZeroBitCount / 8
+                count &+= offset
+                return start &+ offset
+            }
+            offset &+= 16
+        }
+        while offset < length {
+            let byte = from.load(fromByteOffset: offset, as: UInt8.self)
+            if byte &- 0x20 >= 0x5F { break }
+            if care == .json, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            to.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+            offset &+= 1
+        }
+        count &+= offset
+        return start &+ offset
+    }
+
+    /// 0x20 and the one that is added before comparing.
+    private static var blank: SIMD16<Int8> { SIMD16(repeating: 0x21) }
+    private static var one: SIMD16<Int8> { SIMD16(repeating: 1) }
+    private static var quote: SIMD16<Int8> { SIMD16(repeating: 0x22) }
+    private static var backslash: SIMD16<Int8> { SIMD16(repeating: 0x5C) }
+
+    /// Copies a run of well-formed scalars from U+00A0 on; returns where it ends. Stops also before U+2028 and U+2029
+    /// where `lineSeparators` are to be kept out.
+    @inline(__always)
+    package mutating func copyScalars(
+        _ source: UnsafeRawBufferPointer, from start: Int, lineSeparators: Bool = true
+    ) -> Int {
+        var offset = start
+        while offset < source.count, source[offset] >= 0x80 {
+            let length = UTF8Sequence.lengthOfText(in: source, at: offset)
+            guard length > 0 else { break }
+            if !lineSeparators, length == 3, source[offset] == 0xE2, source[offset + 1] == 0x80,
+                source[offset + 2] | 1 == 0xA9
+            {
+                break
+            }
+            offset &+= length
+        }
+        if offset > start { append(UnsafeRawBufferPointer(rebasing: source[start..<offset])) }
+        return offset
+    }
+}

@@ -1,0 +1,65 @@
+import FlowrunTestSupport
+import Testing
+
+@testable import WorkflowExecution
+
+struct OutputLinesTests {
+    private struct Piece: Equatable {
+        let bytes: [UInt8]
+        let isPartial: Bool
+    }
+
+    private func pieces(_ chunks: [[UInt8]]) -> [Piece] {
+        var lines = OutputLines()
+        var pieces: [Piece] = []
+        for chunk in chunks {
+            chunk.withUnsafeBytes { lines.append($0) { pieces.append(Piece(bytes: Array($0), isPartial: $1)) } }
+        }
+        lines.finish { pieces.append(Piece(bytes: Array($0), isPartial: $1)) }
+        return pieces
+    }
+
+    private func pieces(_ chunks: [String]) -> [String] {
+        pieces(chunks.map { Array($0.utf8) }).map {
+            String(decoding: $0.bytes, as: UTF8.self) + ($0.isPartial ? "…" : "")
+        }
+    }
+
+    @Test func `whole lines are one piece, an unfinished one waits for its end`() {
+        #expect(pieces(["a\nb\nc", "d", "e\nf\n"]) == ["a\nb\n", "cde\nf\n"])
+        #expect(pieces(["a\nb"]) == ["a\n", "b…"])
+        #expect(pieces(["", "\n", ""]) == ["\n"])
+        #expect(pieces([""]) == [])
+    }
+
+    @Test func `a long chunk is handed on as it is, behind the line it completes`() {
+        let long = String(repeating: "long\n", count: 2000)
+        #expect(pieces(["begin", "end\n" + long + "rest"]) == ["beginend\n", long, "rest…"])
+    }
+
+    @Test func `a line beyond the limit comes in parts, cut between characters`() {
+        let line = String(repeating: "é", count: OutputLines.limit)
+        let found = pieces([Array("x\(line)".utf8), Array("\n".utf8)])
+        #expect(found.dropLast().allSatisfy { $0.isPartial && String(validating: $0.bytes, as: UTF8.self) != nil })
+        #expect(found.flatMap(\.bytes) == Array("x\(line)\n".utf8))
+    }
+
+    @Test func `joined pieces are what was written, however it is cut, and every whole piece ends a line`() {
+        var random = SeededGenerator(seed: 21)
+        for _ in 0..<500 {
+            let bytes = (0..<Int.random(in: 0...20_000, using: &random)).map { _ in
+                Bool.random(using: &random) ? UInt8(ascii: "x") : UInt8.random(in: 0...20, using: &random)
+            }
+            var chunks: [[UInt8]] = []
+            var start = 0
+            while start < bytes.count {
+                let end = min(bytes.count, start + Int.random(in: 1...6000, using: &random))
+                chunks.append(Array(bytes[start..<end]))
+                start = end
+            }
+            let found = pieces(chunks)
+            #expect(found.flatMap(\.bytes) == bytes)
+            #expect(found.dropLast().allSatisfy { !$0.isPartial && $0.bytes.last == 10 })
+        }
+    }
+}
