@@ -3,6 +3,7 @@ internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel
+internal import WorkflowPlanning
 
 /// One attempt of one step: from the command to the process, what it writes, what it hands on, and how it ended.
 @EventLoopActor
@@ -20,7 +21,7 @@ final class StepAttempt {
     /// How the process ended; nil where there was none.
     private(set) var ending: ProcessEnding?
     /// Why there was no process, or why what it handed on cannot be taken.
-    private(set) var refusal: Refusal?
+    private(set) var error: StepError?
     /// What it hands on; only after a success.
     private(set) var outputs: [Value.Field] = []
     private(set) var standardOutput: [UInt8]?
@@ -36,8 +37,6 @@ final class StepAttempt {
     /// What was started, for the words of an error.
     private var program = ""
     private var folder: String?
-    private var killSignal = SIGTERM
-    private var grace = Duration.zero
     private var streams: (output: StepStream, error: StepStream)
     /// `$FLOWRUN_OUTPUT`; nil where the step declares no output that comes from it.
     private var outputFile: String?
@@ -62,8 +61,8 @@ final class StepAttempt {
         self.row = row
         self.number = number
         self.runner = runner
-        step = runner.book.id(row)
-        round = runner.round(of: row)
+        step = runner.plan.nodes[row].id
+        round = runner.state.round(of: row)
         began = runner.clock.now
         streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))
         if runner.keepsStandardOutput(of: row) || declarations.contains(where: \.isOfStandardOutput) {
@@ -74,7 +73,14 @@ final class StepAttempt {
     /// Whether standard output goes through a pipe of its own: somebody reads it.
     private var separatesStreams: Bool { standardOutput != nil }
 
-    private var declarations: [OutputDeclaration] { runner.book.settings(of: row)?.outputs ?? [] }
+    private var declarations: [OutputDeclaration] { runner.plan.settings(of: row)?.outputs ?? [] }
+
+    /// What the log tells of it at its end.
+    var end: RunState.AttemptEnd {
+        RunState.AttemptEnd(
+            number: number, hasStarted: hasStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
+            tail: tail)
+    }
 
     /// Since the attempt began.
     var duration: Duration { began.duration(to: runner.clock.now) }
@@ -86,14 +92,9 @@ final class StepAttempt {
         do {
             let words = try runner.builder.words(of: row)
             if declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
-            let settings = try runner.builder.settings(
-                of: row, attempt: number, adding: outputFile.map { [("FLOWRUN_OUTPUT", $0)] } ?? [])
-            killSignal = settings.killSignal.number
-            grace = settings.grace
-            launch = Launch(
-                command: try runner.builder.command(
-                    for: row, words, with: settings, separatesStreams: separatesStreams),
-                words: words)
+            let command = try runner.builder.command(
+                for: row, words, attempt: number, outputFile: outputFile, separatesStreams: separatesStreams)
+            launch = Launch(command: command, words: words)
         } catch {
             return fail(error)
         }
@@ -116,7 +117,7 @@ final class StepAttempt {
         do {
             process = try runner.spawner.start(launch.command, for: self)
         } catch {
-            return noteRefusal(error, of: launch)
+            return launchFailed(error, launch)
         }
         self.process = process
         program = launch.command.arguments.first ?? ""
@@ -127,17 +128,18 @@ final class StepAttempt {
             .stepStarted(
                 StepStarted(
                     step: step, attempt: number, pid: process.pid, command: masked(launch.words),
-                    line: runner.book.line(of: row), item: runner.book.item(of: row).map(runner.options.secrets.masked),
+                    line: runner.plan.line(of: row),
+                    item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
                     view: runner.view(of: row))))
         if launch.refusedSince != nil { runner.send(.launched(OperationID(row: row))) }
     }
 
-    private func noteRefusal(_ error: SpawnError, of launch: Launch) {
+    private func launchFailed(_ error: SpawnError, _ launch: Launch) {
         let now = runner.clock.now
         let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
         let since = launch.refusedSince ?? now
         guard isPassing, since.duration(to: now) < Self.launchWindow else {
-            return fail(Refusal(error, of: launch.command, isOutOfProcesses: isPassing))
+            return fail(StepError(error, of: launch.command, isOutOfProcesses: isPassing))
         }
         // Its limit of time is for the process, and there is none.
         if launch.refusedSince == nil { runner.send(.delayed(OperationID(row: row))) }
@@ -154,7 +156,8 @@ final class StepAttempt {
     /// Ends the attempt, with the step's own signal and grace; where there is no process yet, at once.
     func stop() {
         guard launch != nil else {
-            process?.terminate(with: killSignal, grace: grace)
+            let plan = runner.plan
+            process?.terminate(with: plan.killSignal(of: row).number, grace: plan.grace(of: row))
             return
         }
         if let timer = launch?.timer { runner.clock.cancel(timer) }
@@ -173,8 +176,8 @@ final class StepAttempt {
     /// An attempt that is never to begin.
     func giveUp() { end(isSuccess: false) }
 
-    private func fail(_ refusal: Refusal) {
-        self.refusal = refusal
+    private func fail(_ error: StepError) {
+        self.error = error
         end(isSuccess: false)
     }
 
@@ -186,9 +189,9 @@ final class StepAttempt {
         runner.attemptHasEnded(self, isSuccess: isSuccess)
     }
 
-    private func takeOutputs() throws(Refusal) -> [Value.Field] {
+    private func takeOutputs() throws(StepError) -> [Value.Field] {
         if isOverfull {
-            throw Refusal("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output)
+            throw StepError("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output)
         }
         let declarations = declarations
         guard !declarations.isEmpty else { return [] }
@@ -198,7 +201,7 @@ final class StepAttempt {
             return try declarations.values(
                 inFile: written, standardOutput: standardOutput ?? [], hiding: runner.options.secrets)
         } catch {
-            throw Refusal(error.message, kind: .output)
+            throw StepError(error.message, kind: .output)
         }
     }
 
@@ -263,8 +266,8 @@ extension StepAttempt: ProcessObserver {
         streams.output.finish { write($0, $1, to: separatesStreams ? .stdout : .output) }
         streams.error.finish { write($0, $1, to: .stderr) }
         if case .notStarted(let error) = ending.status {
-            let message = Refusal.describe(error, program: program, folder: folder)
-            return fail(Refusal(message, errno: error.errno))
+            let message = StepError.describe(error, program: program, folder: folder)
+            return fail(StepError(message, errno: error.errno))
         }
         self.ending = ending
         guard ending.status == .exited(0) else { return end(isSuccess: false) }
@@ -291,5 +294,19 @@ extension ExitStatus {
             // As a shell would say it.
             case .notStarted: .exited(127)
             }
+    }
+}
+
+extension KillSignal {
+    fileprivate var number: Int32 {
+        switch self {
+        case .term: SIGTERM
+        case .int: SIGINT
+        case .hup: SIGHUP
+        case .quit: SIGQUIT
+        case .usr1: SIGUSR1
+        case .usr2: SIGUSR2
+        case .kill: SIGKILL
+        }
     }
 }

@@ -15,17 +15,17 @@ package enum CancelAnswer: Sendable, Hashable {
     case unknown(suggestion: String?)
 }
 
-/// Steering a live run. All of it answers at once, before the scheduler has come to what is asked: its events say when
+/// ControlState a live run. All of it answers at once, before the scheduler has come to what is asked: its events say when
 /// it has.
 extension WorkflowRunner {
     /// Lets nothing new start. Running steps go on, unless they are to stand still too (`freezing`), and with them all
     /// limits of time. Returns false where neither changes anything.
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
-        let isNew = steering.pause(by: source)
+        let isNew = control.pause(by: source)
         if isNew { send(.suspend) }
-        guard freezing, !steering.isFrozen else { return isNew }
-        steering.isFrozen = true
+        guard freezing, !control.isFrozen else { return isNew }
+        control.isFrozen = true
         freezeTime()
         freezeSteps()
         return true
@@ -34,7 +34,7 @@ extension WorkflowRunner {
     /// Ends a pause, and lets frozen steps go on. Returns false where the run is not paused.
     @discardableResult
     package func resume(by source: String) -> Bool {
-        guard steering.resume(by: source) else { return false }
+        guard control.resume(by: source) else { return false }
         unfreeze()
         send(.resume)
         return true
@@ -43,22 +43,22 @@ extension WorkflowRunner {
     /// Ends a step or a group by its id, or with nil the whole run, as a first signal would.
     package func cancel(_ id: String?) -> CancelAnswer {
         guard let id else { return cancelAll() }
-        guard let row = book.row(ofID: id) else { return .unknown(suggestion: suggestion(for: id)) }
+        guard let row = plan.row(ofID: id) else { return .unknown(suggestion: suggestion(for: id)) }
         if let outcome = outcome(of: row) { return .hasEnded(outcome) }
         // What is done at the end of everything goes on when everything is cancelled, and can be cancelled then.
-        guard !steering.isStopping || book.plan.isInHook(row), !tracer.hasRequest(around: row) else {
+        guard !control.isStopping || plan.isInHook(row), !state.hasRequest(around: row) else {
             return .isEndingAlready
         }
-        tracer.noteRequest(for: row, Self.request)
+        state.noteRequest(for: row, Self.request)
         send(.cancel(OperationID(row: row)))
         return .accepted
     }
 
     private func cancelAll() -> CancelAnswer {
         if let outcome = outcome(of: 0) { return .hasEnded(outcome) }
-        guard !steering.isStopping else { return .isEndingAlready }
-        steering.isStopping = true
-        tracer.noteRequest(for: 0, Self.request)
+        guard !control.isStopping else { return .isEndingAlready }
+        control.isStopping = true
+        state.noteRequest(for: 0, Self.request)
         send(.cancel(.root))
         return .accepted
     }
@@ -67,59 +67,59 @@ extension WorkflowRunner {
 
     /// Lets `jobs` steps, at least 1, run at once from here on; where more do, they go on.
     package func setJobs(_ jobs: Int, by source: String) {
-        steering.jobs = jobs
+        control.jobs = jobs
         send(.width(jobs))
         recorder.record(.runJobs(jobs: jobs, source: source))
     }
 
     /// Whether nothing new is to start for now.
-    var isPaused: Bool { steering.isPaused }
+    var isPaused: Bool { control.isPaused }
 
     /// Whether the whole run has been asked to end.
-    package var isStopping: Bool { steering.isStopping }
+    package var isStopping: Bool { control.isStopping }
 
     /// O(rows).
     package var status: RunStatus {
-        let steps = book.plan.nodes.indices.filter { book.plan.nodes[$0].role == .step }
+        let steps = plan.nodes.indices.filter(plan.isStep)
         let running = attempts.values.filter { !$0.isOver }.sorted { ($1.duration, $0.row) < ($0.duration, $1.row) }
         return RunStatus(
-            run: options.run, file: book.workflow.file.name, name: book.workflow.name, elapsed: recorder.elapsed,
-            jobs: steering.jobs, steps: steps.count, isPaused: steering.isPaused, isStopping: steering.isStopping,
-            counts: ledger.counts,
+            run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, elapsed: recorder.elapsed,
+            jobs: control.jobs, steps: steps.count, isPaused: control.isPaused, isStopping: control.isStopping,
+            counts: state.counts,
             running: running.map { attempt in
                 RunStatus.RunningStep(
                     step: attempt.step, attempt: attempt.number, duration: attempt.duration, state: state(of: attempt),
                     pid: attempt.process?.pid)
             },
             waiting: steps.filter { outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
-                .map { book.plan.nodes[$0].id })
+                .map { plan.nodes[$0].id })
     }
 
     private func state(of attempt: StepAttempt) -> RunStatus.RunningStep.State {
         if attempt.process?.isStopping ?? false { return .stopping }
-        return steering.isFrozen ? .frozen : .running
+        return control.isFrozen ? .frozen : .running
     }
 
     /// nil before the end.
-    private func outcome(of row: Int) -> StepOutcome? { results.outcome(of: row).map { StepOutcome($0) } }
+    private func outcome(of row: Int) -> StepOutcome? { state.outcome(of: row).map { StepOutcome($0) } }
 
     /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
     package func progress(of id: String) -> StepProgress? {
-        guard let row = book.row(ofID: id) else { return nil }
+        guard let row = plan.row(ofID: id) else { return nil }
         if let outcome = outcome(of: row) { return .ended(outcome) }
         if let attempt = attempts[row], !attempt.isOver { return .running(attempt: attempt.number) }
-        let awaited = book.plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }
-        return .waiting(for: awaited.map { book.plan.nodes[$0].id })
+        let awaited = plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }
+        return .waiting(for: awaited.map { plan.nodes[$0].id })
     }
 
     /// The id that was probably meant by one that the run does not have; nil where none is near.
     package func suggestion(for id: String) -> String? {
-        Suggestion.nearest(to: id, among: book.plan.nodes.dropFirst().prefix(20_000).map(\.id))
+        Suggestion.nearest(to: id, among: plan.nodes.dropFirst().prefix(20_000).map(\.id))
     }
 
     /// The last lines of a step that has failed or timed out; nil for any other.
     package func outputTail(of step: String) -> [UInt8]? {
-        ledger.errors.last { $0.step == step }?.outputTail
+        state.errors.last { $0.step == step }?.outputTail
     }
 
     // MARK: Job control
@@ -127,11 +127,11 @@ extension WorkflowRunner {
     /// Stops running steps where they are and calls `stop`, which stops flowrun itself until it goes on; then lets them
     /// go on, and all limits of time with them. `source` and `end` are the names of the signals.
     package func standStill(by source: String, until end: String, _ stop: () -> Void) {
-        let wasPaused = steering.isPaused
+        let wasPaused = control.isPaused
         if !wasPaused { recorder.record(.runPaused(source: source)) }
         // Frozen by a pause: then everything stands still already, and goes on doing so.
         defer { clock.refresh() }
-        guard !steering.isFrozen else { return stop() }
+        guard !control.isFrozen else { return stop() }
         freezeTime()
         freezeSteps()
         stop()
@@ -147,8 +147,8 @@ extension WorkflowRunner {
 
     /// Ends what a freezing pause began.
     private func unfreeze() {
-        guard steering.isFrozen else { return }
-        steering.isFrozen = false
+        guard control.isFrozen else { return }
+        control.isFrozen = false
         thawTime()
         thawSteps()
     }
@@ -159,13 +159,13 @@ extension WorkflowRunner {
 
     // MARK: What the log tells
 
-    func recordPause() { recorder.record(.runPaused(source: steering.pauser)) }
+    func recordPause() { recorder.record(.runPaused(source: control.pauser)) }
 
     /// Tells of a pause that is over now. Who asked for that, or for the end of the run, ended it.
     func noteResumption() {
-        let isAsked = !steering.resume(by: "")
+        let isAsked = !control.resume(by: "")
         if !isAsked { unfreeze() }
-        let source = isAsked ? steering.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
+        let source = isAsked ? control.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
         recorder.record(.runResumed(source: source))
         for attempt in attempts.values { attempt.retryLaunch() }
     }

@@ -13,23 +13,16 @@ package import WorkflowPlanning
 /// entered twice.
 @EventLoopActor
 package final class WorkflowRunner {
-    let book: RunBook
     let options: RunOptions
+    let context: RunContext
     let recorder: EventRecorder
-    let results: RunResults
-    let facts: RunFacts
     let builder: CommandBuilder
-    let tracer: CauseTracer
-    let ledger: RunLedger
     let files: OutputFiles
     let spawner: any Spawner
     let clock: any RunClock
-    var steering: Steering
+    var control: ControlState
     /// The last attempt of each step that has begun and not ended.
     var attempts: [Int: StepAttempt] = [:]
-    var groupStarts: [Int: Duration] = [:]
-    /// Which time a group runs, from 0, by its row; only of groups that may be retried.
-    var rounds: [Int: Int] = [:]
     var locks = RunLocks()
     var result = RunResult(outcome: .success)
     /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
@@ -37,7 +30,6 @@ package final class WorkflowRunner {
     /// Whether a second one came, so that nothing gets a grace any more.
     private(set) var isAborted = false
 
-    private let hasRounds: Bool
     /// What the top of the file says of steps that say nothing.
     private let logView: LogView?
     /// The definitions whose standard output somebody may ask for.
@@ -65,24 +57,19 @@ package final class WorkflowRunner {
         self.options = options
         self.spawner = spawner
         self.clock = clock
-        book = RunBook(plan)
+        context = RunContext(plan, options: options)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
-        results = RunResults(count: plan.nodes.count)
-        facts = RunFacts(book, results: results, options: options)
-        builder = CommandBuilder(facts: facts, options: options)
-        tracer = CauseTracer(book: book, options: options)
-        ledger = RunLedger(book)
-        steering = Steering(jobs: options.jobs)
+        builder = CommandBuilder(context)
+        control = ControlState(jobs: options.jobs)
         files = OutputFiles(in: options.temporaryFolder)
-        hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
         logView = plan.workflow.settings(of: .root)?.log
         standardOutputReads = plan.standardOutputReads
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
         began = clock.now
-        facts.readEnvironment = { [unowned builder] in builder.variables() }
-        facts.readInherited = { [unowned builder] in builder.inheritedVariables() }
+        context.readEnvironment = { [unowned builder] in builder.variables() }
+        context.readInherited = { [unowned builder] in builder.inheritedVariables() }
     }
 
     /// Runs to the end, whatever that is. Called once.
@@ -96,9 +83,9 @@ package final class WorkflowRunner {
         recorder.record(
             .runStarted(
                 RunStarted(
-                    run: options.run, file: book.workflow.file.name, name: book.workflow.name,
-                    steps: book.plan.stepCount, jobs: options.jobs, version: options.version,
-                    params: options.parameters.fields.map(logged))))
+                    run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
+                    jobs: options.jobs, version: options.version,
+                    params: options.parameters.fields.map(state.logged))))
         recorder.startTicking()
         clock.refresh()
         began = clock.now
@@ -125,9 +112,17 @@ package final class WorkflowRunner {
             return
         }
         self.signal = signal
-        tracer.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
+        state.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
         send(.cancel(.root))
     }
+
+    var state: RunState {
+        _read { yield context.state }
+        _modify { yield &context.state }
+    }
+
+    // Yielded, because a copy costs more than the row that is asked for.
+    var plan: Plan { _read { yield context.state.plan } }
 
     // MARK: Events and commands
 
@@ -158,12 +153,7 @@ package final class WorkflowRunner {
         files.removeFolder()
         let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
-        recorder.record(
-            .runFinished(
-                RunFinished(
-                    outcome: StepOutcome(outcome), duration: recorder.elapsed, counts: ledger.counts,
-                    errors: ledger.errors, tolerated: ledger.tolerated, cancelled: ledger.cancelled,
-                    notRun: ledger.notRun, outputs: results.details(of: 0).outputs.map(logged))))
+        recorder.record(state.runHasFinished(at: recorder.elapsed))
         whenDone(result)
     }
 
@@ -179,12 +169,11 @@ package final class WorkflowRunner {
     }
 
     func attemptHasEnded(_ attempt: StepAttempt, isSuccess: Bool) {
-        noteDetails(of: attempt)
+        noteResult(of: attempt)
         let id = OperationID(row: attempt.row)
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
-        let retry = book.settings(of: attempt.row)?.retry ?? book.workflow.defaults.retry
-        let reasons = retry?.reasons ?? []
+        let reasons = plan.retry(of: attempt.row)?.reasons ?? []
         let status = attempt.ending.map { ExitStatus($0.status) }
         send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(status)))
     }
@@ -227,47 +216,30 @@ package final class WorkflowRunner {
 
     // MARK: What steps come to
 
-    private func noteDetails(of attempt: StepAttempt) {
-        var details = RunResults.Details(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)
-        if keepsStandardOutput(of: attempt.row) { details.standardOutput = attempt.standardOutput }
-        guard !details.isPlain else { return }
-        results.note(attempt.row, details)
+    private func noteResult(of attempt: StepAttempt) {
+        var result = RunState.Result(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)
+        if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.standardOutput }
+        state.noteResult(of: attempt.row, result)
     }
 
     private func noteFailure(of attempt: StepAttempt) {
         let row = attempt.row
-        if let refusal = attempt.refusal {
-            tracer.noteFailure(of: row, refusal.kind, refusal.message)
-            if refusal.isOutOfProcesses { result.isOutOfProcesses = true }
+        if let error = attempt.error {
+            state.noteFailure(of: row, error.kind, error.message)
+            if error.isOutOfProcesses { result.isOutOfProcesses = true }
         } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)
-            tracer.noteFailure(of: row, status.exitCode == nil ? .signal : .exit, "\(status)")
+            state.noteFailure(of: row, status.exitCode == nil ? .signal : .exit, "\(status)")
         }
     }
 
     /// Whether somebody may ask for what a step writes to standard output.
     func keepsStandardOutput(of row: Int) -> Bool {
-        !standardOutputReads.isEmpty && standardOutputReads.contains(book.plan.nodes[row].definition)
+        !standardOutputReads.isEmpty && standardOutputReads.contains(plan.nodes[row].definition)
     }
 
     /// How people are to be shown what a step writes; nil where the file does not say.
-    func view(of row: Int) -> OutputView? { (book.settings(of: row)?.log ?? logView).map(OutputView.init) }
-
-    /// Which time the nearest group around a row that may be retried runs; nil where there is none.
-    func round(of row: Int) -> Int? {
-        guard hasRounds else { return nil }
-        var next = row
-        while next != 0 {
-            next = book.parent(of: next)
-            if let round = rounds[next] { return round }
-        }
-        return nil
-    }
-
-    /// A value as the log may show it.
-    func logged(_ field: Value.Field) -> LoggedValue {
-        LoggedValue(name: field.name, json: options.secrets.masked(field.value).json)
-    }
+    func view(of row: Int) -> OutputView? { (plan.settings(of: row)?.log ?? logView).map(OutputView.init) }
 }
 
 extension OutputView {

@@ -22,8 +22,8 @@ import WorkflowModel
         try OutputFileReader(declarations(names)).read(Array(text.utf8)).map(\.value)
     }
 
-    private func mistake(_ bytes: [UInt8], _ names: String...) throws -> OutputMistake {
-        try #require(throws: OutputMistake.self) { try OutputFileReader(declarations(names)).read(bytes) }
+    private func mistake(_ bytes: [UInt8], _ names: String...) throws -> OutputError {
+        try #require(throws: OutputError.self) { try OutputFileReader(declarations(names)).read(bytes) }
     }
 
     @Test(arguments: [
@@ -108,7 +108,7 @@ import WorkflowModel
     @Test func `an output that comes from elsewhere is not to be found in the file`() throws {
         let stdout = OutputDeclaration(name: "version", source: .standardOutput(.string), range: .beginning)
         #expect(try OutputFileReader([stdout]).read([]).isEmpty)
-        let error = try #require(throws: OutputMistake.self) {
+        let error = try #require(throws: OutputError.self) {
             try OutputFileReader([stdout]).read(Array("version=1".utf8))
         }
         #expect(error.message.contains("taken from standard output"))
@@ -124,13 +124,13 @@ import WorkflowModel
     }
 
     @Test func `standard output that is no value is refused`() throws {
-        #expect(throws: OutputMistake.self) {
+        #expect(throws: OutputError.self) {
             try OutputDeclaration.Kind.int.value(ofStandardOutput: [0x61], name: "v")
         }
-        #expect(throws: OutputMistake.self) {
+        #expect(throws: OutputError.self) {
             try OutputDeclaration.Kind.string.value(ofStandardOutput: [0xFF], name: "v")
         }
-        #expect(throws: OutputMistake.self) {
+        #expect(throws: OutputError.self) {
             try OutputDeclaration.Kind.string.value(
                 ofStandardOutput: [UInt8](repeating: 0x61, count: 1 << 20 + 1), name: "v")
         }

@@ -48,7 +48,7 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
             secret("D", .environment("NUL")), secret("E", .file("absent")), secret("F", .file("empty")),
             secret("G", .file("fine")), secret("H", .file(".")),
         ]
-        let error = try #require(throws: RunSecrets.Unusable.self) {
+        let error = try #require(throws: RunSecrets.ReadError.self) {
             try RunSecrets(wanted, folder: test.folder, variable: Self.variable)
         }
         let reasons = ["not set", "3 bytes", "is empty", "NUL", "no such file", "is empty", "is a directory"]
@@ -59,10 +59,10 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
     }
 
     @Test func `what is no text or too large is refused`() throws {
-        #expect(throws: RunSecrets.Unusable.self) {
+        #expect(throws: RunSecrets.ReadError.self) {
             try RunSecrets([secret("A", .environment("A"))], folder: nil, variable: { _ in [0xFF, 0xFE, 0x41, 0x42] })
         }
-        #expect(throws: RunSecrets.Unusable.self) {
+        #expect(throws: RunSecrets.ReadError.self) {
             try RunSecrets(
                 [secret("A", .environment("A"))], folder: nil,
                 variable: { _ in [UInt8](repeating: 0x41, count: RunSecrets.sizeLimit + 1) })

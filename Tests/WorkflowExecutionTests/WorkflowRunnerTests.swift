@@ -438,6 +438,18 @@ import WorkflowExecution
         #expect(run.spawner.commands.last?.environment["SEEN"] == #"["success","failure"]"#)
     }
 
+    @Test @EventLoopActor func `the exit code of a step is that of its last attempt`() throws {
+        let run = try VirtualRun(
+            """
+            steps:
+              a: { run: x, retry: { attempts: 2 } }
+              show: { run: x, needs: [a], env: { CODE: "${{ steps.a.exit_code }}" } }
+            """
+        ) { step, attempt in Behaviour(status: .exited(attempt == 1 && step == "a" ? 9 : 0)) }
+        #expect(try run.run().outcome == .success)
+        #expect(run.spawner.commands.last?.environment["CODE"] == "0")
+    }
+
     @Test @EventLoopActor func `an output that was declared and not written fails the step`() throws {
         let run = try VirtualRun("steps: { a: { run: x, outputs: { v: int } }, b: { run: x, needs: [a] } }")
         #expect(try run.run().outcome == .failure)

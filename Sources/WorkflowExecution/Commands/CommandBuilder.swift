@@ -10,40 +10,32 @@ internal import WorkflowPlanning
 /// What a group's members share is built once, when the first of them starts.
 @EventLoopActor
 final class CommandBuilder {
-    private let book: RunBook
-    private let facts: RunFacts
+    private let context: RunContext
     private let options: RunOptions
     private let environments: BaseEnvironments
-    /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than its settings.
-    private var shared: [Int: StepSettings] = [:]
+    /// What a step finds around it.
+    private struct Surroundings {
+        var environment: EnvironmentBlock
+        /// As the file says it, expressions evaluated; nil means the run's folder.
+        var workingDirectory: String?
+    }
+
+    /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
+    private var shared: [Int: Surroundings] = [:]
     private var finder = ProgramFinder()
 
-    init(facts: RunFacts, options: RunOptions) {
-        book = facts.book
-        self.facts = facts
-        self.options = options
+    init(_ context: RunContext) {
+        self.context = context
+        options = context.options
         environments = BaseEnvironments(options)
     }
 
-    /// What holds for a step; `additions` are variables that nothing else may set.
-    func settings(
-        of row: Int, attempt: Int, adding additions: [(name: String, value: String)] = []
-    ) throws(Refusal) -> StepSettings {
-        let node = book.plan.nodes[row]
-        let own = book.settings(of: row)
-        let policy = own?.environmentPolicy ?? policyOfWorkflow
-        var settings = try layer(row, over: try members(of: Int(node.parent), policy))
-        var changes: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
-        changes += options.secrets.environment(for: own?.secrets ?? []).map { ($0.name, $0.value) }
-        if !changes.isEmpty { settings.environment = EnvironmentBlock(settings.environment, changes: changes) }
-        settings.additions = [("FLOWRUN_STEP", node.id), ("FLOWRUN_ATTEMPT", String(attempt))] + additions
-        return settings
-    }
+    private var plan: Plan { _read { yield context.state.plan } }
 
     /// The words or the script of a step, every expression in them evaluated.
-    func words(of row: Int) throws(Refusal) -> StepStarted.Command {
-        switch book.body(of: row) {
-        case .script(let script): return .script(script.text(in: book.workflow.file))
+    func words(of row: Int) throws(StepError) -> StepStarted.Command {
+        switch plan.body(of: row) {
+        case .script(let script): return .script(script.text(in: plan.workflow.file))
         case .group: preconditionFailure("row \(row) is a group, not a step")
         case .arguments(let templates):
             var arguments: [String] = []
@@ -53,40 +45,46 @@ final class CommandBuilder {
         }
     }
 
+    /// What to start for an attempt; `outputFile` is where the step writes its outputs.
     func command(
-        for row: Int, _ words: StepStarted.Command, with settings: StepSettings, separatesStreams: Bool
-    ) throws(Refusal) -> ProcessCommand {
+        for row: Int, _ words: StepStarted.Command, attempt: Int, outputFile: String?, separatesStreams: Bool
+    ) throws(StepError) -> ProcessCommand {
         let arguments =
             switch words {
             case .arguments(let arguments): arguments
-            case .script(let script): settings.shell.arguments + [script]
+            case .script(let script): plan.shell(of: row).arguments + [script]
             }
         let program = arguments.first ?? ""
+        let surroundings = try stepSurroundings(of: row)
         let path: String
         do {
-            path = try finder.find(program, path: settings.environment["PATH"])
+            path = try finder.find(program, path: surroundings.environment["PATH"])
         } catch {
-            throw Refusal(Refusal.describe(error, program: program), errno: error.errno)
+            throw StepError(StepError.describe(error, program: program), errno: error.errno)
         }
+        var additions = [
+            (name: "FLOWRUN_STEP", value: plan.nodes[row].id), (name: "FLOWRUN_ATTEMPT", value: String(attempt)),
+        ]
+        if let outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         let command = ProcessCommand(
-            path: path, arguments: arguments, environment: settings.environment, additions: settings.additions,
-            workingDirectory: settings.workingDirectory.map(absolute) ?? options.folder,
+            path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
+            workingDirectory: surroundings.workingDirectory.map(absolute) ?? options.folder,
             standardInput: try standardInput(of: row), separatesStreams: separatesStreams)
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
-        if settings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
-            if let error = command.obstacle { throw Refusal(error, of: command) }
+        if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
+            if let error = command.obstacle { throw StepError(error, of: command) }
         }
         return command
     }
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
     func forget(_ group: Int) {
-        shared = shared.filter { $0.key >> 1 != group && !book.isInside($0.key >> 1, group) }
+        shared = shared.filter { $0.key >> 1 != group && !plan.isInside($0.key >> 1, group) }
     }
 
     /// `env` in expressions: the variables at the top of the workflow.
     func variables() -> Value {
-        let top = try? members(of: 0, policyOfWorkflow)
+        let top = try? memberSurroundings(of: 0, policyOfWorkflow)
         return Self.object(top?.environment ?? environments[policyOfWorkflow])
     }
 
@@ -98,50 +96,62 @@ final class CommandBuilder {
     }
 
     private var policyOfWorkflow: EnvironmentPolicy {
-        book.workflow.defaults.environmentPolicy ?? book.settings(of: 0)?.environmentPolicy ?? .inherit
+        plan.workflow.defaults.environmentPolicy ?? plan.environmentPolicy(of: 0)
     }
 
-    private func standardInput(of row: Int) throws(Refusal) -> MemoryFile? {
-        guard let template = book.settings(of: row)?.standardInput else { return nil }
+    private func standardInput(of row: Int) throws(StepError) -> MemoryFile? {
+        guard let template = plan.settings(of: row)?.standardInput else { return nil }
         do {
             return try MemoryFile(try bytes(template, in: row))
-        } catch let refusal as Refusal {
-            throw refusal
+        } catch let error as StepError {
+            throw error
         } catch {
-            throw Refusal("cannot keep the standard input in memory", errno: (error as? SpawnError)?.errno)
+            throw StepError("cannot keep the standard input in memory", errno: (error as? SpawnError)?.errno)
         }
     }
 
-    private func members(of row: Int, _ policy: EnvironmentPolicy) throws(Refusal) -> StepSettings {
+    private func stepSurroundings(of row: Int) throws(StepError) -> Surroundings {
+        var result = try layer(
+            row, over: try memberSurroundings(of: plan.parent(of: row), plan.environmentPolicy(of: row)))
+        let secrets = plan.settings(of: row)?.secrets ?? []
+        guard !options.environment.isEmpty || !secrets.isEmpty else { return result }
+        var changes: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
+        changes += options.secrets.environment(for: secrets).map { ($0.name, $0.value) }
+        result.environment = EnvironmentBlock(result.environment, changes: changes)
+        return result
+    }
+
+    private func memberSurroundings(of row: Int, _ policy: EnvironmentPolicy) throws(StepError) -> Surroundings {
         let key = row << 1 | (policy == .clean ? 1 : 0)
         if let known = shared[key] { return known }
         let outer =
             row == 0
-            ? StepSettings(environment: environments[policy], defaults: book.workflow.defaults)
-            : try members(of: book.parent(of: row), policy)
-        let settings = try layer(row, over: outer)
-        shared[key] = settings
-        return settings
+            ? Surroundings(environment: environments[policy])
+            : try memberSurroundings(of: plan.parent(of: row), policy)
+        let made = try layer(row, over: outer)
+        shared[key] = made
+        return made
     }
 
     /// One level of the file over what surrounds it: files, then variables of the fan-out, then `env`.
-    private func layer(_ row: Int, over outer: StepSettings) throws(Refusal) -> StepSettings {
-        let node = book.plan.nodes[row]
+    private func layer(_ row: Int, over outer: Surroundings) throws(StepError) -> Surroundings {
+        let settings = plan.settings(of: row)
+        let count = plan.nodes[plan.parent(of: row)].variables.count
+        let hasVariables = row != 0 && plan.nodes[row].variables.count > count
         // The whole of a fan-out passes on what is around it; its words belong to the copies.
-        guard node.role != .fanOut else { return outer }
-        let settings = book.settings(of: row)
-        let variables = node.variables.dropFirst(book.plan.nodes[Int(node.parent)].variables.count)
-        var result = settings.map(outer.overridden) ?? outer
-        if row == 0, let folder = book.workflow.defaults.workingDirectory {
-            result.workingDirectory = try text(folder, in: row)
-        }
-        if let folder = settings?.workingDirectory { result.workingDirectory = try text(folder, in: row) }
+        guard plan.nodes[row].role != .fanOut, settings != nil || hasVariables || row == 0 else { return outer }
+        var result = outer
+        if let folder = plan.workingDirectory(of: row) { result.workingDirectory = try text(folder, in: row) }
         var changes: [(name: String, value: String?)] = []
         for file in settings?.dotenv ?? [] {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
         }
         if row == 0 { changes += options.parameters.environment.map { ($0.name, $0.value) } }
-        for variable in variables { changes.append((variable.name, try withoutNUL(variable.value))) }
+        if hasVariables {
+            for variable in plan.nodes[row].variables.dropFirst(count) {
+                changes.append((variable.name, try withoutNUL(variable.value)))
+            }
+        }
         for entry in settings?.env ?? [] {
             guard let template = entry.value else {
                 changes.append((entry.name, nil))
@@ -156,46 +166,46 @@ final class CommandBuilder {
     // MARK: Expressions
 
     /// Refuses a NUL, which neither a word nor a variable can hold.
-    private func text(_ template: Template, in row: Int) throws(Refusal) -> String {
+    private func text(_ template: Template, in row: Int) throws(StepError) -> String {
         if let literal = template.literal { return literal }
         let text: String
         do {
-            text = try template.evaluate(in: RowScope(facts: facts, row: row))
+            text = try template.evaluate(in: RowScope(context: context, row: row))
         } catch {
-            throw Refusal(error.message, kind: .expression)
+            throw StepError(error.message, kind: .expression)
         }
         return try withoutNUL(text)
     }
 
-    private func withoutNUL(_ text: String) throws(Refusal) -> String {
+    private func withoutNUL(_ text: String) throws(StepError) -> String {
         guard !text.utf8.contains(0) else {
-            throw Refusal("a value holds a NUL, which no argument or variable can", kind: .expression)
+            throw StepError("a value holds a NUL, which no argument or variable can", kind: .expression)
         }
         return text
     }
 
     /// A lone `stdout` passes on what was written byte for byte, whether or not it is UTF-8.
-    private func bytes(_ template: Template, in row: Int) throws(Refusal) -> [UInt8] {
-        if let output = RowScope(facts: facts, row: row).output(namedBy: template) { return output }
+    private func bytes(_ template: Template, in row: Int) throws(StepError) -> [UInt8] {
+        if let output = RowScope(context: context, row: row).output(namedBy: template) { return output }
         do {
-            return Array(try template.evaluate(in: RowScope(facts: facts, row: row)).utf8)
+            return Array(try template.evaluate(in: RowScope(context: context, row: row)).utf8)
         } catch {
-            throw Refusal(error.message, kind: .expression)
+            throw StepError(error.message, kind: .expression)
         }
     }
 
     // MARK: Files
 
-    private func read(_ file: DotenvFile) throws(Refusal) -> [(name: String, value: String)] {
-        let line = book.workflow.file.line(at: file.range.lowerOffset)
-        let place = "`\(file.path)` (dotenv at \(book.workflow.file.name):\(line))"
+    private func read(_ file: DotenvFile) throws(StepError) -> [(name: String, value: String)] {
+        let line = plan.workflow.file.line(at: file.range.lowerOffset)
+        let place = "`\(file.path)` (dotenv at \(plan.workflow.file.name):\(line))"
         do {
             if let entries = try DotenvReader.read(absolute(file.path)) { return entries }
         } catch {
-            throw Refusal(place + (error.line.map { ", line \($0): " } ?? ": ") + error.message)
+            throw StepError(place + (error.line.map { ", line \($0): " } ?? ": ") + error.message)
         }
         guard file.isOptional else {
-            throw Refusal(
+            throw StepError(
                 "\(place): no such file; create it, or say `{path: \(file.path), optional: true}`", errno: ENOENT)
         }
         return []
@@ -204,5 +214,30 @@ final class CommandBuilder {
     private func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = options.folder else { return path }
         return "\(folder)/\(path)"
+    }
+}
+
+/// What steps get of flowrun's own environment, by policy.
+@EventLoopActor
+private final class BaseEnvironments {
+    private let inherited: EnvironmentBlock
+    private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
+
+    private static let cleanNames = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN"]
+
+    init(_ options: RunOptions) {
+        // A flowrun around this one has set the first two for its own step. Where a secret comes from a variable, only
+        // the steps that list the secret see its value.
+        let changes: [(name: String, value: String?)] =
+            [("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_RUN", options.run)]
+        inherited = EnvironmentBlock(
+            EnvironmentBlock(inheriting: environ), changes: changes + options.secrets.sources.map { ($0, nil) })
+    }
+
+    subscript(policy: EnvironmentPolicy) -> EnvironmentBlock {
+        switch policy {
+        case .inherit: inherited
+        case .clean: clean
+        }
     }
 }

@@ -4,16 +4,16 @@ internal import WorkflowModel
 /// Reads files of `NAME=value` lines, as dotenv tools write them: `export` before the name, `#` comments, single quotes
 /// without and double quotes with escapes. Nothing in a value is ever expanded.
 enum DotenvReader {
-    struct Mistake: Error {
+    struct ReadError: Error {
         /// From 1; nil where the file itself could not be read.
         let line: Int?
         let message: String
     }
 
-    static func read(_ path: String) throws(Mistake) -> [(name: String, value: String)]? {
+    static func read(_ path: String) throws(ReadError) -> [(name: String, value: String)]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw Mistake(line: nil, message: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw ReadError(line: nil, message: String(cString: strerror(errno))) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         let count = 1 << 16
@@ -26,22 +26,22 @@ enum DotenvReader {
                     got = Glibc.read(descriptor, buffer.baseAddress, count)
                     filled = max(got, 0)
                 })
-            guard got >= 0 else { throw Mistake(line: nil, message: String(cString: strerror(errno))) }
+            guard got >= 0 else { throw ReadError(line: nil, message: String(cString: strerror(errno))) }
             if got == 0 { break }
-            guard bytes.count <= 1 << 20 else { throw Mistake(line: nil, message: "is larger than 1 MiB") }
+            guard bytes.count <= 1 << 20 else { throw ReadError(line: nil, message: "is larger than 1 MiB") }
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        if bytes.contains(0) { throw Mistake(line: nil, message: "holds a NUL, which no variable can") }
+        if bytes.contains(0) { throw ReadError(line: nil, message: "holds a NUL, which no variable can") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
-            throw Mistake(line: line.map { $0 + 1 }, message: "is not UTF-8")
+            throw ReadError(line: line.map { $0 + 1 }, message: "is not UTF-8")
         }
         return try parse(text)
     }
 
     /// Scalar by scalar: a letter that joins with the quote or the `=` before it is still the value's.
-    static func parse(_ text: String) throws(Mistake) -> [(name: String, value: String)] {
+    static func parse(_ text: String) throws(ReadError) -> [(name: String, value: String)] {
         var entries: [(name: String, value: String)] = []
         var number = 0
         for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -53,17 +53,17 @@ enum DotenvReader {
                 rest = trimmed(afterExport)
             }
             guard let equals = rest.firstIndex(of: "=") else {
-                throw Mistake(line: number, message: "expected `NAME=value`, found `\(String(rest))`")
+                throw ReadError(line: number, message: "expected `NAME=value`, found `\(String(rest))`")
             }
             let name = String(trimmed(rest[..<equals]))
             guard VariableName.isValid(name) else {
-                throw Mistake(line: number, message: "`\(name)` is no name of a variable")
+                throw ReadError(line: number, message: "`\(name)` is no name of a variable")
             }
             guard !VariableName.isFlowruns(name) else {
-                throw Mistake(line: number, message: "`\(name)` is set by flowrun itself; choose another name")
+                throw ReadError(line: number, message: "`\(name)` is set by flowrun itself; choose another name")
             }
             guard let value = value(of: trimmed(rest[rest.index(after: equals)...])) else {
-                throw Mistake(
+                throw ReadError(
                     line: number, message: "the value of `\(name)` has no closing quote, or goes on behind it")
             }
             entries.append((name, value))

@@ -10,7 +10,7 @@ package import WorkflowModel
 package struct RunSecrets: Sendable {
     /// The secrets cannot be had: wrong usage (64), as for a missing parameter, because the caller's environment is what
     /// has to change.
-    package struct Unusable: Error {
+    package struct ReadError: Error {
         /// One for each secret, in the order of the file.
         package let messages: [String]
     }
@@ -31,7 +31,7 @@ package struct RunSecrets: Sendable {
     package init(
         _ secrets: [Secret], folder: String?, isNeeded: (String) -> Bool = { _ in true },
         variable: (String) -> [UInt8]? = RunSecrets.variable
-    ) throws(Unusable) {
+    ) throws(ReadError) {
         var mistakes: [String] = []
         for secret in secrets {
             do {
@@ -41,7 +41,7 @@ package struct RunSecrets: Sendable {
             }
             if case .environment(let name) = secret.source { sources.append(name) }
         }
-        guard mistakes.isEmpty else { throw Unusable(messages: mistakes) }
+        guard mistakes.isEmpty else { throw ReadError(messages: mistakes) }
         mask = SecretMask(values.map(\.value))
     }
 
@@ -71,7 +71,7 @@ extension RunSecrets {
     /// Larger ones do not fit into a variable (MAX_ARG_STRLEN is 128 KiB), in bytes.
     static let sizeLimit = 64 << 10
 
-    private struct Mistake: Error {
+    private struct SecretError: Error {
         let message: String
 
         init(_ secret: Secret, _ problem: String) { message = "secret `\(secret.name)`: \(problem)" }
@@ -79,14 +79,14 @@ extension RunSecrets {
 
     private static func value(
         of secret: Secret, folder: String?, variable: (String) -> [UInt8]?
-    ) throws(Mistake) -> String {
+    ) throws(SecretError) -> String {
         var bytes: [UInt8]
         let place: String
         switch secret.source {
         case .environment(let name):
             place = "the variable `\(name)`"
             guard let found = variable(name) else {
-                throw Mistake(secret, "\(place) is not set; set it in the environment of flowrun")
+                throw SecretError(secret, "\(place) is not set; set it in the environment of flowrun")
             }
             bytes = found
         case .file(let path):
@@ -95,28 +95,29 @@ extension RunSecrets {
             if bytes.last == 0x0A { bytes.removeLast(bytes.dropLast().last == 0x0D ? 2 : 1) }
         }
         guard bytes.count <= sizeLimit else {
-            throw Mistake(secret, "\(place) has more than \(sizeLimit >> 10) KiB, too much for a variable of a step")
+            throw SecretError(
+                secret, "\(place) has more than \(sizeLimit >> 10) KiB, too much for a variable of a step")
         }
         guard bytes.count >= SecretForms.minimum else {
             let found = bytes.isEmpty ? "is empty" : "has \(Phrase.count(bytes.count, "byte"))"
-            throw Mistake(
+            throw SecretError(
                 secret,
                 "\(place) \(found), but fewer than \(SecretForms.minimum) bytes cannot be hidden in a log; use a longer one"
             )
         }
-        guard !bytes.contains(0) else { throw Mistake(secret, "\(place) holds a NUL, which no variable can") }
+        guard !bytes.contains(0) else { throw SecretError(secret, "\(place) holds a NUL, which no variable can") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Mistake(secret, "\(place) is not UTF-8; encode it, for example as base64")
+            throw SecretError(secret, "\(place) is not UTF-8; encode it, for example as base64")
         }
         return text
     }
 
-    private static func file(_ path: String, folder: String?, for secret: Secret) throws(Mistake) -> [UInt8] {
+    private static func file(_ path: String, folder: String?, for secret: Secret) throws(SecretError) -> [UInt8] {
         let place = folder.map { path.hasPrefix("/") ? path : "\($0)/\(path)" } ?? path
         // Non-blocking, so that opening a fifo nobody writes to comes back at once.
         let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw Mistake(secret, "cannot open the file \(Phrase.quoted(path)): \(words(errno))")
+            throw SecretError(secret, "cannot open the file \(Phrase.quoted(path)): \(words(errno))")
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -128,7 +129,7 @@ extension RunSecrets {
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
-                throw Mistake(secret, "cannot read the file \(Phrase.quoted(path)): \(words(errno))")
+                throw SecretError(secret, "cannot read the file \(Phrase.quoted(path)): \(words(errno))")
             }
             if count == 0 { break }
         }

@@ -1,5 +1,5 @@
 /// The byte sequences by which a secret can be told in what programs write: itself, its lines, and the encodings that
-/// tools put it into on the way to a log (research/reliability.md section 4).
+/// tools put it into on the way to a log.
 ///
 /// Each form has at least `minimum` bytes, because shorter ones stand in every text. What turns a secret into something
 /// else than these (compression, encryption, one letter per line) is not seen.

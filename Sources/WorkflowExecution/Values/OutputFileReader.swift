@@ -23,9 +23,9 @@ package struct OutputFileReader {
     }
 
     /// The values of all outputs that come from the file, in the order of their declarations. Throws the first mistake.
-    package func read(_ bytes: [UInt8]) throws(OutputMistake) -> [Value.Field] {
+    package func read(_ bytes: [UInt8]) throws(OutputError) -> [Value.Field] {
         guard bytes.count <= OutputDeclaration.Kind.sizeLimit else {
-            throw OutputMistake("wrote more than \(OutputDeclaration.Kind.sizeLimit >> 20) MiB to $FLOWRUN_OUTPUT")
+            throw OutputError("wrote more than \(OutputDeclaration.Kind.sizeLimit >> 20) MiB to $FLOWRUN_OUTPUT")
         }
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         let first = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
@@ -42,7 +42,7 @@ package struct OutputFileReader {
         }
         guard missing.isEmpty else {
             let names = missing.map { "`\($0)`" }.joined(separator: ", ")
-            throw OutputMistake(
+            throw OutputError(
                 "did not write the declared output\(missing.count == 1 ? "" : "s") \(names) to $FLOWRUN_OUTPUT")
         }
         return fields
@@ -50,14 +50,14 @@ package struct OutputFileReader {
 
     // MARK: One JSON object
 
-    private func readObject(_ bytes: ArraySlice<UInt8>) throws(OutputMistake) -> [String: Value] {
+    private func readObject(_ bytes: ArraySlice<UInt8>) throws(OutputError) -> [String: Value] {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw notUTF8(bytes) }
         let object: Value
         do {
             object = try Value(json: text)
         } catch {
             let line = 1 + text.utf8.prefix(error.offset).count { $0 == 0x0A }
-            throw OutputMistake("wrote what begins as a JSON object but is none: \(error.message)", line: line)
+            throw OutputError("wrote what begins as a JSON object but is none: \(error.message)", line: line)
         }
         guard case .object(let fields) = object else { return [:] }
         var values: [String: Value] = [:]
@@ -70,7 +70,7 @@ package struct OutputFileReader {
 
     // MARK: Lines
 
-    private func readLines(_ bytes: ArraySlice<UInt8>) throws(OutputMistake) -> [String: Value] {
+    private func readLines(_ bytes: ArraySlice<UInt8>) throws(OutputError) -> [String: Value] {
         var values: [String: Value] = [:]
         var lines = Lines(bytes)
         while let line = lines.next() {
@@ -85,7 +85,7 @@ package struct OutputFileReader {
 
     private func entry(
         _ line: ArraySlice<UInt8>, in lines: inout Lines
-    ) throws(OutputMistake) -> (name: String, value: String) {
+    ) throws(OutputError) -> (name: String, value: String) {
         let number = lines.number
         for index in line.indices {
             if line[index] == UInt8(ascii: "=") {
@@ -95,11 +95,11 @@ package struct OutputFileReader {
                 let name = try text(line[..<index], number)
                 let end = line[(index + 2)...]
                 guard !end.isEmpty else {
-                    throw OutputMistake(
+                    throw OutputError(
                         "output \(secrets.quoted(name)) has no word behind `<<` that would end it", line: number)
                 }
                 guard let value = lines.upTo(end) else {
-                    throw OutputMistake(
+                    throw OutputError(
                         "output \(secrets.quoted(name)) is not ended by a line \(secrets.quoted(try text(end, number)))",
                         line: number)
                 }
@@ -107,32 +107,32 @@ package struct OutputFileReader {
             }
         }
         let found = secrets.quoted(try text(line, number))
-        throw OutputMistake("expected `name=value` or `name<<END`, found \(found)", line: number)
+        throw OutputError("expected `name=value` or `name<<END`, found \(found)", line: number)
     }
 
-    private func kind(of name: String, line: Int?) throws(OutputMistake) -> OutputDeclaration.Kind {
+    private func kind(of name: String, line: Int?) throws(OutputError) -> OutputDeclaration.Kind {
         switch declarations.first(where: { $0.name == name })?.source {
         case .file(let kind): return kind
         case .standardOutput:
-            throw OutputMistake("wrote the output `\(name)`, which is taken from standard output", line: line)
+            throw OutputError("wrote the output `\(name)`, which is taken from standard output", line: line)
         case .expression, nil:
             let near = Suggestion.nearest(to: name, among: declarations.map(\.name))
-            throw OutputMistake(
+            throw OutputError(
                 "wrote the output \(secrets.quoted(name)), which it does not declare"
                     + (near.map { "; did you mean `\($0)`?" } ?? ""), line: line)
         }
     }
 
-    private func text(_ bytes: ArraySlice<UInt8>, _ line: Int) throws(OutputMistake) -> String {
+    private func text(_ bytes: ArraySlice<UInt8>, _ line: Int) throws(OutputError) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw notUTF8(bytes, from: line) }
         return text
     }
 
     /// `bytes` begin at the beginning of a line, or lie inside one.
-    private func notUTF8(_ bytes: ArraySlice<UInt8>, from line: Int = 1) -> OutputMistake {
+    private func notUTF8(_ bytes: ArraySlice<UInt8>, from line: Int = 1) -> OutputError {
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         let offset = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
-        return OutputMistake("wrote something that is not UTF-8", line: line + offset)
+        return OutputError("wrote something that is not UTF-8", line: line + offset)
     }
 
     /// The lines of a text without their ends, counted from 1.
@@ -163,5 +163,18 @@ package struct OutputFileReader {
             }
             return nil
         }
+    }
+}
+
+/// What is wrong with the outputs that a step wrote: the step fails with it.
+package struct OutputError: Error {
+    /// A clause without its subject, as the message of a `Cause`, with the line where there is one.
+    package let message: String
+    /// From 1, in the file `$FLOWRUN_OUTPUT`; nil where no line is to blame.
+    package let line: Int?
+
+    init(_ message: String, line: Int? = nil) {
+        self.message = line.map { "\(message) (line \($0) of $FLOWRUN_OUTPUT)" } ?? message
+        self.line = line
     }
 }

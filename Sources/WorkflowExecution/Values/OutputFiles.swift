@@ -14,29 +14,29 @@ final class OutputFiles {
     init(in parent: String) { self.parent = parent }
 
     /// The path of a new, empty file that only this user can read.
-    func make() throws(Refusal) -> String {
+    func make() throws(StepError) -> String {
         let folder: String
         if let known = self.folder { folder = known } else { folder = try makeFolder() }
         self.folder = folder
         next += 1
         let path = "\(folder)/\(next)"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw refusal("file", path) }
+        guard descriptor >= 0 else { throw failure("file", path) }
         close(descriptor)
         return path
     }
 
     /// What a step has written, at most `limit` bytes and one more.
-    func take(_ path: String, limit: Int) throws(Refusal) -> [UInt8] {
+    func take(_ path: String, limit: Int) throws(StepError) -> [UInt8] {
         defer { unlink(path) }
         // Never through a link or from a device that the step may have put in its place.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw refusal("file", path) }
+        guard descriptor >= 0 else { throw failure("file", path) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Refusal("`$FLOWRUN_OUTPUT` is no file any more", kind: .output)
+            throw StepError("`$FLOWRUN_OUTPUT` is no file any more", kind: .output)
         }
         while bytes.count <= limit {
             let wanted = min(limit + 1 - bytes.count, 1 << 16)
@@ -46,7 +46,7 @@ final class OutputFiles {
                     repeat { got = read(descriptor, buffer.baseAddress, wanted) } while got < 0 && errno == EINTR
                     filled = max(got, 0)
                 })
-            if got < 0 { throw refusal("file", path) }
+            if got < 0 { throw failure("file", path) }
             if got == 0 { break }
         }
         return bytes
@@ -62,14 +62,14 @@ final class OutputFiles {
         self.folder = nil
     }
 
-    private func makeFolder() throws(Refusal) -> String {
+    private func makeFolder() throws(StepError) -> String {
         var template = Array("\(parent)/flowrun-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw refusal("folder", parent) }
+        guard mkdtemp(&template) != nil else { throw failure("folder", parent) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private func refusal(_ what: String, _ path: String) -> Refusal {
+    private func failure(_ what: String, _ path: String) -> StepError {
         let reason = String(cString: strerror(errno)).lowercased()
-        return Refusal("cannot use the \(what) for outputs, `\(path)`: \(reason)", errno: errno, kind: .output)
+        return StepError("cannot use the \(what) for outputs, `\(path)`: \(reason)", errno: errno, kind: .output)
     }
 }

@@ -8,14 +8,14 @@ extension OutputDeclaration.Kind {
     /// The value of an output with `from: stdout`: the whole text without the line end at its end.
     package func value(
         ofStandardOutput bytes: [UInt8], name: String, hiding secrets: RunSecrets = .none
-    ) throws(OutputMistake) -> Value {
+    ) throws(OutputError) -> Value {
         guard bytes.count <= Self.sizeLimit else {
-            throw OutputMistake("output `\(name)` has more than \(Self.sizeLimit >> 20) MiB on standard output")
+            throw OutputError("output `\(name)` has more than \(Self.sizeLimit >> 20) MiB on standard output")
         }
         var text = bytes[...]
         if text.last == 0x0A { text.removeLast(text.dropLast().last == 0x0D ? 2 : 1) }
         guard let text = String(validating: text, as: UTF8.self) else {
-            throw OutputMistake("output `\(name)` is not UTF-8 on standard output")
+            throw OutputError("output `\(name)` is not UTF-8 on standard output")
         }
         return try value(of: text, name: name, line: nil, hiding: secrets)
     }
@@ -23,7 +23,7 @@ extension OutputDeclaration.Kind {
     /// The value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every byte.
     func value(
         of text: String, name: String, line: Int?, hiding secrets: RunSecrets
-    ) throws(OutputMistake) -> Value {
+    ) throws(OutputError) -> Value {
         let bare = text.utf8.trimmed
         switch self {
         case .string:
@@ -50,7 +50,7 @@ extension OutputDeclaration.Kind {
     /// A value out of a JSON object; no type turns into another.
     func checked(
         _ value: Value, name: String, line: Int?, hiding secrets: RunSecrets
-    ) throws(OutputMistake) -> Value {
+    ) throws(OutputError) -> Value {
         let expected: String
         switch (self, value) {
         case (.string, .string), (.int, .int), (.bool, .bool), (.list, .list), (.json, _): return value
@@ -62,8 +62,8 @@ extension OutputDeclaration.Kind {
         throw mistake(name, expected: expected, found: Phrase.quoted(secrets.masked(value).json), line)
     }
 
-    private func mistake(_ name: String, expected: String, found: String, _ line: Int?) -> OutputMistake {
-        OutputMistake("output `\(name)` has to be \(expected), found \(found)", line: line)
+    private func mistake(_ name: String, expected: String, found: String, _ line: Int?) -> OutputError {
+        OutputError("output `\(name)` has to be \(expected), found \(found)", line: line)
     }
 }
 
@@ -83,7 +83,7 @@ extension [OutputDeclaration] {
     /// message no secret stands.
     func values(
         inFile file: [UInt8], standardOutput: [UInt8], hiding secrets: RunSecrets
-    ) throws(OutputMistake) -> [Value.Field] {
+    ) throws(OutputError) -> [Value.Field] {
         let written = try OutputFileReader(self, hiding: secrets).read(file)
         var fields: [Value.Field] = []
         for declaration in self {

@@ -3,7 +3,7 @@ internal import ProcessExecution
 internal import RunEvents
 
 /// Why a step's command could not even be made, or what it handed on cannot be taken.
-struct Refusal: Error {
+struct StepError: Error {
     let message: String
     /// The failed call's error number; nil where no call failed.
     let errno: Int32?

@@ -1,5 +1,5 @@
 /// What has been asked of a live run from outside: the scheduler says nothing until it has come to a request.
-struct Steering {
+struct ControlState {
     /// How many steps may run at once.
     var jobs: Int
     /// Whether it has been asked that nothing new starts.

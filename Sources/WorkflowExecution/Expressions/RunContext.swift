@@ -1,0 +1,79 @@
+internal import ProcessExecution
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// What all parts of a run share: its options, how far it has come, and what its expressions have read so far.
+@EventLoopActor
+final class RunContext {
+    /// What an id means where it stands.
+    enum Meaning {
+        case row(Int)
+        /// It is in the file, but the caller has not chosen to run it.
+        case leftOut(NodeIndex)
+    }
+
+    struct ListKey: Hashable {
+        let row: Int
+        let field: String
+    }
+
+    let options: RunOptions
+    var state: RunState
+    let parameters: Value
+    /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
+    var readEnvironment: @EventLoopActor () -> Value = { .object([]) }
+    private(set) lazy var environment = readEnvironment()
+    /// `env` while the top of the file is evaluated: what flowrun has inherited.
+    var readInherited: @EventLoopActor () -> Value = { .object([]) }
+    private(set) lazy var inherited = readInherited()
+
+    /// Per group that somebody has looked into: its members by their ids.
+    private var members: [Int: [String: Meaning]] = [:]
+    /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
+    var lists: [ListKey: Value] = [:]
+
+    init(_ plan: Plan, options: RunOptions) {
+        self.options = options
+        state = RunState(plan, options: options)
+        parameters = .object(options.parameters.fields)
+    }
+
+    /// Forgets what was read of rows that run once more.
+    func roundBegins() { lists = [:] }
+
+    /// A field of `run`, or with nil the whole. Its outcome is that of the body, which is over for the hooks that may
+    /// ask for it; asking is O(members).
+    func run(_ field: String?) -> Value? {
+        switch field {
+        case "id": return .string(options.run)
+        case "name": return .string(state.plan.workflow.name ?? "")
+        case "outcome": return .string(StepOutcome(state.bodyOutcome(of: 0)).rawValue)
+        case .some: return nil
+        case nil:
+            return .object(
+                ["id", "name", "outcome"].compactMap { name in run(name).map { Value.Field(name: name, value: $0) } })
+        }
+    }
+
+    /// Finds what an id means: a member of the same copy of the group, or of a group around it.
+    func find(_ id: String, seenFrom row: Int, seesMembers: Bool) -> Meaning? {
+        var group = seesMembers ? row : state.plan.parent(of: row)
+        while true {
+            if state.plan.nodes[group].role != .fanOut, let found = members(of: group)[id] { return found }
+            if group == 0 { return nil }
+            group = state.plan.parent(of: group)
+        }
+    }
+
+    private func members(of group: Int) -> [String: Meaning] {
+        if let known = members[group] { return known }
+        let plan = state.plan
+        var made: [String: Meaning] = [:]
+        for row in plan.members(of: group) { made[plan.workflow[plan.nodes[row].definition].id] = .row(row) }
+        for definition in plan.leftOut(of: group) { made[plan.workflow[definition].id] = .leftOut(definition) }
+        members[group] = made
+        return made
+    }
+}

@@ -1,0 +1,54 @@
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+// What a run asks about rows, from the plan alone.
+extension Plan {
+    func isStep(_ row: Int) -> Bool { nodes[row].role == .step }
+
+    func parent(of row: Int) -> Int { Int(nodes[row].parent) }
+
+    /// The step or group of a full id; nil where the run has none. O(rows).
+    func row(ofID id: String) -> Int? { nodes.indices.dropFirst().first { nodes[$0].id == id } }
+
+    func body(of row: Int) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
+
+    /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
+    func loopItem(of row: Int) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
+
+    /// Whether a row is a group that may be tried again.
+    func hasRounds(_ row: Int) -> Bool { nodes[row].role == .group && settings(of: row)?.retry != nil }
+
+    /// Whether a row is a member, at any depth, of a group.
+    func isInside(_ row: Int, _ group: Int) -> Bool {
+        var next = row
+        while next != 0 {
+            next = parent(of: next)
+            if next == group { return true }
+        }
+        return false
+    }
+
+    /// The fan-out that a row is an instance of, or the row itself.
+    func whole(of row: Int) -> Int {
+        let parent = parent(of: row)
+        return row != 0 && nodes[parent].role == .fanOut ? parent : row
+    }
+
+    /// The row before this one in a group with `order: sequence`; nil for its first member and elsewhere.
+    func previous(of row: Int) -> Int? {
+        let whole = self.whole(of: row)
+        let group = parent(of: whole)
+        guard settings(of: group)?.isSequence == true, whole - 1 > group else { return nil }
+        // Members lie side by side, so the row in front of this one is in the member before.
+        var before = whole - 1
+        while parent(of: before) != group { before = parent(of: before) }
+        return before
+    }
+
+    /// The members of a group that the file has and the plan has not, because the caller has chosen others.
+    func leftOut(of group: Int) -> [NodeIndex] {
+        let kept = Set(members(of: group).map { nodes[$0].definition })
+        let declared = workflow.members(of: nodes[group].definition)
+        return declared.filter { !kept.contains($0) && workflow[$0].hook == nil }
+    }
+}

@@ -1,0 +1,113 @@
+internal import OperationScheduling
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+// The scheduler's causes, which point from row to row, in words with places, secrets masked.
+extension RunState {
+    /// One link for a cause that has just come up; `row` is what it happens to.
+    func link(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause {
+        switch cause {
+        case .itself:
+            return self.cause(of: row) ?? self.cause(.lost, "ended without a reason", row)
+        case .dependency(let prerequisite) where outcome == .skipped:
+            return self.cause(.condition, "\(name(prerequisite.row)) did not end as `needs` asks", row)
+        case .dependency(let prerequisite):
+            let root = blamed(for: prerequisite.row) ?? prerequisite.row
+            return self.cause(.dependency, "ruled out by \(name(root))", root, self.cause(of: root))
+        case .member(let member):
+            return self.cause(.member, "a member \(verb(member.row))", member.row, self.cause(of: member.row))
+        case .failFast(let failed):
+            return self.cause(.failFast, "ended by `fail-fast`", failed.row, self.cause(of: failed.row))
+        case .deadline(let limited):
+            return timeout(limited.row, isOwn: limited.row == row)
+        case .retryDeadline(let limited):
+            return retryDeadline(limited.row, isOwn: limited.row == row)
+        case .condition:
+            return condition(row)
+        case .request:
+            return request(row)
+        }
+    }
+
+    /// One link about a row, at its line.
+    func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
+        Cause(
+            kind: kind, message: message, subject: subject(of: row), file: plan.workflow.file.name,
+            line: plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
+    }
+
+    /// A condition that was false, of the row itself or of the group around it whose fate it shares.
+    private func condition(_ row: Int) -> Cause {
+        var next = row
+        while next != 0 {
+            if let known = cause(of: next), next != row { return known }
+            let settings = plan.whole(of: next) == next ? plan.settings(of: next) : nil
+            if let platforms = settings?.platforms, !platforms.allow() {
+                let wanted = platforms.map(\.rawValue).joined(separator: ", ")
+                let found = Platform.current.map(\.rawValue).joined(separator: " on ")
+                return cause(.condition, "is for \(wanted), this is \(found)", next)
+            }
+            if let condition = settings?.condition {
+                return Cause(
+                    kind: .condition, message: "`if: \(condition.text)` is false", subject: subject(of: next),
+                    file: plan.workflow.file.name, line: plan.workflow.file.line(at: condition.range.lowerOffset))
+            }
+            if plan.nodes[next].hook == .onFailure {
+                return cause(.condition, "nothing failed", next)
+            }
+            next = plan.parent(of: next)
+        }
+        return cause(.condition, "its condition is false", row)
+    }
+
+    private func request(_ row: Int) -> Cause {
+        var next = row
+        while true {
+            if let message = request(for: next) {
+                guard next != 0 else { return Cause(kind: .interrupt, message: message, subject: .run) }
+                return cause(.interrupt, message, next)
+            }
+            if next == 0 { return Cause(kind: .interrupt, message: "cancelled", subject: .run) }
+            next = plan.parent(of: next)
+        }
+    }
+
+    private func timeout(_ row: Int, isOwn: Bool) -> Cause {
+        let settings = plan.settings(of: row)
+        let isCommandLine = row == 0 && options.timeout != nil
+        let limit = isCommandLine ? options.timeout : plan.timeout(of: row)
+        let text = limit.map { " after \($0.asWritten)" } ?? ""
+        let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
+        guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
+        let line = settings?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
+        return Cause(
+            kind: .timeout, message: message, subject: subject(of: row), file: plan.workflow.file.name,
+            line: line ?? plan.line(of: row))
+    }
+
+    private func retryDeadline(_ row: Int, isOwn: Bool) -> Cause {
+        let deadline = plan.retry(of: row)?.deadline
+        let text = deadline.map { " after \($0.duration.asWritten)" } ?? ""
+        let subject = isOwn ? "" : "\(name(row)) "
+        return Cause(
+            kind: .timeout, message: "\(subject)timed out\(text), the `deadline` of its `retry`",
+            subject: self.subject(of: row), file: plan.workflow.file.name,
+            line: deadline.map { plan.workflow.file.line(at: $0.range.lowerOffset) } ?? plan.line(of: row))
+    }
+
+    private func name(_ row: Int) -> String { row == 0 ? "the run" : "`\(plan.nodes[row].id)`" }
+
+    private func subject(of row: Int) -> Cause.Subject {
+        row == 0 ? .run : plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
+    }
+
+    private func verb(_ row: Int) -> String {
+        switch cause(of: row)?.kind {
+        case .timeout: "timed out"
+        case .interrupt, .failFast: "was cancelled"
+        default: "failed"
+        }
+    }
+}

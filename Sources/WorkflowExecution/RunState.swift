@@ -1,0 +1,388 @@
+internal import OperationScheduling
+internal import ProcessExecution
+internal import RunEvents
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// How far a run has come: the plan, which grows while the run goes on, and of every row what has become of it.
+///
+/// Its methods take what the scheduler decides and answer with the event to record. A value: nothing else of a run knows
+/// an outcome, a cause or a round. A row takes one byte; only one that has more to say than its outcome, or is a group
+/// that runs, has an entry in one of the side tables.
+struct RunState {
+    /// What a step or group hands on beside its outcome, as expressions read it.
+    struct Result {
+        /// Of a step's last attempt; nil where no process ended.
+        var status: ExitStatus?
+        var outputs: [Value.Field] = []
+        /// Kept only where an expression names it; nil elsewhere.
+        var standardOutput: [UInt8]?
+
+        /// Whether nothing is there that a plain success would not have.
+        var isPlain: Bool { status == .exited(0) && outputs.isEmpty && standardOutput == nil }
+    }
+
+    /// What the last attempt of a step came to, for the log.
+    struct AttemptEnd {
+        let number: Int
+        /// Whether the log says that it has.
+        let hasStarted: Bool
+        /// nil where there was no process.
+        let ending: ProcessEnding?
+        /// The failed system call's error number where the process could not be started.
+        let errno: Int32?
+        let outputBytes: Int
+        let tail: OutputTail
+    }
+
+    /// What a row has to say beside its outcome.
+    private struct Note {
+        /// Who asked for its end; of the whole run at row 0.
+        var request: String?
+        /// Why it did not succeed. Before its end: how its work failed.
+        var cause: Cause?
+        /// Of a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
+        var blamed: Int?
+        var result = Result()
+    }
+
+    /// A group from its start to its end, and after it where it may be tried again.
+    private struct Group {
+        /// Which time it runs, from 0; nil where it runs once.
+        var round: Int?
+        /// nil before its start.
+        var start: Duration?
+        /// Stopped as a whole, and as what that counts.
+        var stop: OperationOutcome?
+        /// Whether `drain` has ruled something out in it, though what failed stands outside.
+        var isDrained = false
+        /// Steps inside, at any depth, in the order of their ends.
+        var errors: [Int] = []
+        var cancelled: [Int] = []
+        var notRun: [Int] = []
+    }
+
+    private(set) var plan: Plan
+    let options: RunOptions
+    /// Whether any group may be tried again.
+    private let hasRounds: Bool
+    /// By row; nil before the end.
+    private var outcomes: [OperationOutcome?]
+    private var notes: [Int: Note] = [:]
+    private var groups: [Int: Group] = [:]
+    /// How many steps have ended, by outcome.
+    private(set) var counts: OutcomeCounts = [:]
+    private var failures: [(row: Int, failure: RunFinished.Failure)] = []
+    private var toleratedRows: [Int] = []
+
+    init(_ plan: Plan, options: RunOptions) {
+        self.plan = plan
+        self.options = options
+        hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
+        outcomes = Array(repeating: nil, count: plan.nodes.count)
+    }
+
+    // MARK: Reading
+
+    /// nil before the end.
+    func outcome(of row: Int) -> OperationOutcome? { outcomes[row] }
+
+    func result(of row: Int) -> Result { notes.isEmpty ? Result() : notes[row]?.result ?? Result() }
+
+    /// Why a row did not succeed, or how its work has failed; nil otherwise.
+    func cause(of row: Int) -> Cause? { notes[row]?.cause }
+
+    /// Of a row that was not run: the row that ruled it out; nil elsewhere, and where `drain` did.
+    func blamed(for row: Int) -> Int? { notes[row]?.blamed }
+
+    /// Which time the nearest group around a row that may be retried runs; nil where there is none.
+    func round(of row: Int) -> Int? {
+        guard hasRounds else { return nil }
+        var next = row
+        while next != 0 {
+            next = plan.parent(of: next)
+            if let round = groups[next]?.round { return round }
+        }
+        return nil
+    }
+
+    /// The round that an event about a row belongs to: of a group that may be tried again, its own.
+    func round(about row: Int) -> Int? { hasRounds ? groups[row]?.round ?? round(of: row) : nil }
+
+    /// Who asked for the end of a row; nil where nobody did.
+    func request(for row: Int) -> String? { notes[row]?.request }
+
+    /// Whether somebody asked for the end of a row, or of a group around it short of the run; a hook goes on when its
+    /// group is stopped.
+    func hasRequest(around row: Int) -> Bool {
+        var next = row
+        while next != 0 {
+            if request(for: next) != nil { return true }
+            guard plan.nodes[next].hook == nil else { return false }
+            next = plan.parent(of: next)
+        }
+        return false
+    }
+
+    /// How a group was stopped as a whole; nil where it was not.
+    func stop(of group: Int) -> OperationOutcome? { groups[group]?.stop }
+
+    /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained.
+    /// O(rows inside).
+    func isIncomplete(_ group: Int) -> Bool {
+        groups[group]?.isDrained == true
+            || ([group] + plan.rows(inside: group)).contains {
+                plan.nodes[$0].role == .group && !plan.leftOut(of: $0).isEmpty
+            }
+    }
+
+    /// The first step inside a group that failed or timed out; nil where none did.
+    func firstError(in group: Int) -> Int? { groups[group]?.errors.first }
+
+    var errors: [RunFinished.Failure] { failures.map(\.failure) }
+    var tolerated: [String] { toleratedRows.map { plan.nodes[$0].id } }
+
+    /// Whether a failure of this row stays inside something that continues on errors.
+    func isTolerated(_ row: Int) -> Bool {
+        var next = row
+        while next != 0 {
+            if plan.toleratesFailure(of: next) { return true }
+            next = plan.parent(of: next)
+        }
+        return false
+    }
+
+    // MARK: What is noted on the way
+
+    /// Notes who asks for the end of a row; the first one counts.
+    mutating func noteRequest(for row: Int, _ message: String) {
+        let known = notes[row]?.request
+        notes[row, default: Note()].request = known ?? message
+    }
+
+    /// Notes how the work of a step, or a group by itself, failed.
+    mutating func noteFailure(of row: Int, _ kind: Cause.Kind, _ message: String) {
+        notes[row, default: Note()].cause = cause(kind, options.secrets.masked(message), row)
+    }
+
+    mutating func noteResult(of row: Int, _ result: Result) {
+        if result.isPlain, notes.isEmpty || notes[row] == nil { return }
+        notes[row, default: Note()].result = result
+    }
+
+    /// Makes the instances of a dynamic fan-out; returns their rows. `isHidden` as in `FanOut.instances`.
+    mutating func expand(
+        _ row: Int, over items: Value, isHidden: (String) -> Bool
+    ) throws(FanOut.ItemProblem) -> Range<Int> {
+        guard let fanOut = plan.settings(of: row)?.fanOut else { return 0..<0 }
+        let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
+        outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
+        return rows
+    }
+
+    // MARK: What happens
+
+    /// A group begins its round number `round`, counted by the scheduler; nil for the run itself.
+    mutating func groupHasStarted(_ row: Int, round: Int, at time: Duration) -> RunEvent.Kind? {
+        if round > 0 {
+            beginRound(of: row)
+        } else {
+            groups[row, default: Group()].start = time
+            if plan.hasRounds(row), groups[row]?.round == nil { groups[row]?.round = 0 }
+        }
+        return row == 0 ? nil : .groupStarted(group: plan.nodes[row].id)
+    }
+
+    /// The one reset: everything in a group happens once more, and what became of it before counts nowhere.
+    private mutating func beginRound(of group: Int) {
+        let inside = plan.rows(inside: group)
+        for row in inside where plan.isStep(row) {
+            if let outcome = outcomes[row] { counts[StepOutcome(outcome)] -= 1 }
+        }
+        let isGone: (Int) -> Bool = { [plan] in $0 == group || plan.isInside($0, group) }
+        failures.removeAll { isGone($0.row) }
+        toleratedRows.removeAll(where: isGone)
+        var next = group
+        while next != 0 {
+            next = plan.parent(of: next)
+            groups[next]?.errors.removeAll(where: isGone)
+            groups[next]?.cancelled.removeAll(where: isGone)
+            groups[next]?.notRun.removeAll(where: isGone)
+        }
+        let request = notes[group]?.request
+        let start = groups[group]?.start
+        for row in inside + [group] {
+            outcomes[row] = nil
+            notes[row] = nil
+            // Of groups inside, too, so that no step has the same round twice.
+            let round = plan.hasRounds(row) ? (groups[row]?.round ?? 0) + 1 : nil
+            groups[row] = round.map { Group(round: $0) }
+        }
+        if let request { notes[group] = Note(request: request) }
+        groups[group, default: Group()].start = start
+    }
+
+    /// A group is stopped as a whole; with `source`, who stops the run.
+    mutating func groupIsStopping(_ row: Int, _ cause: OperationCause, by source: String) -> RunEvent.Kind {
+        let isOwnTimeout = cause.isTimeout(of: row)
+        let known = groups[row]?.stop
+        groups[row, default: Group()].stop = known ?? (isOwnTimeout ? .timeout : .cancelled)
+        let traced = link(row, .cancelled, cause)
+        if isOwnTimeout { noteFailure(row, failure(of: row, .timeout, traced)) }
+        return row == 0
+            ? .runCancelRequested(source: source, cause: traced)
+            : .groupCancelRequested(group: plan.nodes[row].id, cause: traced)
+    }
+
+    /// An attempt of a step or a round of a group, number `ended`, is over, and there will be another.
+    func isRetried(_ row: Int, ended: Int, delay: Duration) -> RunEvent.Kind {
+        // What this round came to stands until the next one begins: the group may end before.
+        plan.isStep(row)
+            ? .stepRetry(step: plan.nodes[row].id, attempt: ended, delay: delay)
+            : .groupRetry(group: plan.nodes[row].id, round: groups[row]?.round ?? ended, delay: delay)
+    }
+
+    mutating func stepHasFinished(
+        _ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause, _ attempt: AttemptEnd?
+    ) -> RunEvent.Kind {
+        let traced = finish(row, outcome, cause)
+        let outcome = StepOutcome(outcome)
+        counts[outcome] += 1
+        switch outcome {
+        case .success, .skipped: break
+        case .failure, .timeout:
+            let cause = traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run)
+            noteFailure(row, failure(of: row, outcome, cause, attempt))
+        case .cancelled: forEachGroup(around: row) { $0.cancelled.append(row) }
+        case .notRun: forEachGroup(around: row) { $0.notRun.append(row) }
+        }
+        let ending = attempt?.ending
+        return .stepFinished(
+            StepFinished(
+                step: plan.nodes[row].id,
+                attempt: attempt.map { $0.hasStarted ? $0.number : $0.number - 1 } ?? 0,
+                outcome: outcome, status: (ending?.status).map(ExitStatus.init), duration: ending?.duration,
+                cause: traced, outputs: outcome == .success ? result(of: row).outputs.map { logged($0) } : [],
+                outputBytes: attempt?.outputBytes ?? 0,
+                usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
+                outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
+                containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0, errno: attempt?.errno,
+                isTolerated: isTolerated(row), item: plan.loopItem(of: row).map(options.secrets.masked)))
+    }
+
+    /// nil for the run itself, whose end is not the last thing to be told.
+    mutating func groupHasFinished(
+        _ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause, at time: Duration
+    ) -> RunEvent.Kind? {
+        let isOwnFailure = outcome == .failure && (cause == .itself || cause == .condition)
+        guard row != 0 else {
+            outcomes[0] = outcome
+            return nil
+        }
+        let traced = finish(row, outcome, cause)
+        // Its condition, its instances or its outputs could not be told.
+        if isOwnFailure, let traced { noteFailure(row, failure(of: row, .failure, traced)) }
+        let group = groups[row]
+        groups[row] = group?.round.map { Group(round: $0) }
+        return .groupFinished(
+            GroupFinished(
+                group: plan.nodes[row].id, outcome: StepOutcome(outcome),
+                duration: group?.start.map { time - $0 } ?? .zero, cause: traced,
+                errors: ids(group?.errors), cancelled: ids(group?.cancelled), notRun: ids(group?.notRun),
+                outputs: result(of: row).outputs.map { logged($0) }))
+    }
+
+    /// The last event of all.
+    func runHasFinished(at time: Duration) -> RunEvent.Kind {
+        .runFinished(
+            RunFinished(
+                outcome: StepOutcome(outcomes[0] ?? .cancelled), duration: time, counts: counts, errors: errors,
+                tolerated: tolerated, cancelled: ids(groups[0]?.cancelled), notRun: ids(groups[0]?.notRun),
+                outputs: result(of: 0).outputs.map { logged($0) }))
+    }
+
+    // MARK: -
+
+    /// Notes an end, whatever it is of; returns its cause, nil for a success.
+    private mutating func finish(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
+        outcomes[row] = outcome
+        guard outcome != .success else {
+            if !notes.isEmpty, notes[row]?.cause != nil { notes[row]?.cause = nil }
+            return nil
+        }
+        if case .failFast(let failed) = cause, outcome == .notRun { noteDrain(of: row, after: failed.row) }
+        if outcome == .failure, cause == .itself || cause == .condition { return notes[row]?.cause }
+        if case .dependency(let prerequisite) = cause, outcome == .notRun {
+            notes[row, default: Note()].blamed = blamed(for: prerequisite.row) ?? prerequisite.row
+        }
+        let traced = link(row, outcome, cause)
+        notes[row, default: Note()].cause = traced
+        return traced
+    }
+
+    private mutating func noteDrain(of row: Int, after failed: Int) {
+        var group = plan.parent(of: row)
+        while group != 0, !plan.isInside(failed, group), groups[group]?.isDrained != true {
+            groups[group, default: Group()].isDrained = true
+            group = plan.parent(of: group)
+        }
+    }
+
+    private func failure(
+        of row: Int, _ outcome: StepOutcome, _ cause: Cause, _ attempt: AttemptEnd? = nil
+    ) -> RunFinished.Failure {
+        let isStep = plan.isStep(row)
+        return RunFinished.Failure(
+            step: isStep ? plan.nodes[row].id : nil, group: isStep || row == 0 ? nil : plan.nodes[row].id,
+            outcome: outcome, cause: cause, file: plan.workflow.file.name,
+            line: isStep ? plan.line(of: row) : cause.line,
+            status: (attempt?.ending?.status).map(ExitStatus.init), outputTail: attempt?.tail.lines ?? [])
+    }
+
+    /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
+    private mutating func noteFailure(_ row: Int, _ failure: RunFinished.Failure) {
+        if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure)) }
+        guard plan.isStep(row), !plan.toleratesFailure(of: row) else { return }
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            groups[next, default: Group()].errors.append(row)
+        } while next != 0 && !plan.toleratesFailure(of: next)
+    }
+
+    private mutating func forEachGroup(around row: Int, _ body: (inout Group) -> Void) {
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            body(&groups[next, default: Group()])
+        } while next != 0
+    }
+
+    private func ids(_ rows: [Int]?) -> [String] { rows?.map { plan.nodes[$0].id } ?? [] }
+
+    /// A value as the log may show it.
+    func logged(_ field: Value.Field) -> LoggedValue {
+        LoggedValue(name: field.name, json: options.secrets.masked(field.value).json)
+    }
+}
+
+extension OperationCause {
+    fileprivate func isTimeout(of row: Int) -> Bool {
+        self == .deadline(OperationID(row: row)) || self == .retryDeadline(OperationID(row: row))
+    }
+}
+
+extension StepOutcome {
+    init(_ outcome: OperationOutcome) {
+        self =
+            switch outcome {
+            case .success: .success
+            case .failure: .failure
+            case .timeout: .timeout
+            case .cancelled: .cancelled
+            case .skipped: .skipped
+            case .notRun: .notRun
+            }
+    }
+}
