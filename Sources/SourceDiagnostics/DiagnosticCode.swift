@@ -48,8 +48,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     // The graph
     case dependencyCycle = "FR0301"
     case dependencyAcrossHook = "FR0310"
-    case lockDeadlock = "FR0311"
-    case lockWantedAgain = "FR0312"
+    case coveredMutex = "FR0312"
     case poolExceeded = "FR0313"
     case unknownPool = "FR0314"
     case unusedPool = "FR0315"

@@ -14,19 +14,15 @@ extension OperationGraph {
         locks = RunLocks(plan.workflow, in: &self)
         add(1..<plan.nodes.count, of: plan, locks: locks)
     }
-}
 
-extension OperationGraph.Expansion {
     /// The rows that `Plan.expand(_:into:)` has added last, which come next in the run as well.
     init(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
-        self.init(firstRow: rows.lowerBound)
+        self.init(joiningAt: rows.lowerBound)
         add(rows, of: plan, locks: locks)
     }
-}
 
-extension OperationRows {
     /// Rows in preorder and what they wait for.
-    fileprivate mutating func add(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
+    private mutating func add(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
         // The rows around the next one, innermost last, and whether they are in a hook.
         var open: [(end: UInt32, isInHook: Bool)] = []
         let isInHook = rows.first.map { plan.isInHook(Int(plan.nodes[$0].parent)) } ?? false
@@ -42,6 +38,12 @@ extension OperationRows {
             } else {
                 add(node, of: plan, isInHook: isInHook, locks: locks)
             }
+            if !locks.isEmpty, plan.isDynamicFanOut(row) {
+                foresee(
+                    locks.mutexes(inside: node.definition, of: plan.workflow),
+                    needs: plan.outsideNeeds(ofInstancesOf: row).map { OperationID(row: $0) },
+                    in: OperationID(row: row))
+            }
             if node.role != .step { open.append((node.subtreeEnd, isInHook)) }
         }
         for _ in open { endGroup() }
@@ -54,16 +56,16 @@ extension OperationRows {
     }
 
     /// `if`, `max-parallel` and `fail-fast` of a fan-out belong to the whole, as its `needs` do; every other key to each
-    /// copy (DESIGN section 11).
+    /// copy.
     private mutating func add(_ node: PlanNode, of plan: Plan, isInHook: Bool, locks: RunLocks) {
-        var options = OperationGraph.Options(priority: node.remainingPath)
+        var options = Options(priority: node.remainingPath)
         let defaults = plan.workflow.defaults
         if node.role == .step {
             options.timeout = defaults.timeout ?? (isInHook ? Defaults.hookTimeout : nil)
             options.retry = defaults.retry.map(RetryPolicy.init)
         }
         guard let settings = plan.workflow.settings(of: node.definition) else {
-            if node.role == .step { addOperation(options) } else { beginPlainGroup(options) }
+            if node.role == .step { addOperation(options) } else { beginGroup(options) }
             return
         }
         let isWhole = node.role == .fanOut || settings.fanOut == nil
@@ -84,18 +86,14 @@ extension OperationRows {
         case .fanOut:
             beginGroup(
                 options, limit: settings.maxParallel.map(ConcurrencyLimit.members) ?? .unlimited, failFast: failFast,
-                isExpandable: settings.fanOut?.isDynamic == true, concludes: false, isOpen: false)
+                isExpandable: settings.fanOut?.isDynamic == true)
         case .group:
             beginGroup(
                 options,
                 limit: isWhole ? settings.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited : .unlimited,
-                failFast: isWhole ? failFast : nil, isExpandable: false,
-                concludes: !settings.outputs.isEmpty || settings.retry?.reasons.isEmpty == false, isOpen: false)
+                failFast: isWhole ? failFast : nil,
+                concludes: !settings.outputs.isEmpty || settings.retry?.reasons.isEmpty == false)
         }
-    }
-
-    private mutating func beginPlainGroup(_ options: OperationGraph.Options) {
-        beginGroup(options, limit: .unlimited, failFast: nil, isExpandable: false, concludes: false, isOpen: false)
     }
 }
 

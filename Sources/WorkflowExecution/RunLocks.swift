@@ -1,8 +1,8 @@
 internal import OperationScheduling
 internal import WorkflowModel
 
-/// The locks of a run: its pools and its mutexes. Names are the
-/// run's, the same in all instances; a pool and a mutex of one name are two locks.
+/// The locks of a run: its pools and its mutexes. Names are the run's, the same in all instances; a pool and a mutex of
+/// one name are two locks.
 struct RunLocks {
     /// Of each lock by its index, for the log.
     private(set) var names: [String] = []
@@ -14,16 +14,24 @@ struct RunLocks {
     /// Those that the workflow declares or asks for, added to the graph. O(definitions).
     init(_ workflow: Workflow, in graph: inout OperationGraph) {
         for pool in workflow.pools where pools[pool.name] == nil {
-            pools[pool.name] = graph.addLock(capacity: max(1, pool.size))
+            pools[pool.name] = graph.addPool(of: max(1, pool.size))
             names.append(pool.name)
         }
         for node in workflow.nodes {
             guard let settings = node.settings else { continue }
             for mutex in settings.mutexes where mutexes[mutex.name] == nil {
-                mutexes[mutex.name] = graph.addLock(capacity: 1)
+                mutexes[mutex.name] = graph.addMutex()
                 names.append(mutex.name)
             }
         }
+    }
+
+    var isEmpty: Bool { names.isEmpty }
+
+    /// What copies of a definition and anything inside them name.
+    func mutexes(inside definition: NodeIndex, of workflow: Workflow) -> [LockID] {
+        let inside = workflow.nodes[definition.row..<Int(workflow[definition].subtreeEnd)]
+        return Set(inside.flatMap { $0.settings?.mutexes ?? [] }.compactMap { mutexes[$0.name] }).sorted()
     }
 
     /// What a copy of a step or group takes, each lock once.

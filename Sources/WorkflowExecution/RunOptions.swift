@@ -33,6 +33,8 @@ package struct RunResult: Sendable {
     package var outcome: RunOutcome
     /// No process could be had for a step although it was tried for long.
     package var isOutOfProcesses = false
+    /// Why flowrun could not go on, with everything that waited; nil where it could.
+    package var stall: String?
 }
 
 package enum RunOutcome: Sendable, Hashable {

@@ -28,6 +28,8 @@ extension RunState {
             return condition(row)
         case .request:
             return request(row)
+        case .stall:
+            return Cause(kind: .lost, message: "nothing could go on", subject: .run)
         }
     }
 

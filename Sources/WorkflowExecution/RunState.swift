@@ -293,6 +293,11 @@ struct RunState {
                 outputs: result(of: row).outputs.map { logged($0) }))
     }
 
+    /// Nothing can happen any more: the run is lost, whatever its steps came to.
+    mutating func runIsLost(_ message: String) {
+        noteFailure(0, failure(of: 0, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
+    }
+
     /// The last event of all.
     func runHasFinished(at time: Duration) -> RunEvent.Kind {
         .runFinished(

@@ -32,7 +32,19 @@ extension WorkflowRunner {
         case .released(let lock, let id): tell(.lockReleased(name: locks.names[lock.index], by: subject(id.row)), id)
         case .waiting(let id, let lock): tell(.waiting(subject(id.row), on: lock.map { locks.names[$0.index] }), id)
         case .ready(let id): tell(.ready(subject(id.row)), id)
+        case .stalled(let waits): isStuck(waits)
         }
+    }
+
+    /// Everything is ended by what follows; the run is lost, whatever its steps came to.
+    private func isStuck(_ waits: [OperationScheduler.Wait]) {
+        let hops = waits.map { wait in
+            wait.words(
+                id: { $0 == .root ? "the run" : "`\(plan.nodes[$0.row].id)`" }, lock: { "`\(locks.names[$0.index])`" })
+        }
+        let message = "nothing can go on: " + hops.joined(separator: ", ")
+        result.stall = message
+        state.runIsLost(message)
     }
 
     private func tell(_ kind: RunEvent.Kind, _ id: OperationID) {
@@ -74,6 +86,7 @@ extension WorkflowRunner {
         switch cause {
         case .request: signal.map(SignalName.of) ?? "ctl"
         case .deadline, .retryDeadline: "timeout"
+        case .stall: "flowrun"
         default: "fail-fast"
         }
     }

@@ -24,7 +24,7 @@ extension WorkflowRunner {
     }
 
     /// The instances of a fan-out over a list that is known only now.
-    func expand(_ row: Int) -> OperationGraph.Expansion? {
+    func expand(_ row: Int) -> OperationGraph? {
         guard let fanOut = plan.settings(of: row)?.fanOut, let items = fanOut.items else { return nil }
         do {
             let value = try items.evaluate(in: RowScope(context: context, row: row))
@@ -33,7 +33,7 @@ extension WorkflowRunner {
                 recorder.record(
                     .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
             }
-            return OperationGraph.Expansion(rows, of: plan, locks: locks)
+            return OperationGraph(rows, of: plan, locks: locks)
         } catch let error as FanOut.ItemProblem {
             state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
         } catch {

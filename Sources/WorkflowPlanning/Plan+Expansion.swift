@@ -38,6 +38,13 @@ extension Plan {
         return rows
     }
 
+    /// What the instances of a dynamic fan-out will need outside of it: rows, in order, each once. O(definitions inside).
+    package func outsideNeeds(ofInstancesOf row: Int) -> [Int] {
+        guard let blueprint else { return [] }
+        let rows = PlanExpansion(blueprint.layout, blueprint.needs, behind: nodes, numbers: blueprint.numbers)
+        return rows.needs(insideFanOut: row)
+    }
+
     /// All rows inside a row, without itself, in the order in which they were made: those of an expansion come behind
     /// those of the file. O(rows inside).
     package func rows(inside row: Int) -> [Int] {

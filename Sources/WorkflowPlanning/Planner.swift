@@ -34,13 +34,9 @@ package enum Planner {
 
         let graph = DependencyGraph(workflow, needs)
         var reporter = CycleReporter(workflow, needs, graph)
-        let cycles = graph.cyclicComponents()
-        for component in cycles { findings.add(.error) { reporter.diagnostic(for: component) } }
+        for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
 
-        let locks = LockTable(workflow)
-        LockFindings(workflow, locks).add(to: &findings)
-        // Who waits for whom is a question only where an order exists.
-        if cycles.isEmpty, !locks.holders.isEmpty { addDeadlocks(workflow, needs, graph, locks, to: &findings) }
+        LockFindings(workflow).add(to: &findings)
 
         var standardOutputReads: Set<NodeIndex> = []
         if DataFlowCheck.concerns(workflow) {
@@ -53,25 +49,5 @@ package enum Planner {
         let layout = PlanLayout(workflow, isOutline: true)
         if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
         return (needs, layout, standardOutputReads, findings.sorted)
-    }
-
-    private static func addDeadlocks(
-        _ workflow: Workflow, _ needs: ResolvedNeeds, _ graph: DependencyGraph, _ locks: LockTable,
-        to findings: inout FindingList
-    ) {
-        let entangled = LockWaits(graph, locks).entangled
-        guard !entangled.isEmpty else { return }
-        var finder = DeadlockFinder(workflow, graph, locks)
-        let reporter = DeadlockReporter(workflow, needs, graph, locks)
-        for holders in entangled {
-            let holders = holders.map { locks.holders[$0] }
-            switch finder.circle(among: holders) {
-            case .circle(let turns):
-                var relations = finder.relations
-                findings.add(.error) { reporter.diagnostic(for: turns, &relations) }
-            case .unknown: findings.add(.error) { reporter.undecided(holders) }
-            case .none: break
-            }
-        }
     }
 }

@@ -101,7 +101,7 @@ import Testing
         var rows = graph.count
         var questions = GraphExecutor<ContinuousClock>.Questions()
         questions.expand = { _ in
-            var expansion = OperationGraph.Expansion(firstRow: rows)
+            var expansion = OperationGraph(joiningAt: rows)
             expansion.addOperation()
             rows = expansion.rows.upperBound
             return expansion
@@ -126,7 +126,7 @@ import Testing
             decide: { _ in .skip },
             expand: { id in
                 asked.append(id)
-                var expansion = OperationGraph.Expansion(firstRow: rows)
+                var expansion = OperationGraph(joiningAt: rows)
                 expansion.addOperation()
                 rows = expansion.rows.upperBound
                 return expansion

@@ -99,7 +99,7 @@ import Testing
     // H3
     @Test func `a condition holds no lock while it is decided, and a false one takes none`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let step = graph.addOperation(.init(locks: [LockRequest(lock: mutex)], isConditional: true))
         let other = graph.addOperation(.init(locks: [LockRequest(lock: mutex)]))
         var scheduler = OperationScheduler(graph, width: 4)

@@ -20,7 +20,7 @@ import Testing
     private func instances(_ count: Int, of size: Int = 2) -> VirtualRun.Answers {
         var answers = VirtualRun.Answers()
         answers.expand = { _, firstRow in
-            var expansion = OperationGraph.Expansion(firstRow: firstRow)
+            var expansion = OperationGraph(joiningAt: firstRow)
             for _ in 0..<count {
                 expansion.beginGroup()
                 let steps = (0..<size).map { _ in expansion.addOperation() }
@@ -86,7 +86,7 @@ import Testing
         _ = scheduler.handle(.begin, at: .zero)
         _ = scheduler.handle(.cancel(group), at: .zero)
         #expect(scheduler.outcome(of: group) == nil)
-        var expansion = OperationGraph.Expansion(firstRow: scheduler.count)
+        var expansion = OperationGraph(joiningAt: scheduler.count)
         let step = expansion.addOperation()
         let commands = scheduler.handle(.expanded(group, expansion), at: .zero)
         #expect(commands.first == .finished(step, .cancelled, .request))
@@ -102,7 +102,7 @@ import Testing
         graph.addDependency(of: group, on: quick)
         var answers = VirtualRun.Answers()
         answers.expand = { _, firstRow in
-            var expansion = OperationGraph.Expansion(firstRow: firstRow)
+            var expansion = OperationGraph(joiningAt: firstRow)
             let step = expansion.addOperation()
             expansion.addDependency(of: step, on: quick)
             expansion.addDependency(of: step, on: slow)
@@ -119,7 +119,7 @@ import Testing
         graph.endGroup()
         var answers = VirtualRun.Answers()
         answers.expand = { id, firstRow in
-            var expansion = OperationGraph.Expansion(firstRow: firstRow)
+            var expansion = OperationGraph(joiningAt: firstRow)
             if id == outer {
                 expansion.beginGroup(isExpandable: true)
                 expansion.endGroup()
@@ -142,7 +142,7 @@ import Testing
         let group = graph.beginGroup(isOpen: true)
         let first = graph.addOperation()
         graph.endGroup()
-        var expansion = OperationGraph.Expansion(firstRow: graph.count)
+        var expansion = OperationGraph(joiningAt: graph.count)
         let second = expansion.addOperation()
         expansion.addDependency(of: second, on: first)
         let run = VirtualRun(
@@ -157,7 +157,7 @@ import Testing
         let group = graph.beginGroup(isOpen: true)
         graph.endGroup()
         let other = graph.addOperation()
-        var expansion = OperationGraph.Expansion(firstRow: graph.count)
+        var expansion = OperationGraph(joiningAt: graph.count)
         let late = expansion.addOperation()
         let run = VirtualRun(graph, events: [(.seconds(2), .cancel(group)), (.seconds(5), .added(group, expansion))]) {
             _ in Behaviour(duration: .seconds(10))
@@ -174,7 +174,7 @@ import Testing
         graph.addOperation()
         graph.endGroup()
         graph.addDependency(of: group, on: first)
-        var expansion = OperationGraph.Expansion(firstRow: graph.count)
+        var expansion = OperationGraph(joiningAt: graph.count)
         let added = expansion.addOperation()
         let run = VirtualRun(graph, events: [(.milliseconds(1), .added(group, expansion))])
         #expect(run.time(of: run.start(added)) == .seconds(1))

@@ -1,7 +1,7 @@
 @testable import OperationScheduling
 
-/// Reads the command log of a run like the log of a real one and holds it against the invariants of research/seeds.md
-/// section 2, round by round where groups are tried again.
+/// Reads the command log of a run like the log of a real one and holds it against the invariants of the event
+/// log, round by round where groups are tried again.
 struct InvariantCheck {
     /// What is known of a row in its present round.
     private struct Row {
@@ -71,7 +71,7 @@ struct InvariantCheck {
     private func leftovers() -> String? {
         var scheduler = run.scheduler
         if scheduler.running != 0 { return "slots are left taken" }
-        if scheduler.locks.free != scheduler.locks.capacities { return "I7: locks are left taken" }
+        if !scheduler.locks.isAllFree { return "I7: locks are left taken" }
         if scheduler.deadlines.earliest() != nil || scheduler.groupDeadlines.earliest() != nil {
             return "K2: a timer is left"
         }
@@ -123,11 +123,11 @@ struct InvariantCheck {
             if !isSuspended { return "J6: resumed twice" }
             isSuspended = false
         case .acquired(let lock, let id):
-            held[lock, default: [:]][id] = table.locks[id]?.first { $0.lock == lock }?.units
-            let taken = held[lock, default: [:]].values.reduce(0, +)
-            if taken > run.scheduler.locks.capacities[lock.index] { return "I7: \(lock) is over its capacity" }
+            return acquire(lock, id)
         case .released(let lock, let id):
             if held[lock]?.removeValue(forKey: id) == nil { return "I7: released without having been taken" }
+        case .stalled(let waits):
+            return "it stalls: \(waits)"
         case .wake, .conclude, .waiting, .ready:
             break
         }
@@ -148,14 +148,59 @@ struct InvariantCheck {
         if flags(id).contains(.isConditional), !row.wasAsked { return "G1: \(id) starts without having been asked" }
         if id != .root, !rows[parent(id).row].isInProgress { return "\(id) starts while its group does not run" }
         if let ancestor = stoppedAncestor(of: id) { return "I8: \(id) starts after the stop of \(ancestor)" }
-        for request in table.locks[id] ?? [] where held[request.lock]?[id] != request.units {
-            return "I7: \(id) starts without \(request.lock)"
-        }
+        if let broken = lacks(id) { return broken }
         rows[id.row].attempts += 1
         rows[id.row].hasStarted = true
         rows[id.row].isInProgress = true
         rows[id.row].startTime = time
         return nil
+    }
+
+    // MARK: Locks
+
+    /// Units of a pool add up; who have a mutex are inside each other.
+    private mutating func acquire(_ lock: LockID, _ id: OperationID) -> String? {
+        held[lock, default: [:]][id] = table.locks[id]?.first { $0.lock == lock }?.units ?? 1
+        let graph = run.scheduler.graph
+        guard graph.isMutex(lock) else {
+            let taken = held[lock, default: [:]].values.reduce(0, +)
+            return taken > graph.capacity(of: lock) ? "I7: \(lock) is over its capacity" : nil
+        }
+        let rival = held[lock, default: [:]].keys.first { $0 != id && !isInside($0.row, id) && !isInside(id.row, $0) }
+        return rival.map { "I7: \(id) takes \(lock), which \($0) has" }
+    }
+
+    /// What a row that starts has to have, and a group that names mutexes has to have behind it.
+    private func lacks(_ id: OperationID) -> String? {
+        for request in table.locks[id] ?? [] where held[request.lock]?[id] != request.units {
+            if !isCovered(request.lock, for: id) { return "I7: \(id) starts without \(request.lock)" }
+        }
+        guard isGroup(id), table.locks[id] != nil else { return nil }
+        for (member, requests) in table.locks where isInside(member.row, id) && !dropped.contains(member.row) {
+            for request in requests where run.scheduler.graph.isMutex(request.lock) && held[request.lock]?[id] == nil {
+                if !isCovered(request.lock, for: id) {
+                    return "I7: \(id) starts without \(request.lock), which its member \(member) names"
+                }
+            }
+        }
+        for edge in run.edges where rows[edge.prerequisite.row].outcome == nil {
+            if isInside(edge.dependent.row, id), !isInside(edge.prerequisite.row, id),
+                !dropped.contains(edge.dependent.row)
+            {
+                return "I7: \(id) starts before \(edge.prerequisite), which its member \(edge.dependent) needs"
+            }
+        }
+        return nil
+    }
+
+    /// Whether a group around the row names the lock itself.
+    private func isCovered(_ lock: LockID, for id: OperationID) -> Bool {
+        var next = id
+        while next != .root {
+            next = parent(next)
+            if table.locks[next]?.contains(where: { $0.lock == lock }) == true { return true }
+        }
+        return false
     }
 
     private func unmetNeed(of id: OperationID) -> OperationID? {

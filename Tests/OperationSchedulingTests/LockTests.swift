@@ -12,7 +12,7 @@ import Testing
     // H1, H7
     @Test func `a mutex has one holder at a time, and every kind of end frees it`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let ids = (0..<4).map { index in
             graph.addOperation(
                 .init(timeout: index == 2 ? .seconds(1) : nil, locks: [LockRequest(lock: mutex)]))
@@ -33,7 +33,7 @@ import Testing
     // C5
     @Test func `a lock stays taken until the work has really stopped`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let deaf = graph.addOperation(wanting(mutex))
         let next = graph.addOperation(wanting(mutex))
         let run = VirtualRun(graph, events: [(.seconds(1), .cancel(deaf))]) {
@@ -45,7 +45,7 @@ import Testing
     // H6, I10
     @Test func `a waiter takes no slot, and of waiters the first is served first`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let holder = graph.addOperation(wanting(mutex, priority: 9))
         let first = graph.addOperation(wanting(mutex, priority: 5))
         let second = graph.addOperation(wanting(mutex, priority: 1))
@@ -58,7 +58,7 @@ import Testing
     // H5
     @Test func `two locks named in opposite order are taken together`() {
         var graph = OperationGraph()
-        let (m, n) = (graph.addLock(), graph.addLock())
+        let (m, n) = (graph.addMutex(), graph.addMutex())
         for _ in 0..<10 {
             graph.addOperation(wanting(m, n))
             graph.addOperation(wanting(n, m))
@@ -68,10 +68,9 @@ import Testing
         #expect(run.outcome(.root) == .success)
     }
 
-    // DESIGN section 11: work-conserving
     @Test func `a free lock may be taken past an older waiter that lacks another`() {
         var graph = OperationGraph()
-        let (m, n) = (graph.addLock(), graph.addLock())
+        let (m, n) = (graph.addMutex(), graph.addMutex())
         let long = graph.addOperation(wanting(m, priority: 9))
         let both = graph.addOperation(wanting(m, n, priority: 8))
         let one = graph.addOperation(wanting(n))
@@ -82,7 +81,7 @@ import Testing
 
     @Test func `a pool gives out its units, and a small request passes a large one that does not fit`() {
         var graph = OperationGraph()
-        let pool = graph.addLock(capacity: 4)
+        let pool = graph.addPool(of: 4)
         let ids = [(3, 9), (2, 8), (1, 7), (4, 0)].map { units, priority in
             graph.addOperation(.init(priority: UInt32(priority), locks: [LockRequest(lock: pool, units: units)]))
         }
@@ -93,7 +92,7 @@ import Testing
     // H2, H3
     @Test func `a lock is asked for only when everything else is there`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let late = graph.addOperation(wanting(mutex, priority: 9))
         let early = graph.addOperation(wanting(mutex))
         graph.addDependency(of: late, on: early)
@@ -102,7 +101,7 @@ import Testing
 
     @Test func `a group holds its locks from its start to the end of its hooks, and waits for them unstarted`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let groups = (0..<2).map { _ in
             let group = graph.beginGroup(wanting(mutex))
             graph.addOperation()
@@ -121,7 +120,7 @@ import Testing
     // C7
     @Test func `a cancel while waiting for a lock ends at once and lets the next one have it`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let holder = graph.addOperation(wanting(mutex))
         let waiter = graph.addOperation(wanting(mutex))
         let next = graph.addOperation(wanting(mutex))
@@ -130,10 +129,9 @@ import Testing
         #expect(run.starts == [holder, next])
     }
 
-    // DESIGN section 11: an instance slot and the instance's locks are taken together
     @Test func `an instance that waits for its lock leaves its slot to another`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let holder = graph.beginGroup(wanting(mutex, priority: 9))
         let long = graph.addOperation()
         graph.endGroup()
@@ -154,9 +152,9 @@ import Testing
     @Test func `ten thousand waiters on one lock cost no more than ten times a thousand's`() {
         func cost(_ count: Int) -> Duration {
             var graph = OperationGraph(minimumCapacity: count)
-            let (m, n) = (graph.addLock(), graph.addLock())
+            let (m, n) = (graph.addMutex(), graph.addMutex())
             for index in 0..<count { graph.addOperation(index % 2 == 0 ? wanting(m) : wanting(m, n)) }
-            return ContinuousClock().measure {
+            return processorTime {
                 var scheduler = OperationScheduler(graph, width: 4)
                 var next = scheduler.handle(.begin, at: .zero).compactMap(\.started)
                 while let id = next.popLast() {

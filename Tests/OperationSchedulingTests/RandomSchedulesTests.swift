@@ -2,7 +2,7 @@ import Testing
 
 @testable import OperationScheduling
 
-/// Ten thousand random graphs in virtual time, each held against the invariants of research/seeds.md section 2.
+/// Ten thousand random graphs in virtual time, each held against the invariants of the event log.
 @Suite struct RandomSchedulesTests {
     // I1-I10, B2, B4, D17, H5, O4, Q10
     @Test(arguments: 0..<10) func `the invariants hold for a thousand random scenarios`(batch: Int) {

@@ -102,7 +102,7 @@ import Testing
     // H7
     @Test func `slot and locks are free during the back-off`() {
         var graph = OperationGraph()
-        let mutex = graph.addLock()
+        let mutex = graph.addMutex()
         let flaky = graph.addOperation(
             .init(
                 priority: 9, retry: RetryPolicy(attempts: 2, backoff: .constant(.seconds(60))),

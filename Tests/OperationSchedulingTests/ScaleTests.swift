@@ -7,7 +7,7 @@ import Testing
     /// Runs everything that starts at once, `width` at a time; returns how many operations ended.
     @discardableResult
     private func exhaust(
-        _ graph: OperationGraph, width: Int = 4, expand: (Int) -> OperationGraph.Expansion? = { _ in nil }
+        _ graph: OperationGraph, width: Int = 4, expand: (Int) -> OperationGraph? = { _ in nil }
     ) -> Int {
         var scheduler = OperationScheduler(graph, width: width)
         var events: [OperationScheduler.Event] = [.begin]
@@ -43,8 +43,8 @@ import Testing
         return graph
     }
 
-    private func instances(_ count: Int, at firstRow: Int) -> OperationGraph.Expansion {
-        var expansion = OperationGraph.Expansion(firstRow: firstRow)
+    private func instances(_ count: Int, at firstRow: Int) -> OperationGraph {
+        var expansion = OperationGraph(joiningAt: firstRow)
         for _ in 0..<count {
             expansion.beginGroup()
             let first = expansion.addOperation()

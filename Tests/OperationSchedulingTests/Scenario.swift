@@ -7,29 +7,39 @@ struct Scenario {
     private(set) var events: [(Duration, OperationScheduler.Event)] = []
     private let seed: UInt64
     private let isPlain: Bool
-    private let innermost: LockRequest?
+    private let size: Int
+    private let pools: [LockRequest]
+    private let foreseen: [OperationID: RowTable.Foreseen]
 
-    /// Every fourth scenario has nothing but operations, groups, limits and cancels.
-    init(seed: UInt64) {
+    /// Every fourth scenario has nothing but operations, groups, limits and cancels. `size` bounds the rows.
+    init(seed: UInt64, size: Int = .max, isPlain isPlainAlways: Bool? = nil) {
         self.seed = seed
+        self.size = size
         var random = SplitMix(seed: seed)
-        isPlain = seed % 4 == 0
+        isPlain = isPlainAlways ?? (seed % 4 == 0)
         width = Int.random(in: 1...4, using: &random)
+        let limit = Self.limit(&random)
         graph = OperationGraph(
-            limit: Self.limit(&random), failFast: [.off, .off, .cancel, .drain].randomElement(using: &random)!,
+            limit: limit, failFast: [.off, .off, .cancel, .drain].randomElement(using: &random)!,
             timeout: random.chance(4) ? .seconds(Int.random(in: 1...40, using: &random)) : nil,
             concludes: !isPlain && random.chance(4))
         var locks: [LockRequest] = []
+        var mutexes: [LockID] = []
         if !isPlain {
             for _ in 0..<Int.random(in: 0...3, using: &random) {
-                let capacity = random.chance(2) ? 1 : Int.random(in: 1...3, using: &random)
-                let lock = graph.addLock(capacity: capacity)
-                locks.append(LockRequest(lock: lock, units: Int.random(in: 1...capacity, using: &random)))
+                mutexes.append(graph.addMutex())
+                locks.append(LockRequest(lock: mutexes[mutexes.count - 1]))
+            }
+            if random.chance(2) {
+                let units = Int.random(in: 1...3, using: &random)
+                let pool = graph.addPool(of: units)
+                locks.append(LockRequest(lock: pool, units: Int.random(in: 1...units, using: &random)))
             }
         }
-        innermost = isPlain ? nil : LockRequest(lock: graph.addLock(capacity: 2), units: 1)
-        var filling = Filling(innermost: innermost, isPlain: isPlain)
-        filling.fill(&graph, depth: 0, available: locks, &random)
+        pools = locks.filter { !mutexes.contains($0.lock) }
+        var filling = Filling(locks: locks, mutexes: mutexes, isPlain: isPlain, size: size)
+        filling.fill(&graph, depth: 0, limit: limit, &random)
+        foreseen = filling.foreseen
         addEvents(&random)
     }
 
@@ -42,7 +52,7 @@ struct Scenario {
     }
 
     var answers: VirtualRun.Answers {
-        let (seed, innermost) = (seed, innermost)
+        let (seed, pools, foreseen, size) = (seed, pools, foreseen, size)
         return VirtualRun.Answers(
             decide: { id in
                 var random = SplitMix(seed: seed &* 7919 &+ UInt64(id.row))
@@ -51,10 +61,16 @@ struct Scenario {
             expand: { id, firstRow in
                 var random = SplitMix(seed: seed &* 104_729 &+ UInt64(firstRow))
                 guard !random.chance(8) else { return nil }
-                var expansion = OperationGraph.Expansion(firstRow: firstRow)
-                var filling = Filling(innermost: innermost, isPlain: false)
+                var expansion = OperationGraph(joiningAt: firstRow)
+                let known = foreseen[id] ?? RowTable.Foreseen(mutexes: [], needs: [])
+                var filling = Filling(
+                    locks: pools + known.mutexes.map { LockRequest(lock: $0) }, mutexes: known.mutexes, isPlain: false,
+                    size: size)
                 // Deep enough that expansions inside expansions stay few.
-                filling.fill(&expansion, depth: firstRow > 60 ? 3 : 2, available: [], mayHook: false, &random)
+                filling.fill(
+                    &expansion, depth: firstRow > 60 ? 3 : 2, limit: .members(1), reachable: known.needs,
+                    mayHook: false,
+                    isJoining: true, &random)
                 return expansion
             },
             conclude: { id, outcome in
@@ -88,61 +104,102 @@ struct Scenario {
         events.sort { $0.0 < $1.0 }
     }
 
+    /// Whether something names a mutex that a group around it names.
+    var namesAreNested: Bool {
+        graph.table.locks.contains { id, requests in
+            var next = id
+            while next != .root {
+                next = graph.table.rows[next.row].parent
+                if let held = graph.table.locks[next], held.contains(where: requests.contains) { return true }
+            }
+            return false
+        }
+    }
+
     static func limit(_ random: inout SplitMix) -> ConcurrencyLimit {
         let count = Int.random(in: 1...3, using: &random)
         return [.unlimited, .unlimited, .operations(count), .members(count)].randomElement(using: &random)!
     }
 }
 
-/// Builds random rows, of a graph or of an expansion.
+/// Builds random rows, of a graph or of what joins it.
 private struct Filling {
-    /// What only operations may ask for, so that it is never held while something waits inside.
-    let innermost: LockRequest?
+    /// What rows may name: groups the mutexes, operations everything.
+    let locks: [LockRequest]
+    let mutexes: [LockID]
     let isPlain: Bool
+    /// How many rows may still be added.
+    var size: Int
+    /// What members that join an expandable group will name and need, as it was foreseen.
+    var foreseen: [OperationID: RowTable.Foreseen] = [:]
 
+    /// `reachable` is what rows may need outside of the group they are in.
     mutating func fill(
-        _ graph: inout some Fillable, depth: Int, available: [LockRequest], mayHook: Bool = true,
-        _ random: inout SplitMix
+        _ graph: inout OperationGraph, depth: Int, limit: ConcurrencyLimit, reachable: [OperationID] = [],
+        mayHook: Bool = true,
+        isJoining: Bool = false, _ random: inout SplitMix
     ) {
         var siblings: [OperationID] = []
-        for _ in 0..<Int.random(in: 0...(depth == 0 ? 6 : 4), using: &random) {
+        // As in a fan-out, whose instances need nothing of each other: it would wait for a place that it keeps from it.
+        let isCountingMembers = if case .members = limit { true } else { false }
+        for _ in 0..<Int.random(in: 0...(depth == 0 ? 6 : 4), using: &random) where size > 0 {
+            size -= 1
             let isGroup = depth < 3 && random.chance(3)
-            // A lock that is held already must not be asked for again inside: that is a deadlock by construction.
-            // Members of a holder ask for locks that come later, so that no cycle of waits can be built.
-            let index = Int.random(in: 0..<max(available.count, 1), using: &random)
-            let wanted = available.isEmpty || !random.chance(3) ? [] : [available[index]]
-            let inside = wanted.isEmpty ? available : Array(available[(index + 1)...])
-            let last = isGroup || !wanted.isEmpty || !random.chance(3) ? nil : innermost
-            let options = options(last.map { [$0] } ?? wanted, &random)
+            let options = options(isGroup: isGroup, &random)
             let id: OperationID
             if isGroup {
                 let failFast: FailFast? = [nil, nil, .off, .cancel, .drain].randomElement(using: &random)!
                 let isExpandable = !isPlain && random.chance(4)
+                let limit = Scenario.limit(&random)
                 id = graph.beginGroup(
-                    options, limit: Scenario.limit(&random), failFast: failFast, isExpandable: isExpandable,
-                    concludes: !isPlain && random.chance(5), isOpen: false)
-                fill(&graph, depth: depth + 1, available: inside, mayHook: mayHook, &random)
+                    options, limit: limit, failFast: failFast, isExpandable: isExpandable,
+                    concludes: !isPlain && random.chance(5))
+                let around = isCountingMembers ? reachable : reachable + siblings
+                if isExpandable, !isJoining { foresee(id, around, in: &graph, &random) }
+                fill(
+                    &graph, depth: depth + 1, limit: limit, reachable: around, mayHook: mayHook, isJoining: isJoining,
+                    &random)
                 graph.endGroup()
             } else {
                 id = graph.addOperation(options)
             }
-            for sibling in siblings where random.chance(4) {
-                let kind: EdgeKind = [.ok, .ok, .ok, .success, .failure, .done].randomElement(using: &random)!
-                graph.addDependency(of: id, on: sibling, kind)
-            }
+            for need in siblings where random.chance(4) { addNeed(of: id, on: need, in: &graph, &random) }
+            for need in reachable where random.chance(8) { addNeed(of: id, on: need, in: &graph, &random) }
             siblings.append(id)
         }
         guard !isPlain, mayHook else { return }
         for hook in Hook.allCases where random.chance(4) {
             graph.beginHook(hook)
-            fill(&graph, depth: max(depth + 1, 2), available: available, mayHook: false, &random)
+            fill(&graph, depth: max(depth + 1, 2), limit: .unlimited, mayHook: false, isJoining: true, &random)
             graph.endGroup()
         }
     }
 
-    private func options(
-        _ wanted: [LockRequest], _ random: inout SplitMix
-    ) -> OperationGraph.Options {
+    private func addNeed(
+        of id: OperationID, on need: OperationID, in graph: inout OperationGraph, _ random: inout SplitMix
+    ) {
+        let kind: EdgeKind = [.ok, .ok, .ok, .success, .failure, .done].randomElement(using: &random)!
+        graph.addDependency(of: id, on: need, kind)
+    }
+
+    private mutating func foresee(
+        _ id: OperationID, _ reachable: [OperationID], in graph: inout OperationGraph, _ random: inout SplitMix
+    ) {
+        let named = mutexes.filter { _ in random.chance(2) }
+        let needs = reachable.filter { _ in random.chance(3) }
+        foreseen[id] = RowTable.Foreseen(mutexes: named, needs: needs)
+        graph.foresee(named, needs: needs, in: id)
+    }
+
+    private func options(isGroup: Bool, _ random: inout SplitMix) -> OperationGraph.Options {
+        let isNaming = random.chance(isGroup ? 3 : 2)
+        let count = random.chance(3) ? 2 : 1
+        let wanted =
+            !isNaming
+            ? []
+            : isGroup
+                ? mutexes.shuffled(using: &random).prefix(count).map { LockRequest(lock: $0) }
+                : Array(locks.shuffled(using: &random).prefix(count))
         var options = OperationGraph.Options(
             priority: UInt32.random(in: 0...3, using: &random),
             timeout: random.chance(4) ? .seconds(Int.random(in: 1...12, using: &random)) : nil,
@@ -161,20 +218,6 @@ private struct Filling {
         return options
     }
 }
-
-private protocol Fillable {
-    mutating func addOperation(_ options: OperationGraph.Options) -> OperationID
-    mutating func beginGroup(
-        _ options: OperationGraph.Options, limit: ConcurrencyLimit, failFast: FailFast?, isExpandable: Bool,
-        concludes: Bool, isOpen: Bool
-    ) -> OperationID
-    @discardableResult mutating func beginHook(_ kind: Hook) -> OperationID
-    mutating func endGroup()
-    mutating func addDependency(of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind)
-}
-
-extension OperationGraph: Fillable {}
-extension OperationGraph.Expansion: Fillable {}
 
 /// A small seeded generator, so that a failing seed can be run again.
 struct SplitMix: RandomNumberGenerator {

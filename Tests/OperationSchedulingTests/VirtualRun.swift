@@ -14,8 +14,8 @@ struct VirtualRun {
     struct Answers {
         var decide: (OperationID) -> OperationScheduler.Decision = { _ in .run }
         /// Given the group and the row at which the expansion begins; nil where it cannot be told.
-        var expand: (OperationID, Int) -> OperationGraph.Expansion? = { _, firstRow in
-            OperationGraph.Expansion(firstRow: firstRow)
+        var expand: (OperationID, Int) -> OperationGraph? = { _, firstRow in
+            OperationGraph(joiningAt: firstRow)
         }
         var conclude: (OperationID, OperationOutcome) -> (OperationOutcome, Bool) = { ($1, true) }
     }
@@ -186,8 +186,8 @@ struct VirtualRun {
         case .conclude(let id, let outcome):
             let (outcome, mayRetry) = answers.conclude(id, outcome)
             return .ended(id, outcome, mayRetry: mayRetry)
-        case .groupStarted, .groupStopping, .finished, .retrying, .suspended, .resumed, .acquired, .released, .waiting,
-            .ready:
+        case .groupStarted, .groupStopping, .finished, .retrying, .suspended, .resumed, .stalled, .acquired, .released,
+            .waiting, .ready:
             break
         }
         return nil

@@ -9,7 +9,7 @@ struct `The long form of a finding` {
     static let plannersCodes: Set<DiagnosticCode> = [
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
         .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle, .dependencyAcrossHook,
-        .lockDeadlock, .lockWantedAgain, .poolExceeded, .unknownPool, .unusedPool,
+        .coveredMutex, .poolExceeded, .unknownPool, .unusedPool,
     ]
 
     @Test(arguments: DiagnosticCode.allCases)

@@ -14,7 +14,7 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
         /// Whether something conditional is to run.
         package var decide: (OperationID) -> OperationScheduler.Decision
         /// The members of a group that expands; nil where they cannot be told, which is a failure of the group.
-        package var expand: (OperationID) -> OperationGraph.Expansion?
+        package var expand: (OperationID) -> OperationGraph?
         /// The outcome of a group that concludes, given what its members make of it, and whether a failure is worth
         /// another round.
         package var conclude: (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool)
@@ -22,7 +22,7 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
         /// Everything runs, nothing expands, and groups end as their members say, unless told otherwise.
         package init(
             decide: @escaping (OperationID) -> OperationScheduler.Decision = { _ in .run },
-            expand: @escaping (OperationID) -> OperationGraph.Expansion? = { _ in nil },
+            expand: @escaping (OperationID) -> OperationGraph? = { _ in nil },
             conclude: @escaping (OperationID, OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) = {
                 ($1, true)
             }
@@ -72,7 +72,7 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
     package func noteFreeze(of time: Duration) { mailbox.post(.frozen(time)) }
 
     /// Adds members to a group that is open or running. Expansions have to come in the order of their rows.
-    package func add(_ expansion: OperationGraph.Expansion, to group: OperationID) {
+    package func add(_ expansion: OperationGraph, to group: OperationID) {
         mailbox.post(.added(group, expansion))
     }
 
@@ -123,8 +123,8 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
                             case .conclude(let id, let outcome):
                                 let (outcome, mayRetry) = questions.conclude(id, outcome)
                                 answers.append(.ended(id, outcome, mayRetry: mayRetry))
-                            case .groupStarted, .groupStopping, .suspended, .resumed, .acquired, .released, .waiting,
-                                .ready:
+                            case .groupStarted, .groupStopping, .suspended, .resumed, .stalled, .acquired, .released,
+                                .waiting, .ready:
                                 break
                             }
                         }

@@ -4,7 +4,7 @@ protocol OperationControl: AnyObject, Sendable {
     func setWidth(_ width: Int)
     func suspend()
     func resume()
-    func add(_ expansion: OperationGraph.Expansion, to group: OperationID)
+    func add(_ expansion: OperationGraph, to group: OperationID)
     func close(_ group: OperationID)
     func unlink(dependent: OperationID, prerequisite: OperationID)
 }

@@ -46,7 +46,7 @@ extension OperationCore {
 
     /// Tells the graph what it waits for.
     func addEdges(
-        to rows: inout OperationGraph.Expansion, _ row: OperationID, standIns: [AsyncOperationID: OperationID]
+        to rows: inout OperationGraph, _ row: OperationID, standIns: [AsyncOperationID: OperationID]
     ) {
         for need in state.withLock({ $0.needs }) {
             let known = standIns[need.core.id].map { ($0, EdgeKind.success) }

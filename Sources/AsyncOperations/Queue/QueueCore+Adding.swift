@@ -117,7 +117,7 @@ extension QueueCore {
         let run = run(&state)
         let operations = batch.operations
         // Outside all groups, where nothing but their own end holds stand-ins up.
-        var standIns = OperationGraph.Expansion(firstRow: run.roster.count)
+        var standIns = OperationGraph(joiningAt: run.roster.count)
         var standInRows: [AsyncOperationID: [AsyncOperationID: OperationID]] = [:]
         var awaited: [(row: OperationID, need: OperationCore.Need)] = []
         let ids = Set(operations.map(\.id))
@@ -130,7 +130,7 @@ extension QueueCore {
                 awaited.append((row, need))
             }
         }
-        var rows = OperationGraph.Expansion(firstRow: run.roster.count)
+        var rows = OperationGraph(joiningAt: run.roster.count)
         for step in batch.walk {
             guard case .enter(let core) = step else {
                 rows.endGroup()
@@ -153,7 +153,7 @@ extension QueueCore {
     }
 
     private func add(
-        _ core: OperationCore, to rows: inout OperationGraph.Expansion, _ state: inout State
+        _ core: OperationCore, to rows: inout OperationGraph, _ state: inout State
     ) -> OperationID {
         let options = core.graphOptions(locks: locks(core.mutexes, &state))
         guard let compound = core.compound else { return rows.addOperation(options) }

@@ -31,7 +31,7 @@ extension QueueCore {
             finish(core, row, outcome, cause, in: run)
         case .suspended, .resumed:
             if !run.roster.isRetired { announcePause(command == .suspended, in: run) }
-        case .wake, .decide, .expand, .conclude, .acquired, .released, .waiting:
+        case .wake, .decide, .expand, .conclude, .stalled, .acquired, .released, .waiting:
             break
         }
     }
@@ -114,7 +114,7 @@ extension QueueCore {
             case .dependency(let row), .failFast(let row):
                 if case .notRun(let root)? = run.roster.end(of: row) { return .notRun(rootCause: root) }
                 return .notRun(rootCause: run.roster.identity(of: row) ?? core.id)
-            case .itself, .member, .deadline, .retryDeadline, .request, .condition:
+            case .itself, .member, .deadline, .retryDeadline, .request, .stall, .condition:
                 return .notRun(rootCause: core.id)
             }
         }
@@ -125,7 +125,7 @@ extension QueueCore {
         case .failFast(let row): return .sibling(run.roster.identity(of: row) ?? core.id)
         case .deadline(let row), .retryDeadline(let row):
             return .deadline(run.roster.identity(of: row) ?? core.id)
-        case .itself, .dependency, .member, .request, .condition:
+        case .itself, .dependency, .member, .request, .stall, .condition:
             if let request = core.state.withLock({ $0.request }) { return request }
             let requested = sequence(first: core) { $0.parent }.first { $0.state.withLock { $0.request != nil } }
             return requested.map { .parent($0.id) } ?? .requested

@@ -85,6 +85,10 @@ package struct Run {
             standardError.say("no process could be started for 30 s: the machine has none left, or no memory")
             return (.unable, nil)
         }
+        if let stall = result.stall {
+            standardError.say("\(stall); this is a fault of flowrun, not of the workflow")
+            return (.unable, nil)
+        }
         if failure != nil { return (.unable, nil) }
         switch result.outcome {
         case .success: return (.success, nil)

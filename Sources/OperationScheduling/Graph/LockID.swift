@@ -1,14 +1,18 @@
-/// A lock of an `OperationGraph`: so many units of something that operations and groups share.
-package struct LockID: Hashable, Sendable {
+/// A lock of an `OperationGraph`: a mutex or a pool, which operations and groups share.
+package struct LockID: Hashable, Comparable, Sendable {
     let value: UInt32
 
     init(_ index: Int) { value = UInt32(index) }
 
-    /// The lock that was added as number `index`. In an expansion, a number that the graph does not have makes a mutex.
+    /// The lock that was added as number `index`. A number that the graph does not have makes a mutex, so that rows
+    /// that join later can bring their own.
     package init(index: Int) { value = UInt32(index) }
 
     /// Its number, from 0, in the order in which the locks were added.
     package var index: Int { Int(value) }
+
+    /// The order in which the locks were added.
+    package static func < (left: LockID, right: LockID) -> Bool { left.value < right.value }
 }
 
 extension LockID: CustomStringConvertible {

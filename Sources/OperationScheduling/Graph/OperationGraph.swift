@@ -1,6 +1,7 @@
-/// Operations, the groups around them and what they wait for: the input of an `OperationScheduler`.
+/// Operations, the groups around them and what they wait for: the input of an `OperationScheduler`, and what joins one
+/// that runs.
 ///
-/// Rows are added in preorder, so that a group's members are one interval. Adding is O(1); nothing here searches for
+/// Rows are added in preorder, so that a group's members are one interval. Adding is O(depth); nothing here searches for
 /// cycles, which is the planner's work.
 package struct OperationGraph: Sendable {
     /// What an operation or group may be given beside its place.
@@ -14,7 +15,8 @@ package struct OperationGraph: Sendable {
         package var toleratesFailure: Bool
         /// Whether and when it is tried again; nil for one attempt.
         package var retry: RetryPolicy?
-        /// What it holds from its start to its end; all are taken together. Each lock at most once.
+        /// What it holds from its start to its end; all are taken together. Each lock at most once; a group may ask for
+        /// mutexes only, and then takes those that anything inside it asks for as well.
         package var locks: [LockRequest]
         /// Whether a `decide` command asks, once all needs have ended, if it is to run.
         package var isConditional: Bool
@@ -48,22 +50,41 @@ package struct OperationGraph: Sendable {
         }
     }
 
-    var table = RowTable()
-    private(set) var lockCapacities: [Int] = []
+    enum Lock: Sendable {
+        case mutex
+        case pool(Int)
+    }
+
+    var table: RowTable
+    private(set) var locks: [Lock] = []
 
     /// A graph with nothing but its outermost group.
     package init(
         limit: ConcurrencyLimit = .unlimited, failFast: FailFast = .off, timeout: Duration? = nil,
         concludes: Bool = false, isOpen: Bool = false, minimumCapacity: Int = 0
     ) {
+        table = RowTable()
         table.rows.reserveCapacity(minimumCapacity + 1)
         _ = table.begin(
             Options(timeout: timeout), limit: limit, failFast: failFast, isExpandable: false, concludes: concludes,
             isOpen: isOpen)
     }
 
+    /// Rows that join a group while its graph runs: the instances of a fan-out, or work that came later. There is no
+    /// outermost group: rows outside any `beginGroup` become direct members of the group that they join.
+    ///
+    /// They are appended behind all others, so their ids are known beforehand: `firstRow` is the number of rows that
+    /// there are by then, those of the graph and of all that joined earlier, dropped ones included.
+    package init(joiningAt firstRow: Int) {
+        precondition(firstRow > 0, "rows can only join a graph that has some")
+        table = RowTable(firstRow: firstRow)
+    }
+
     /// The number of rows, the outermost group included.
     package var count: Int { table.rows.count }
+
+    /// The ids of the rows so far.
+    package var rows: Range<Int> { table.firstRow..<table.end }
 
     /// Adds an operation to the group that is open.
     @discardableResult
@@ -95,24 +116,59 @@ package struct OperationGraph: Sendable {
 
     /// Closes the group or hook that is open.
     package mutating func endGroup() {
-        precondition(table.openCount > 1, "endGroup without beginGroup")
+        precondition(table.openCount > (table.firstRow == 0 ? 1 : 0), "endGroup without beginGroup")
         table.endGroup()
     }
 
     /// Lets `dependent` start only after `prerequisite` has ended in the way that `kind` asks for. Neither may be
     /// inside the other; an edge given twice counts twice and does no harm. What needs a member of a group that is
-    /// tried again goes on when that member ends in any round.
+    /// tried again goes on when that member ends in any round. In rows that join, `dependent` has to be one of them.
     package mutating func addDependency(
         of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind = .ok
     ) {
+        precondition(dependent.row >= table.firstRow, "\(dependent) is not one of the new rows")
         table.edges.append(RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
     }
 
-    /// A lock with so many units, at least 1, of which operations and groups may ask for some or all; one unit makes
-    /// a mutex.
-    package mutating func addLock(capacity: Int = 1) -> LockID {
-        precondition(capacity >= 1, "a lock with \(capacity) units could never be had")
-        lockCapacities.append(capacity)
-        return LockID(lockCapacities.count - 1)
+    /// Tells beforehand what members that join `group` later will ask for and need outside of it, so that groups around
+    /// it that hold mutexes can take and await that too.
+    package mutating func foresee(_ mutexes: [LockID], needs: [OperationID], in group: OperationID) {
+        guard !mutexes.isEmpty || !needs.isEmpty else { return }
+        table.foreseen[group] = RowTable.Foreseen(mutexes: mutexes, needs: needs)
+    }
+
+    /// A lock that one has at a time.
+    package mutating func addMutex() -> LockID {
+        locks.append(.mutex)
+        return LockID(locks.count - 1)
+    }
+
+    /// A lock with so many units, at least 1, of which operations may ask for some or all.
+    package mutating func addPool(of units: Int) -> LockID {
+        precondition(units >= 1, "a pool with \(units) units could never be had")
+        locks.append(.pool(units))
+        return LockID(locks.count - 1)
+    }
+}
+
+extension OperationGraph {
+    func isMutex(_ lock: LockID) -> Bool {
+        guard lock.index < locks.count, case .pool = locks[lock.index] else { return true }
+        return false
+    }
+
+    func capacity(of lock: LockID) -> Int {
+        guard lock.index < locks.count, case .pool(let units) = locks[lock.index] else { return 1 }
+        return units
+    }
+
+    /// Appends rows that joined as members of a group. O(rows).
+    mutating func append(_ joining: OperationGraph, to group: OperationID) {
+        table.append(joining.table, to: group)
+    }
+
+    /// Counts members that stay when the group is tried again.
+    mutating func addMembers(_ count: Int, toGroup index: Int) {
+        table.groups[index].members += count
     }
 }

@@ -28,6 +28,8 @@ package enum OperationCause: Sendable, Hashable {
     case retryDeadline(OperationID)
     /// Somebody asked for it.
     case request
+    /// Nothing could go on any more, so everything was ended.
+    case stall
     /// Its own condition, or that of the group whose verdict it shares: false, or impossible to decide. An `onFailure`
     /// hook that had no reason to run too.
     case condition

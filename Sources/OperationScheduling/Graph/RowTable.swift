@@ -1,5 +1,5 @@
-/// The rows of a graph or of an expansion, as they are built and as the scheduler reads them. Rare things stand in
-/// tables of their own, so that a plain row stays at twenty bytes.
+/// The rows of a graph, as they are built and as the scheduler reads them. Rare things stand in tables of their own, so
+/// that a plain row stays at twenty bytes.
 struct RowTable: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
@@ -24,6 +24,9 @@ struct RowTable: Sendable {
         let flags: Flags
 
         var isGroup: Bool { group != Self.noGroup }
+
+        /// Whether it is a group that names mutexes.
+        var isHolder: Bool { isGroup && flags.contains(.hasLocks) }
     }
 
     struct Group: Sendable {
@@ -42,6 +45,12 @@ struct RowTable: Sendable {
         var finally: OperationID?
     }
 
+    /// What members that join later will ask for.
+    struct Foreseen: Sendable {
+        let mutexes: [LockID]
+        let needs: [OperationID]
+    }
+
     struct Edge: Sendable {
         let dependent: OperationID
         let prerequisite: OperationID
@@ -57,6 +66,7 @@ struct RowTable: Sendable {
     var retries: [OperationID: RetryPolicy] = [:]
     var locks: [OperationID: [LockRequest]] = [:]
     var hooks: [OperationID: Hooks] = [:]
+    var foreseen: [OperationID: Foreseen] = [:]
     private var open: [OperationID] = []
 
     init(firstRow: Int = 0) { self.firstRow = firstRow }
@@ -117,8 +127,8 @@ struct RowTable: Sendable {
 
     /// Appends the rows of another table, of which those that are in no group there become members of `group`.
     mutating func append(_ other: RowTable, to group: OperationID) {
-        precondition(other.firstRow == end, "an expansion for row \(other.firstRow) came at row \(end)")
-        precondition(other.open.isEmpty, "an expansion has a group that is still open")
+        precondition(other.firstRow == end, "rows for row \(other.firstRow) came at row \(end)")
+        precondition(other.open.isEmpty, "a group that is to join is still open")
         let groupOffset = UInt32(groups.count)
         var nextMember = end
         for (offset, row) in other.rows.enumerated() {

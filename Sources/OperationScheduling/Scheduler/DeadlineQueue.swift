@@ -1,7 +1,7 @@
 internal import HeapModule
 
 /// Deadlines by time. Cancelling one is O(1): the entry stays until it is due or until most entries are dead, when the
-/// queue is rebuilt, so that a million steps that end in time leave nothing behind (research/seeds.md, K2).
+/// queue is rebuilt, so that a million steps that end in time leave nothing behind.
 struct DeadlineQueue: Sendable {
     enum Kind: UInt8, Sendable {
         case timeout, retryDeadline, backoff

@@ -2,10 +2,27 @@ internal import HeapModule
 
 /// Who waits for which locks, and what of each lock is free.
 ///
-/// Rows that ask for the same things wait together, first come first served, and each such company stands in the queue
-/// of one lock that it lacks. So a release costs O(log n) for each row it lets go on, however many wait.
+/// Rows that ask for the same locks share a waiting list, first come first served, and each list stands in the queue of
+/// one lock that its rows lack. So a release costs O(log n) for each row it lets go on, however many wait.
 struct LockTable: Sendable {
-    /// A place in a queue; `index` is a row in a company, a company in the queue of a lock.
+    /// A lock in its scope, as an index into the table.
+    struct Index: Hashable, Sendable {
+        fileprivate let value: Int
+    }
+
+    private struct Lock: Sendable {
+        let name: LockID
+        let capacity: Int
+        var free: Int
+        var queue = Heap<Ticket>()
+    }
+
+    private struct Request: Hashable, Sendable {
+        let lock: Index
+        let units: Int
+    }
+
+    /// A place in a queue; `index` is a row in a waiting list, a waiting list in the queue of a lock.
     private struct Ticket: Comparable, Sendable {
         let number: UInt32
         let index: UInt32
@@ -15,87 +32,95 @@ struct LockTable: Sendable {
         }
     }
 
-    private struct Company: Sendable {
-        let requests: [LockRequest]
+    private struct WaitingList: Sendable {
+        let requests: [Request]
         var rows = Heap<Ticket>()
         /// The lock in whose queue it stands.
-        var place: Int?
+        var place: Index?
     }
 
-    private(set) var capacities: [Int]
-    private(set) var free: [Int]
-    private var queues: [Heap<Ticket>]
-    private var companies: [Company] = []
-    private var companyOf: [OperationID: Int] = [:]
-    private var companyWith: [[LockRequest]: Int] = [:]
+    private var locks: [Lock] = []
+    private var indexOf: [HolderTable.ScopedLock: Index] = [:]
+    private var lists: [WaitingList] = []
+    private var listWith: [[Request]: UInt32] = [:]
+    private var listOf: [OperationID: UInt32] = [:]
     /// Of rows that wait or were just woken. They keep their place until they start or end.
     private var tickets: [OperationID: UInt32] = [:]
     private var nextTicket: UInt32 = 0
 
-    init(capacities: [Int]) {
-        self.capacities = capacities
-        free = capacities
-        queues = capacities.map { _ in Heap() }
-    }
+    /// Whether nobody holds anything.
+    var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
 
-    /// Notes what a row will ask for. A lock that the graph did not have when it was built is a mutex.
-    mutating func add(_ id: OperationID, _ requests: [LockRequest]) {
-        for request in requests {
-            while request.lock.index >= capacities.count {
-                capacities.append(1)
-                free.append(1)
-                queues.append(Heap())
-            }
+    /// Notes what a row will ask for.
+    mutating func add(_ id: OperationID, _ requests: [HolderTable.Request], of graph: OperationGraph) {
+        let requests = requests.map { request in
+            let capacity = graph.capacity(of: request.lock.lock)
             precondition(
-                request.units <= capacities[request.lock.index],
-                "\(id) asks for \(request.units) units of \(request.lock), which has \(capacities[request.lock.index])")
+                request.units <= capacity,
+                "\(id) asks for \(request.units) units of \(request.lock.lock), which has \(capacity)")
+            return Request(lock: index(of: request.lock, capacity: capacity), units: request.units)
         }
-        if let known = companyWith[requests] {
-            companyOf[id] = known
+        if let known = listWith[requests] {
+            listOf[id] = known
         } else {
-            companyWith[requests] = companies.count
-            companyOf[id] = companies.count
-            companies.append(Company(requests: requests))
+            listWith[requests] = UInt32(lists.count)
+            listOf[id] = UInt32(lists.count)
+            lists.append(WaitingList(requests: requests))
         }
     }
 
-    func requests(of id: OperationID) -> [LockRequest] {
-        companyOf[id].map { companies[$0].requests } ?? []
+    private mutating func index(of lock: HolderTable.ScopedLock, capacity: Int) -> Index {
+        if let known = indexOf[lock] { return known }
+        let index = Index(value: locks.count)
+        indexOf[lock] = index
+        locks.append(Lock(name: lock.lock, capacity: capacity, free: capacity))
+        return index
     }
+
+    private func requests(of id: OperationID) -> [Request] {
+        listOf[id].map { lists[Int($0)].requests } ?? []
+    }
+
+    /// What the row asks for, by name.
+    func names(of id: OperationID) -> [LockID] { requests(of: id).map { name(of: $0.lock) } }
+
+    func name(of lock: Index) -> LockID { locks[lock.value].name }
+
+    func asks(_ id: OperationID, for lock: Index) -> Bool { requests(of: id).contains { $0.lock == lock } }
 
     /// A lock that lacks the units that the row asks for; nil where it can have everything now.
-    func missing(for id: OperationID) -> LockID? {
-        companyOf[id].flatMap { missing(for: companies[$0].requests) }
+    func missing(for id: OperationID) -> Index? {
+        listOf[id].flatMap { missing(for: lists[Int($0)].requests) }
     }
 
-    private func missing(for requests: [LockRequest]) -> LockID? {
-        requests.first { free[$0.lock.index] < $0.units }?.lock
+    private func missing(for requests: [Request]) -> Index? {
+        requests.first { locks[$0.lock.value].free < $0.units }?.lock
     }
 
     mutating func take(_ id: OperationID) {
         tickets[id] = nil
-        for request in requests(of: id) { free[request.lock.index] -= request.units }
+        for request in requests(of: id) { locks[request.lock.value].free -= request.units }
     }
 
     /// Does not wake anybody yet.
     mutating func release(_ id: OperationID) {
-        for request in requests(of: id) { free[request.lock.index] += request.units }
+        for request in requests(of: id) { locks[request.lock.value].free += request.units }
     }
 
     /// Lets a row wait for a lock that it lacks, at its old place if it had one. Returns whether it had none.
-    mutating func park(_ id: OperationID, for lock: LockID) -> Bool {
-        guard let company = companyOf[id] else { return false }
+    mutating func park(_ id: OperationID, for lock: Index) -> Bool {
+        guard let list = listOf[id].map(Int.init) else { return false }
         let isNew = tickets[id] == nil
         let number = tickets[id] ?? nextTicket
         if isNew {
             tickets[id] = number
             nextTicket += 1
         }
-        companies[company].rows.insert(Ticket(number: number, index: id.value))
-        let place = companies[company].place ?? lock.index
-        companies[company].place = place
-        if head(of: company)?.number == number {
-            queues[place].insert(Ticket(number: number, index: UInt32(company)))
+        lists[list].rows.insert(Ticket(number: number, index: id.value))
+        let place = lists[list].place ?? lock
+        lists[list].place = place
+        if head(of: list)?.number == number {
+            locks[place.value].queue.insert(Ticket(number: number, index: UInt32(list)))
         }
         return isNew
     }
@@ -110,51 +135,53 @@ struct LockTable: Sendable {
     mutating func wake(after id: OperationID) -> [OperationID] {
         guard !tickets.isEmpty else { return [] }
         var woken: [OperationID] = []
-        for request in requests(of: id) { wake(request.lock.index, &woken) }
+        for request in requests(of: id) { wake(request.lock, &woken) }
         return woken
     }
 
-    private mutating func wake(_ lock: Int, _ woken: inout [OperationID]) {
-        var room = free[lock]
+    private mutating func wake(_ lock: Index, _ woken: inout [OperationID]) {
+        var room = locks[lock.value].free
         var passed: [Ticket] = []
-        while room > 0, let ticket = queues[lock].popMin() {
-            let company = Int(ticket.index)
-            guard companies[company].place == lock else { continue }
-            guard let head = head(of: company) else {
-                companies[company].place = nil
+        while room > 0, let ticket = locks[lock.value].queue.popMin() {
+            let list = Int(ticket.index)
+            guard lists[list].place == lock else { continue }
+            guard let head = head(of: list) else {
+                lists[list].place = nil
                 continue
             }
             guard head.number == ticket.number else {
                 // Its first row has gone. A row before it has a ticket of its own.
-                if head.number > ticket.number { queues[lock].insert(Ticket(number: head.number, index: ticket.index)) }
+                if head.number > ticket.number {
+                    locks[lock.value].queue.insert(Ticket(number: head.number, index: ticket.index))
+                }
                 continue
             }
-            let requests = companies[company].requests
-            let units = requests.first { $0.lock.index == lock }?.units ?? 0
-            if let missing = missing(for: requests), missing.index != lock {
-                companies[company].place = missing.index
-                queues[missing.index].insert(ticket)
+            let requests = lists[list].requests
+            let units = requests.first { $0.lock == lock }?.units ?? 0
+            if let missing = missing(for: requests), missing != lock {
+                lists[list].place = missing
+                locks[missing.value].queue.insert(ticket)
             } else if units > room {
                 passed.append(ticket)
             } else {
-                companies[company].rows.removeMin()
+                lists[list].rows.removeMin()
                 woken.append(OperationID(Int(head.index)))
                 room -= units
-                if let next = self.head(of: company) {
-                    queues[lock].insert(Ticket(number: next.number, index: ticket.index))
+                if let next = self.head(of: list) {
+                    locks[lock.value].queue.insert(Ticket(number: next.number, index: ticket.index))
                 } else {
-                    companies[company].place = nil
+                    lists[list].place = nil
                 }
             }
         }
-        for ticket in passed { queues[lock].insert(ticket) }
+        for ticket in passed { locks[lock.value].queue.insert(ticket) }
     }
 
-    /// The first row of a company that still waits.
-    private mutating func head(of company: Int) -> Ticket? {
-        while let first = companies[company].rows.min {
+    /// The first row of a list that still waits.
+    private mutating func head(of list: Int) -> Ticket? {
+        while let first = lists[list].rows.min {
             if tickets[OperationID(Int(first.index))] == first.number { return first }
-            companies[company].rows.removeMin()
+            lists[list].rows.removeMin()
         }
         return nil
     }

@@ -9,7 +9,7 @@ extension OperationScheduler {
             if reported == .failure, mayRetry, retry(id, after: reported, .itself) { return }
             finish(id, reported, .itself)
         case .stopping:
-            // The request came first, so it decides, whatever the work answered (research/seeds.md, C10).
+            // The request came first, so it decides, whatever the work answered.
             let isTimeout = state.cause == .deadline(id) || state.cause == .retryDeadline(id)
             if isTimeout, retry(id, after: .timeout, state.cause) { return }
             finish(id, isTimeout ? .timeout : .cancelled, state.cause)
@@ -47,7 +47,7 @@ extension OperationScheduler {
 
     mutating func finish(_ id: OperationID, _ outcome: OperationOutcome, _ cause: OperationCause) {
         let phase = states[id.row].phase
-        states[id.row].phase = .finished
+        move(id, to: .finished)
         states[id.row].outcome = outcome
         states[id.row].cause = cause
         cancelDeadlines(id)

@@ -9,17 +9,18 @@ struct Addition: Sendable {
 
 extension OperationScheduler {
     /// The answer to `expand`. O(rows and edges of the expansion).
-    mutating func expand(_ id: OperationID, _ expansion: OperationGraph.Expansion) {
+    mutating func expand(_ id: OperationID, _ expansion: OperationGraph) {
         let index = groupIndex(of: id)
         precondition(groups[index].isExpanding, "\(id) was not asked for its members")
         groups[index].isExpanding = false
+        awaited -= 1
         join(expansion, to: id, isExpansion: true)
         groups[index].unfinishedMembers -= 1
         if groups[index].unfinishedMembers == 0 { advance(id) }
     }
 
     /// Further members for an open or running group.
-    mutating func add(_ expansion: OperationGraph.Expansion, to id: OperationID) {
+    mutating func add(_ expansion: OperationGraph, to id: OperationID) {
         let isWaiting = groups[groupIndex(of: id)].stage == .body || isBetweenAttempts(id)
         if states[id.row].phase != .finished, isWaiting {
             let count = join(expansion, to: id, isExpansion: false)
@@ -34,7 +35,7 @@ extension OperationScheduler {
     /// Returns how many direct members joined.
     @discardableResult
     private mutating func join(
-        _ expansion: OperationGraph.Expansion, to id: OperationID, isExpansion: Bool
+        _ expansion: OperationGraph, to id: OperationID, isExpansion: Bool
     ) -> Int {
         let index = groupIndex(of: id)
         let members = append(expansion, to: id, isExpansion: isExpansion)
@@ -50,9 +51,9 @@ extension OperationScheduler {
 
     /// Returns the direct members.
     private mutating func append(
-        _ expansion: OperationGraph.Expansion, to id: OperationID, isExpansion: Bool
+        _ expansion: OperationGraph, to id: OperationID, isExpansion: Bool
     ) -> [OperationID] {
-        graph.append(expansion.table, to: id)
+        graph.append(expansion, to: id)
         addState(of: expansion.table)
         additions[id, default: []].append(Addition(rows: expansion.rows, isExpansion: isExpansion))
         var members: [OperationID] = []
@@ -73,6 +74,7 @@ extension OperationScheduler {
     mutating func shut(_ index: Int) {
         guard groups[index].isOpen else { return }
         groups[index].isOpen = false
+        openGroups -= 1
         groups[index].unfinishedMembers -= 1
     }
 

@@ -20,6 +20,7 @@ extension OperationScheduler {
             case .finally:
                 groups[index].stage = .concluding
                 guard graph.table.groups[index].concludes else { continue }
+                awaited += 1
                 commands.append(.conclude(id, outcome(ofGroup: id).outcome))
                 return
             case .concluding:
@@ -60,6 +61,7 @@ extension OperationScheduler {
     /// An answer to `conclude`, or to an `expand` that failed.
     mutating func answer(_ id: OperationID, _ outcome: OperationOutcome, _ mayRetry: Bool) {
         let index = groupIndex(of: id)
+        awaited -= 1
         if groups[index].isExpanding {
             groups[index].isExpanding = false
             groups[index].hasFailedToExpand = outcome == .failure && groups[index].verdict == nil

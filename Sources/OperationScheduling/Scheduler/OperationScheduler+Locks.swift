@@ -1,28 +1,28 @@
 // Locks: all that a row asks for are taken together when it starts; none is held while waiting.
 
 extension OperationScheduler {
-    func missingLock(for id: OperationID) -> LockID? {
+    func missingLock(for id: OperationID) -> LockTable.Index? {
         has(id, .hasLocks) ? locks.missing(for: id) : nil
     }
 
     /// Lets something ready wait for a lock, without a slot.
-    mutating func park(_ id: OperationID, for lock: LockID) {
+    mutating func park(_ id: OperationID, for lock: LockTable.Index) {
         let isNew = locks.park(id, for: lock)
-        if isNew, tellsLocks { commands.append(.waiting(id, on: lock)) }
+        if isNew, tellsLocks { commands.append(.waiting(id, on: locks.name(of: lock))) }
         passOn(id)
     }
 
     mutating func takeLocks(_ id: OperationID) {
         guard has(id, .hasLocks) else { return }
         locks.take(id)
-        if tellsLocks { commands += locks.requests(of: id).map { .acquired($0.lock, by: id) } }
+        if tellsLocks { commands += locks.names(of: id).map { .acquired($0, by: id) } }
     }
 
     /// Does not wake anybody yet.
     mutating func releaseLocks(_ id: OperationID) {
         guard has(id, .hasLocks) else { return }
         locks.release(id)
-        if tellsLocks { commands += locks.requests(of: id).map { .released($0.lock, by: id) } }
+        if tellsLocks { commands += locks.names(of: id).map { .released($0, by: id) } }
     }
 
     mutating func wakeWaiters(after id: OperationID) {

@@ -17,7 +17,7 @@ extension OperationScheduler {
         for id in waiting { consider(id) }
     }
 
-    /// What ends everything must not wait for a resume (research/seeds.md, J7).
+    /// What ends everything must not wait for a resume.
     mutating func stopSuspending() {
         isCancelled = true
         resume()

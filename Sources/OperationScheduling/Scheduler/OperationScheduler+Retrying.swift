@@ -51,7 +51,7 @@ extension OperationScheduler {
         releaseLocks(id)
         states[id.row].outcome = outcome
         states[id.row].cause = cause
-        states[id.row].phase = .backingOff
+        move(id, to: .backingOff)
         cancelTimeout(id)
         if isGroup(id) {
             // It may be stopped or drained again before the next round begins.
@@ -109,6 +109,7 @@ extension OperationScheduler {
     private mutating func resetGroup(_ id: OperationID) {
         let index = groupIndex(of: id)
         let isClosed = graph.table.groups[index].isOpen && !groups[index].isOpen
+        if graph.table.groups[index].isOpen, !groups[index].isOpen { openGroups += 1 }
         groups[index] = GroupState(graph.table.groups[index])
         if isClosed { shut(index) }
         hookEnds[id] = nil

@@ -7,7 +7,7 @@ extension OperationScheduler {
         guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)) else {
             return
         }
-        switch ruling(on: id) {
+        switch dependencyResult(for: id) {
         case .run:
             if let cause = drain(around: id) {
                 settle(id, verdict: .notRun, cause: cause)
@@ -16,7 +16,7 @@ extension OperationScheduler {
             } else if clocks.isSuspended {
                 held.append(id)
             } else {
-                states[id.row].phase = .deciding
+                move(id, to: .deciding)
                 commands.append(.decide(id))
             }
         case .skip(let prerequisite):
@@ -38,7 +38,7 @@ extension OperationScheduler {
     }
 
     mutating func becomeReady(_ id: OperationID) {
-        states[id.row].phase = .ready
+        move(id, to: .ready)
         if tellsLocks { commands.append(.ready(id)) }
         enqueue(id)
     }
@@ -73,7 +73,7 @@ extension OperationScheduler {
     mutating func startGroup(_ id: OperationID) {
         takeMemberSlot(id)
         takeLocks(id)
-        states[id.row].phase = .executing
+        move(id, to: .executing)
         let round = noteStart(of: id) - 1
         if round > 0 { resetMembers(of: id) }
         if let timeout = timeout(of: id) { groupDeadlines.add(id, .timeout, at: clocks.groupNow + timeout) }
@@ -81,6 +81,7 @@ extension OperationScheduler {
         let index = groupIndex(of: id)
         if graph.table.groups[index].isExpandable {
             groups[index].isExpanding = true
+            awaited += 1
             groups[index].unfinishedMembers += 1
             commands.append(.expand(id))
         }
@@ -113,7 +114,7 @@ extension OperationScheduler {
         countOperation(id, 1)
         noteBegin(around: id)
         takeLocks(id)
-        states[id.row].phase = .executing
+        move(id, to: .executing)
         let attempt = noteStart(of: id)
         if let timeout = timeout(of: id) { deadlines.add(id, .timeout, at: clocks.now + timeout) }
         commands.append(.start(id, attempt: attempt))

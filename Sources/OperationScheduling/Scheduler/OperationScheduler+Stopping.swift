@@ -61,7 +61,7 @@ extension OperationScheduler {
         case .blocked, .deciding, .ready, .backingOff:
             finish(id, verdict, cause)
         case .executing:
-            states[id.row].phase = .stopping
+            move(id, to: .stopping)
             states[id.row].cause = cause
             commands.append(.stop(id, cause))
         case .stopping, .finished:
@@ -83,7 +83,7 @@ extension OperationScheduler {
         if hasStarted(id) {
             let isOver = groups[index].verdict != nil || groups[index].stage != .body
             if isOver { return reach == .everything }
-            states[id.row].phase = .stopping
+            move(id, to: .stopping)
         } else {
             guard groups[index].verdict == nil else { return false }
             // It never starts, so its hooks end like the rest.

@@ -3,7 +3,7 @@
 ///
 /// Feed it events in the order in which they happened; carry out the commands in the order in which they come. Every
 /// operation and group gets exactly one `finished` command, a group's after those of all its members, and a dependent's
-/// `start` after those of all it needs (invariants I1-I5 and I10 of research/seeds.md).
+/// `start` after those of all it needs.
 ///
 /// All state lives in dense arrays, one row an operation; a waiting operation costs memory and nothing else. Handling an
 /// event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
@@ -34,7 +34,7 @@ package struct OperationScheduler: Sendable {
         /// The answer to `decide`.
         case decided(OperationID, Decision)
         /// The answer to `expand`: further members of a group.
-        case expanded(OperationID, OperationGraph.Expansion)
+        case expanded(OperationID, OperationGraph)
         /// Nothing is to start until `resume`; what runs goes on, and clocks of groups stand still. A cancel of
         /// everything resumes; after one, this is ignored.
         case suspend
@@ -46,7 +46,7 @@ package struct OperationScheduler: Sendable {
         case close(OperationID)
         /// Further members of a group that is open or running. Members of one that has ended or is stopped are
         /// cancelled.
-        case added(OperationID, OperationGraph.Expansion)
+        case added(OperationID, OperationGraph)
         /// Something that has not started no longer needs something else.
         case unlink(dependent: OperationID, prerequisite: OperationID)
     }
@@ -87,6 +87,9 @@ package struct OperationScheduler: Sendable {
         case finished(OperationID, OperationOutcome, OperationCause)
         case suspended
         case resumed
+        /// Nothing runs, nothing is due and nothing was asked, but not everything has ended: what waits for what, from
+        /// `.root` on. Everything is ended by what follows.
+        case stalled([Wait])
         /// Only with `tellsLocks`, like the following: units of a lock were taken.
         case acquired(LockID, by: OperationID)
         case released(LockID, by: OperationID)
@@ -98,6 +101,9 @@ package struct OperationScheduler: Sendable {
 
     enum Phase: UInt8, Sendable {
         case blocked, deciding, ready, executing, stopping, backingOff, finished
+
+        /// Whether an answer or a time leads on from here, and nothing else is needed.
+        var isAwaited: Bool { self == .deciding || self == .backingOff }
     }
 
     struct State: Sendable {
@@ -124,7 +130,13 @@ package struct OperationScheduler: Sendable {
     /// Groups that are ready. They start when all ends so far have been told, so that a new round counts what it still
     /// has to wait for correctly.
     var readyGroups = ReadyQueue()
-    var locks: LockTable
+    var locks = LockTable()
+    /// Rows that are being decided, expanded or concluded, or that wait for another attempt: something will come of them.
+    var awaited = 0
+    /// Groups that take `added` members.
+    var openGroups = 0
+    let holderRule: HolderRule
+    private var holders = HolderTable()
     /// Attempts and rounds of what may be tried again and has started.
     var progress: [OperationID: RetryProgress] = [:]
     var jitter: JitterGenerator
@@ -149,13 +161,20 @@ package struct OperationScheduler: Sendable {
 
     /// `width` is how many operations may run at once, at least 1; `seed` makes what back-offs leave to chance.
     /// O(rows + edges).
-    package init(_ graph: OperationGraph, width: Int, seed: UInt64 = 0) {
+    package init(_ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0) {
+        self.init(graph, width: width, seed: seed, holderRule: .takesEverything)
+    }
+
+    init(_ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, holderRule: HolderRule) {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
-        locks = LockTable(capacities: graph.lockCapacities)
+        self.holderRule = holderRule
         jitter = JitterGenerator(seed: seed)
-        addState(of: graph.table)
+        let table = self.graph.table
+        // The edges stand in `needs` and `dependents` from now on.
+        self.graph.table.edges = []
+        addState(of: table)
     }
 
     /// The outcome of an operation or group; nil before its end.
@@ -182,6 +201,7 @@ package struct OperationScheduler: Sendable {
         guard !isFinished else { return [] }
         apply(event)
         settle()
+        if isStalled { endAsStalled() }
         announceWake()
         // The caller keeps the array: emptied in place, it would be made anew at the size of the largest batch.
         defer { commands = [] }
@@ -192,7 +212,7 @@ package struct OperationScheduler: Sendable {
         switch event {
         case .begin:
             precondition(states[0].phase == .blocked, "begin comes once, first")
-            states[0].phase = .ready
+            move(.root, to: .ready)
             startGroup(.root)
         case .ended(let id, let outcome, let mayRetry):
             if isGroup(id) { answer(id, outcome, mayRetry) } else { end(id, as: outcome, mayRetry) }
@@ -218,6 +238,8 @@ package struct OperationScheduler: Sendable {
 
     /// Makes the state of rows that are new in the graph.
     mutating func addState(of table: RowTable) {
+        var table = table
+        addLocks(of: &table)
         needs.append(
             count: table.rows.count, edges: table.edges, from: { $0.dependent }, to: { $0.prerequisite })
         dependents.append(
@@ -226,7 +248,37 @@ package struct OperationScheduler: Sendable {
         for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
             states[edge.dependent.row].pendingNeeds += 1
         }
+        openGroups += table.groups.count { $0.isOpen }
         groups.append(contentsOf: graph.table.groups[groups.count...].map(GroupState.init))
-        for (id, requests) in table.locks { locks.add(id, requests) }
+    }
+
+    /// Notes what the new rows ask for; groups that hold mutexes wait for more than they name.
+    private mutating func addLocks(of table: inout RowTable) {
+        switch holderRule {
+        case .takesEverything:
+            let (requests, edges) = holders.add(table, to: graph)
+            for (id, requests) in requests { locks.add(id, requests, of: graph) }
+            table.edges += edges
+        case .takesItsOwn:
+            for (id, requests) in table.locks {
+                locks.add(id, requests.map(HolderTable.Request.init(inWholeRun:)), of: graph)
+            }
+        }
+    }
+
+    /// What a group that names mutexes takes when it starts.
+    enum HolderRule: Sendable {
+        /// What it and anything inside it names, once what anything inside it needs from outside has ended.
+        case takesEverything
+        /// What it names itself, and its members wait for the rest while it holds. Runs can stall by that: only for the
+        /// test that shows it.
+        case takesItsOwn
+    }
+
+    /// Every change of a phase, so that it is known whether something is still to come.
+    mutating func move(_ id: OperationID, to phase: Phase) {
+        if states[id.row].phase.isAwaited { awaited -= 1 }
+        if phase.isAwaited { awaited += 1 }
+        states[id.row].phase = phase
     }
 }

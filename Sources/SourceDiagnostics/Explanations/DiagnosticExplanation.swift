@@ -48,7 +48,7 @@ extension DiagnosticCode {
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
             .notKnownHere:
             expressionDetails
-        case .dependencyAcrossHook, .lockDeadlock, .lockWantedAgain, .poolExceeded, .unknownPool, .unusedPool:
+        case .dependencyAcrossHook, .coveredMutex, .poolExceeded, .unknownPool, .unusedPool:
             graphDetails
         }
     }

@@ -19,34 +19,12 @@ extension DiagnosticCode {
                         needs: [build]
                     """,
                 remedy: "remove the entry; write what is to run afterwards as a step with `needs`, or into the hook.")
-        case .lockDeadlock:
+        case .coveredMutex:
             DiagnosticExplanation(
-                "locks that could deadlock",
+                "a mutex named again inside its holder",
                 """
-                A group holds its mutexes while its members run. Here a holder waits for something that waits for a mutex of
-                another holder, and so on round in a circle, and nothing in the file says that they do not run at the same
-                time. Whether they ever meet is a matter of luck; once they do, nothing goes on. The finding shows every hop:
-                what holds, what waits, and the needs and members between them.
-                """,
-                example: """
-                    version: 1
-                    steps:
-                      a:
-                        mutex: registry
-                        steps:
-                          push: { run: ./push, mutex: database }
-                      b:
-                        mutex: database
-                        steps:
-                          dump: { run: ./dump, mutex: registry }
-                    """,
-                remedy: "order the groups with `needs`, or let each take all its mutexes at once, when it starts.")
-        case .lockWantedAgain:
-            DiagnosticExplanation(
-                "a mutex wanted again inside its holder",
-                """
-                A group holds its mutex to its end and does not share it with its members. A member that wants the same
-                mutex would wait for the group to end, and the group for the member.
+                A group that names a mutex holds it for all its members, from its start to its end. A member that names
+                the same mutex gets nothing by that: it has no wait for the group, and other members run beside it.
                 """,
                 example: """
                     version: 1
@@ -55,8 +33,9 @@ extension DiagnosticCode {
                         mutex: registry
                         steps:
                           push: { run: ./push, mutex: registry }
+                          tag: { run: ./tag, mutex: registry }
                     """,
-                remedy: "remove the mutex from the member: nothing else runs with it while the group does.")
+                remedy: "remove it from the members, or from the group if they are to exclude each other.")
         case .poolExceeded:
             DiagnosticExplanation(
                 "more than the pool has",

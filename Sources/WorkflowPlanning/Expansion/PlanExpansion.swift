@@ -158,6 +158,19 @@ struct PlanExpansion {
         }
     }
 
+    /// What the members of a fan-out's instances need that is not inside them: rows, in order, each once.
+    func needs(insideFanOut row: Int) -> [Int] {
+        let fanOut = nodes[row].definition.row
+        let inside = fanOut..<Int(definitions[fanOut].subtreeEnd)
+        var found: Set<Int> = []
+        for definition in inside.dropFirst() where definitions[definition].hook == nil {
+            for entry in needs.entries[needs.range(of: definition)] where !inside.contains(Int(entry.target)) {
+                found.insert(Int(self.row(of: Int(entry.target), from: Int(nodes[row].parent))))
+            }
+        }
+        return found.sorted()
+    }
+
     /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
     private func row(of definition: Int, from copy: Int) -> UInt32 {
         let scope = definitions[definition].parent

@@ -91,9 +91,6 @@ struct DependencyGraph {
         return low < groups.count && Int(groups[low]) == row ? rows + low : row
     }
 
-    /// The edges from a group's end to those of its members, without the one to its own start.
-    func memberEdges(of group: Int) -> Range<Int> { edges(of: end(of: group)).dropFirst() }
-
     func edges(of vertex: Int) -> Range<Int> { Int(starts[vertex])..<Int(starts[vertex + 1]) }
 
     func reason(_ edge: Int, of vertex: Int) -> Reason {

@@ -1,28 +1,29 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// What is wrong with the locks of a workflow by itself, whoever runs at the same time: pools that are too small or that
-/// nobody declares, and mutexes wanted again inside their holder.
+/// What is wrong with the locks that a workflow names: pools that are too small or that nobody declares, and mutexes that
+/// are named once more inside their holder.
 struct LockFindings {
     private let workflow: Workflow
-    private let locks: LockTable
 
-    init(_ workflow: Workflow, _ locks: LockTable) {
-        self.workflow = workflow
-        self.locks = locks
-    }
+    init(_ workflow: Workflow) { self.workflow = workflow }
 
+    /// O(rows), times the depth of rows with a mutex.
     func add(to findings: inout FindingList) {
         addPools(to: &findings)
-        for wish in locks.wishes {
-            guard let held = heldAround(wish) else { continue }
-            findings.add(.error) { wantedAgain(wish, held) }
+        guard workflow.nodes.contains(where: { $0.isGroup && $0.settings?.mutexes.isEmpty == false }) else { return }
+        for row in workflow.nodes.indices {
+            var seen: Set<String> = []
+            for request in workflow.nodes[row].settings?.mutexes ?? [] where seen.insert(request.name).inserted {
+                guard let (holder, held) = holder(around: row, of: request.name) else { continue }
+                findings.add(.warning) { covered(request, of: row, by: holder, held) }
+            }
         }
     }
 
     private func addPools(to findings: inout FindingList) {
         var isUsed = [Bool](repeating: false, count: workflow.pools.count)
-        for row in locks.poolUsers {
+        for row in workflow.nodes.indices {
             var asked: [String: Int] = [:]
             for request in workflow.nodes[row].settings?.pools ?? [] {
                 guard let index = workflow.pools.firstIndex(where: { $0.name == request.pool }) else {
@@ -70,25 +71,30 @@ struct LockFindings {
             fix: Diagnostic.Fix("ask for at most \(pool.size), or make the pool larger"))
     }
 
-    /// The wish by which the nearest group around a row holds the mutex that the row wants.
-    private func heldAround(_ wish: LockTable.Wish) -> LockTable.Wish? {
-        guard !locks.holders.isEmpty else { return nil }
-        var row = wish.row
+    /// The nearest group around a row that names the mutex, and where.
+    private func holder(around row: Int, of mutex: String) -> (row: Int, request: MutexRequest)? {
+        var row = row
         while row != 0 {
             row = workflow.nodes[row].parent.row
-            if let held = locks.wish(of: row, for: wish.mutex) { return held }
+            if let request = workflow.nodes[row].settings?.mutexes.first(where: { $0.name == mutex }) {
+                return (row, request)
+            }
         }
         return nil
     }
 
-    private func wantedAgain(_ wish: LockTable.Wish, _ held: LockTable.Wish) -> Diagnostic {
-        let name = locks.names[wish.mutex]
-        let path = workflow.path(of: NodeIndex(wish.row))
-        let holder = workflow.path(of: NodeIndex(held.row))
+    private func covered(
+        _ request: MutexRequest, of row: Int, by holder: Int, _ held: MutexRequest
+    ) -> Diagnostic {
+        let path = workflow.path(of: NodeIndex(row))
+        let holder = workflow.path(of: NodeIndex(holder))
         return Diagnostic(
-            .lockWantedAgain, "`\(path)` wants the mutex `\(name)`, which the group `\(holder)` around it holds",
-            in: workflow.file, at: wish.range,
-            notes: [Diagnostic.Note("`\(holder)` holds `\(name)` to its end, without sharing it", at: held.range)],
-            fix: Diagnostic.Fix("remove the mutex `\(name)` from `\(path)`"))
+            .coveredMutex,
+            "`\(path)` names the mutex `\(request.name)`, which the group `\(holder)` around it holds for all its members",
+            in: workflow.file, at: request.range, severity: .warning,
+            notes: [Diagnostic.Note("`\(holder)` holds `\(request.name)` to its end", at: held.range)],
+            fix: Diagnostic.Fix(
+                "remove `\(request.name)` from `\(path)`, or from `\(holder)` if its members are to exclude each other")
+        )
     }
 }

@@ -1,5 +1,5 @@
 /// What the ends of all prerequisites together say about a row.
-enum Ruling {
+enum DependencyResult {
     case run
     /// An edge's kind did not come about though nothing failed.
     case skip(OperationID)
@@ -8,9 +8,8 @@ enum Ruling {
 }
 
 extension OperationScheduler {
-    /// Failures outrank timeouts, and those outrank cancels, in the choice of the one that is blamed
-    /// (research/seeds.md, F12).
-    func ruling(on id: OperationID) -> Ruling {
+    /// Failures outrank timeouts, and those outrank cancels, in the choice of the one that is blamed.
+    func dependencyResult(for id: OperationID) -> DependencyResult {
         if has(id, .waitsForAll) { return .run }
         var skippedBy: OperationID?
         var blamed: (rank: Int, id: OperationID)?
@@ -34,7 +33,7 @@ extension OperationScheduler {
             if rank > blamed?.rank ?? 0 { blamed = (rank, id) }
         }
         if let blamed { return .ruleOut(blamed.id) }
-        return skippedBy.map(Ruling.skip) ?? .run
+        return skippedBy.map(DependencyResult.skip) ?? .run
     }
 
     /// Why nothing new starts around a row; nil where it may.

@@ -1,0 +1,179 @@
+/// Groups that hold mutexes, and what they mean for the locks and needs of rows.
+///
+/// A group that names a mutex is a *holder*. When it starts it takes, all at once, what it names and what anything inside
+/// it names, and it starts only when what anything inside it needs from outside has ended. So it never waits for anything
+/// but its own members while it holds, and nobody else waits for ever.
+///
+/// What its members name is theirs to share: for them each of those names is a lock of its own, whose *scope* is the
+/// nearest holder around them. A name that a holder names itself is free to everything inside it.
+struct HolderTable: Sendable {
+    /// A lock as it is known inside a scope: the run as a whole, `.root`, or a holder.
+    struct ScopedLock: Hashable, Sendable {
+        let lock: LockID
+        let scope: OperationID
+    }
+
+    struct Request: Hashable, Sendable {
+        let lock: ScopedLock
+        let units: Int
+
+        init(lock: ScopedLock, units: Int) {
+            self.lock = lock
+            self.units = units
+        }
+
+        /// A request that is everybody's concern, whatever is around.
+        init(inWholeRun request: LockRequest) {
+            self.init(lock: ScopedLock(lock: request.lock, scope: .root), units: request.units)
+        }
+    }
+
+    private struct Holder: Sendable {
+        /// The nearest holder around this one.
+        let around: OperationID?
+        let rows: Range<Int>
+        let own: Set<LockID>
+        /// What it and anything inside it names.
+        var taken: Set<LockID>
+        /// Whether something outside needs a row inside. Then its members' needs may in turn wait for such a row, and it
+        /// cannot await them before it starts.
+        var isEntered = false
+    }
+
+    private var holders: [OperationID: Holder] = [:]
+
+    /// Takes in rows that were appended to the graph. Returns what each row that names locks asks for, and the edges
+    /// that holders get for the sake of what is inside them. Nothing for rows without locks; else O(rows + edges), times
+    /// how deep holders are nested.
+    mutating func add(
+        _ table: RowTable, to graph: OperationGraph
+    ) -> (requests: [(OperationID, [Request])], edges: [RowTable.Edge]) {
+        guard !table.locks.isEmpty || !table.foreseen.isEmpty else { return ([], []) }
+        let around = nearestHolders(of: table, in: graph)
+        func holder(around id: OperationID) -> OperationID? { around[id.row - table.firstRow] }
+        func holder(of group: OperationID) -> OperationID? { holders[group] == nil ? holder(around: group) : group }
+
+        for (id, requests) in table.locks {
+            take(requests.map(\.lock).filter(graph.isMutex), holder(around: id), from: table.firstRow)
+        }
+        for (id, foreseen) in table.foreseen { take(foreseen.mutexes, holder(of: id), from: table.firstRow) }
+
+        let requests = table.locks.map { id, own in
+            (id, self.requests(of: id, own, holder(around: id), graph))
+        }
+        return (requests, outsideNeeds(of: table, holder(around:)))
+    }
+
+    /// Of each new row. Notes the holders among them.
+    private mutating func nearestHolders(of table: RowTable, in graph: OperationGraph) -> [OperationID?] {
+        var nearest: [OperationID?] = []
+        nearest.reserveCapacity(table.rows.count)
+        for row in table.firstRow..<table.end {
+            let id = OperationID(row)
+            let parent = graph.table.rows[row].parent
+            let around: OperationID? =
+                if row == 0 { nil } else if parent.row < table.firstRow { holder(from: parent, graph) } else {
+                    holders[parent] != nil ? parent : nearest[parent.row - table.firstRow]
+                }
+            nearest.append(around)
+            guard graph.table.rows[row].isHolder, let requests = table.locks[id] else { continue }
+            let own = Set(requests.map(\.lock))
+            precondition(own.allSatisfy(graph.isMutex), "\(id) is a group, which can hold mutexes only")
+            holders[id] = Holder(
+                around: around, rows: row..<Int(graph.table.rows[row].subtreeEnd), own: own, taken: own)
+        }
+        return nearest
+    }
+
+    /// The row itself or the nearest holder around it.
+    private func holder(from id: OperationID, _ graph: OperationGraph) -> OperationID? {
+        guard !holders.isEmpty else { return nil }
+        var next = id
+        while next != .root {
+            if holders[next] != nil { return next }
+            next = graph.table.rows[next.row].parent
+        }
+        return nil
+    }
+
+    /// Lets a holder and those around it take what something inside names. One that was there before takes no more:
+    /// what joins it unforeseen shares with whoever is outside.
+    private mutating func take(_ mutexes: [LockID], _ innermost: OperationID?, from firstRow: Int) {
+        for mutex in mutexes {
+            var next = innermost
+            while let id = next, id.row >= firstRow, holders[id]?.taken.insert(mutex).inserted == true {
+                next = holders[id]?.around
+            }
+        }
+    }
+
+    private func requests(
+        of id: OperationID, _ own: [LockRequest], _ innermost: OperationID?, _ graph: OperationGraph
+    ) -> [Request] {
+        var wanted = own
+        if let holder = holders[id] {
+            wanted += holder.taken.subtracting(holder.own).sorted().map { LockRequest(lock: $0) }
+        }
+        return wanted.compactMap { request in
+            guard graph.isMutex(request.lock) else {
+                return Request(inWholeRun: request)
+            }
+            return scope(of: request.lock, innermost).map {
+                Request(lock: ScopedLock(lock: request.lock, scope: $0), units: request.units)
+            }
+        }
+    }
+
+    /// Whom a mutex is shared with; nil where a holder around names it itself, so that nothing is to be taken.
+    private func scope(of mutex: LockID, _ innermost: OperationID?) -> OperationID? {
+        var scope: OperationID?
+        var next = innermost
+        while let id = next, let holder = holders[id] {
+            if holder.own.contains(mutex) { return nil }
+            if holder.taken.contains(mutex) { scope = scope ?? id }
+            next = holder.around
+        }
+        return scope ?? .root
+    }
+
+    /// What is inside a holder and needs something outside makes the outermost such holder await it; those between have
+    /// it behind them when they start.
+    private mutating func outsideNeeds(
+        of table: RowTable, _ holder: (OperationID) -> OperationID?
+    ) -> [RowTable.Edge] {
+        struct Wait: Hashable {
+            let holder: OperationID
+            let need: OperationID
+        }
+        var waits: Set<Wait> = []
+        var order: [Wait] = []
+        func outermost(around innermost: OperationID?, without row: Int, _ body: (OperationID) -> Void) -> OperationID?
+        {
+            var found: OperationID?
+            var next = innermost
+            while let id = next, id.row >= table.firstRow, let holder = holders[id], !holder.rows.contains(row) {
+                body(id)
+                found = id
+                next = holder.around
+            }
+            return found
+        }
+        func note(_ innermost: OperationID?, _ need: OperationID) {
+            guard let holder = outermost(around: innermost, without: need.row, { _ in }) else { return }
+            let wait = Wait(holder: holder, need: need)
+            if waits.insert(wait).inserted { order.append(wait) }
+        }
+        var entered: [OperationID] = []
+        for edge in table.edges {
+            note(holder(edge.dependent), edge.prerequisite)
+            guard edge.prerequisite.row >= table.firstRow else { continue }
+            _ = outermost(around: holder(edge.prerequisite), without: edge.dependent.row) { entered.append($0) }
+        }
+        for (group, foreseen) in table.foreseen {
+            for need in foreseen.needs { note(holders[group] == nil ? holder(group) : group, need) }
+        }
+        for id in entered { holders[id]?.isEntered = true }
+        return order.filter { holders[$0.holder]?.isEntered == false }
+            .map { RowTable.Edge(dependent: $0.holder, prerequisite: $0.need, kind: .done) }
+    }
+}

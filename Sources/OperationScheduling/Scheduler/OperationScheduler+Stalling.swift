@@ -1,0 +1,98 @@
+// A run that cannot go on: nothing runs, nothing is due, and not everything has ended. No graph of a plan gets there; a
+// graph with a cycle does, and so would a fault of the scheduler's. It is told, never waited out.
+
+extension OperationScheduler {
+    /// One thing that waits, and for what.
+    package struct Wait: Sendable, Hashable {
+        package enum Reason: Sendable, Hashable {
+            /// The end of something it needs.
+            case need(OperationID)
+            /// A lock, and who has it; nil where nobody does.
+            case lock(LockID, heldBy: OperationID?)
+            /// Room in the limit of a group around it.
+            case limit(of: OperationID)
+            /// The start of the group around it.
+            case start(of: OperationID)
+            /// As a group that has started: the end of what is inside.
+            case member(OperationID)
+            /// Nothing at all: it was forgotten.
+            case nothing
+        }
+
+        package let waiter: OperationID
+        package let reason: Reason
+    }
+
+    /// Whether nothing can happen any more but that somebody interferes. Limits of groups are no way on: they would only
+    /// end what never began. O(1).
+    var isStalled: Bool {
+        running == 0 && awaited == 0 && openGroups == 0 && !clocks.isSuspended && states[0].phase != .blocked
+            && !isFinished
+    }
+
+    /// Tells what waits for what and ends everything.
+    mutating func endAsStalled() {
+        commands.append(.stalled(chainOfWaits()))
+        isCancelled = true
+        isAborted = true
+        stop(.root, verdict: .cancelled, cause: .stall, reach: .everything)
+        settle()
+        // A group that is wrong about its members is not saved by their ends.
+        for row in states.indices.reversed() where states[row].phase != .finished && !isFinished {
+            finish(OperationID(row), .cancelled, .stall)
+        }
+    }
+
+    /// From the run itself to whatever the last one waits for: nothing, or something that waits already. O(rows).
+    func chainOfWaits() -> [Wait] {
+        var chain: [Wait] = []
+        var seen: Set<OperationID> = []
+        var next: OperationID? = .root
+        while let id = next, states[id.row].phase != .finished, seen.insert(id).inserted {
+            let reason = reason(for: id)
+            chain.append(Wait(waiter: id, reason: reason))
+            next =
+                switch reason {
+                case .need(let other), .start(let other), .member(let other): other
+                case .lock(_, let holder): holder
+                case .limit(let group): unfinishedMember(of: group) { hasStarted($0) }
+                case .nothing: nil
+                }
+        }
+        return chain
+    }
+
+    private func reason(for id: OperationID) -> Wait.Reason {
+        switch states[id.row].phase {
+        case .blocked:
+            if let need = needs[id].first(where: { !$0.isCut && states[$0.other.row].phase != .finished }) {
+                return .need(need.other)
+            }
+            return hasStarted(parent(of: id)) ? .nothing : .start(of: parent(of: id))
+        case .ready:
+            if let lock = missingLock(for: id) { return .lock(locks.name(of: lock), heldBy: holder(of: lock)) }
+            if !isGroup(id), let full = fullLimit(around: id) { return .limit(of: graph.table.groups[full].id) }
+            let isFull = isFull(parentGroup(of: id), for: .members) && !has(id, .isHook)
+            return isFull ? .limit(of: parent(of: id)) : .nothing
+        case .executing, .stopping:
+            let member = isGroup(id) ? currentHook(of: id) ?? unfinishedMember(of: id) { !has($0, .isHook) } : nil
+            return member.map(Wait.Reason.member) ?? .nothing
+        case .deciding, .backingOff, .finished:
+            return .nothing
+        }
+    }
+
+    private func holder(of lock: LockTable.Index) -> OperationID? {
+        states.indices.lazy.map { OperationID($0) }
+            .first { has($0, .hasLocks) && hasStarted($0) && locks.asks($0, for: lock) }
+    }
+
+    private func unfinishedMember(of group: OperationID, where isWanted: (OperationID) -> Bool) -> OperationID? {
+        var walk = RowWalk(0..<0)
+        enter(group, &walk)
+        while let member = walk.next(graph.table.rows) {
+            if states[member.row].phase != .finished, isWanted(member) { return member }
+        }
+        return nil
+    }
+}

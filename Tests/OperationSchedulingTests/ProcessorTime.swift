@@ -1,0 +1,13 @@
+import Glibc
+
+/// What `body` costs, however busy the machine is.
+func processorTime(_ body: () -> Void) -> Duration {
+    func now() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+    let start = now()
+    body()
+    return now() - start
+}
