@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, bench, install. The building itself is SwiftPM's.
+# The ways in: build, demo, test, proof, bench, install. The building itself is SwiftPM's.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -18,7 +18,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test bench install clean
+.PHONY: build demo test proof bench install clean
 
 build:
 	@.ci/setup
@@ -32,6 +32,11 @@ test:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(SWIFT) test
+
+# No run stalls: a hundred thousand random workflows, the small ones in every order of events.
+proof:
+	@.ci/setup test
+	FLOWRUN_PROOF_WORKFLOWS=100000 $(SWIFT) test -c release -Xswiftc -enable-testing --filter ExplorerTests
 
 bench: build
 	$(PYTHON) Tests/Benchmarks/bench.py

@@ -93,6 +93,29 @@ struct PlanPrinterTests {
         #expect(groups.map { $0["max_items"] as? Int } == [5, nil, nil, nil, nil])
     }
 
+    @Test func `a group that holds mutexes tells what it takes, and for whom`() throws {
+        let users = (1...5).map { NodeSketch.step("u\($0)").with(\.mutexes, ["n"]) }
+        let inner = NodeSketch.group("inner", [.step("x").with(\.mutexes, ["o"])]).with(\.mutexes, ["p", "m"])
+        let workflow = WorkflowSketch.workflow([
+            .group("deploy", users + [inner]).with(\.mutexes, ["m"]),
+            .group("plain", [.step("y").with(\.mutexes, ["m"])]),
+        ])
+        let text = PlanPrinter(try #require(Planner.plan(workflow).plan), jobs: 2).text()
+        let taken = """
+            deploy takes `m` for deploy.inner, `n` for deploy.u1, deploy.u2, deploy.u3 and 2 more, \
+            `p` for deploy.inner, `o` for deploy.inner.x
+            deploy.inner takes `p`, `o` for deploy.inner.x
+
+            critical path
+            """
+        #expect(text.contains(taken), "\(text)")
+        let groups = try #require(try object(of: workflow)["groups"] as? [[String: Any]])
+        let takes = try groups.map { try #require($0["takes"] as? [[String: Any]]) }
+        #expect(takes.map { $0.compactMap { $0["mutex"] as? String } } == [["m", "n", "p", "o"], ["p", "o"], []])
+        #expect(takes[0][2]["for"] as? [String] == ["deploy.inner"])
+        #expect(takes[1][0]["for"] as? [String] == [])
+    }
+
     @Test func `json has every instance with its level, needs and place`() throws {
         let object = try self.object(of: release)
         let steps = try #require(object["steps"] as? [[String: Any]])

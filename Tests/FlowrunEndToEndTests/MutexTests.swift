@@ -84,7 +84,9 @@ struct MutexTests {
     }
 
     // H4
-    @Test func `a lock that is named again inside its holder is a warning with both places, and the run goes on`() async throws {
+    @Test func `a lock that is named again inside its holder is a warning with both places, and the run goes on`()
+        async throws
+    {
         let test = try FlowrunTest(
             """
             version: 1

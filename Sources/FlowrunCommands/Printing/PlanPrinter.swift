@@ -61,8 +61,20 @@ package struct PlanPrinter {
             }
             json.field("if", condition(of: row))
             json.field("max_items", maxItems(of: row))
+            if plan.nodes[row].role != .step { writeTaken(by: row, to: &json) }
             json.field("file", plan.workflow.file.name)
             json.field("line", plan.line(of: row))
+        }
+    }
+
+    private func writeTaken(by group: Int, to json: inout JSONWriter) {
+        json.array("takes") { json in
+            for mutex in plan.takenMutexes(by: group) {
+                json.object { json in
+                    json.field("mutex", mutex.name)
+                    json.field("for", mutex.users.map { plan.nodes[$0].id })
+                }
+            }
         }
     }
 
@@ -97,7 +109,7 @@ package struct PlanPrinter {
             text += "  " + (waits.isEmpty ? plan.nodes[row].id : "\(plan.nodes[row].id.padded(to: width))  \(waits)")
             text += "\n"
         }
-        text += "\n" + dynamicFanOutsText() + criticalPathText()
+        text += "\n" + dynamicFanOutsText() + holdersText() + criticalPathText()
         switch bound {
         case .atMost(let duration): text += "bound: at most \(duration.asWritten) with \(jobs.counted("job"))\n"
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
@@ -148,6 +160,20 @@ package struct PlanPrinter {
             guard let limit = maxItems(of: row) else { continue }
             let items = plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.items?.text ?? ""
             text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
+        }
+        return text.isEmpty ? "" : text + "\n"
+    }
+
+    /// The groups that hold mutexes, what they take at their start, and for whom.
+    private func holdersText() -> String {
+        var text = ""
+        for row in plan.nodes.indices {
+            let taken = plan.takenMutexes(by: row).map { mutex in
+                let users = mutex.users.prefix(3).map { plan.nodes[$0].id }.joined(separator: ", ")
+                let more = mutex.users.count > 3 ? " and \(mutex.users.count - 3) more" : ""
+                return "`\(mutex.name.asOneLine)`" + (users.isEmpty ? "" : " for \(users)\(more)")
+            }
+            if !taken.isEmpty { text += "\(plan.nodes[row].id) takes \(taken.joined(separator: ", "))\n" }
         }
         return text.isEmpty ? "" : text + "\n"
     }

@@ -16,23 +16,25 @@ final class VirtualRun {
     let runner: WorkflowRunner
     private let log = Log()
 
-    /// `text` is the file without its first line, `version: 1`.
+    /// `text` is the file without its first line, `version: 1`; `spoil` does to the plan what no planner would.
     init(
         _ text: String, jobs: Int = 4, startsPaused: Bool = false,
-        _ behave: @escaping (String, Int) -> FakeSpawner.Behaviour = { _, _ in FakeSpawner.Behaviour() }
+        _ behave: @escaping (String, Int) -> FakeSpawner.Behaviour = { _, _ in FakeSpawner.Behaviour() },
+        spoil: (inout Plan) -> Void = { _ in }
     ) throws {
         EventLoopThread.ensureRunning()
         let (document, problems) = YAMLParser.parse(SourceFile(name: "flow.yml", text: "version: 1\n" + text))
         let (workflow, mistakes) = WorkflowDecoder.decode(try #require(document, "\(problems)"))
-        let (plan, findings) = Planner.plan(try #require(workflow, "\(mistakes.map(\.message))"))
+        let (planned, findings) = Planner.plan(try #require(workflow, "\(mistakes.map(\.message))"))
+        var plan = try #require(planned, "\(findings.map(\.message))")
+        spoil(&plan)
         var options = RunOptions()
         options.jobs = jobs
         options.run = "virtual"
         options.startsPaused = startsPaused
         spawner = FakeSpawner(clock, behave)
         runner = WorkflowRunner(
-            try #require(plan, "\(findings.map(\.message))"), options: options, reporters: [log], spawner: spawner,
-            clock: clock)
+            plan, options: options, reporters: [log], spawner: spawner, clock: clock)
     }
 
     /// Does something at a time of the run.
