@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import ProcessExecution
 import RunEvents
 import Testing
