@@ -57,3 +57,108 @@ extension Plan {
         }
     }
 }
+
+/// How long the steps of an outline can take at most, in milliseconds, all attempts and rounds together.
+struct StepLengths {
+    /// By row; 0 for groups and for a step without a limit.
+    private(set) var byRow: [Double]
+    /// All steps, with the instances that only the run knows.
+    private(set) var steps = 0.0
+    /// The part of `steps` and `delays` that is in hooks.
+    private(set) var hooks = 0.0
+    /// Between the rounds of retried groups.
+    private(set) var delays = 0.0
+    private(set) var longestGrace = 0.0
+    /// The first step that can go on for ever.
+    private(set) var unlimited: Int?
+
+    /// What a group makes of the time that something in it takes: so many times as long, but at most so long.
+    private struct Surroundings {
+        var rounds = 1.0
+        var limit = Double.infinity
+
+        func total(_ length: Double) -> Double { min(length * rounds, limit) }
+    }
+
+    init(_ outline: Plan, items: Int?) {
+        let nodes = outline.nodes
+        let graces = nodes.indices.map { outline.grace(of: $0).milliseconds }
+        longestGrace = graces.max() ?? 0
+        byRow = [Double](repeating: 0, count: nodes.count)
+        // How many rows of the run a row stands for.
+        var copies = [Double](repeating: 1, count: nodes.count)
+        var isInHook = [Bool](repeating: false, count: nodes.count)
+        var surroundings = [Surroundings](repeating: Surroundings(), count: nodes.count)
+        for row in nodes.indices.dropFirst() {
+            let parent = Int(nodes[row].parent)
+            copies[row] = copies[parent]
+            if outline.isDynamicFanOut(parent) {
+                copies[row] *= Double(items ?? outline.fanOut(of: parent)?.limit ?? 1)
+            }
+            isInHook[row] = isInHook[parent] || nodes[row].hook != nil
+            let around = surroundings[parent]
+            let timeout = outline.timeout(of: row).map { $0.milliseconds + graces[row] }
+            let retry = outline.retry(of: row)
+            guard nodes[row].role == .step else {
+                surroundings[row] = inside(nodes[row], around, timeout: outline.timeout(of: row), retry)
+                guard let retry else { continue }
+                let delays = (retry.delays * around.rounds * copies[row]).rounded(.up)
+                self.delays += delays
+                if isInHook[row] { hooks += delays }
+                continue
+            }
+            var length = timeout ?? .infinity
+            if let retry {
+                length = length * Double(retry.attempts) + retry.delays
+                if let deadline = retry.deadline { length = min(length, deadline.duration.milliseconds + graces[row]) }
+            }
+            length = around.total(length).rounded(.up)
+            guard length.isFinite else {
+                unlimited = unlimited ?? row
+                continue
+            }
+            byRow[row] = length
+            steps += length * copies[row]
+            if isInHook[row] { hooks += length * copies[row] }
+        }
+    }
+
+    /// What holds inside a group or fan-out. A group's limits reach its body; its hooks go on beyond them, however often
+    /// it is tried.
+    private func inside(
+        _ node: PlanNode, _ around: Surroundings, timeout: Duration?, _ retry: Retry?
+    ) -> Surroundings {
+        if node.hook != nil { return Surroundings(rounds: around.rounds) }
+        let attempts = Double(retry?.attempts ?? 1)
+        var own = Surroundings(rounds: around.rounds * attempts, limit: around.limit)
+        if let timeout {
+            own.limit = min(own.limit, (timeout.milliseconds + longestGrace) * attempts * around.rounds)
+        }
+        return own
+    }
+}
+
+extension Retry {
+    /// All delays together, in milliseconds, without what is left to chance: that makes them shorter.
+    fileprivate var delays: Double {
+        guard delay > .zero, attempts > 1 else { return 0 }
+        // Finite, so that a long time is told from no limit at all, and too long to be counted all the same.
+        let longest = min(maxDelay?.milliseconds ?? 1e18, 1e18)
+        var sum = 0.0
+        var next = delay.milliseconds
+        for left in stride(from: attempts - 1, to: 0, by: -1) {
+            if next >= longest || backoff == 1 { return sum + min(next, longest) * Double(left) }
+            sum += next
+            next *= backoff
+        }
+        return sum
+    }
+}
+
+extension Duration {
+    /// Rounded up.
+    var milliseconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) * 1000 + Double((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

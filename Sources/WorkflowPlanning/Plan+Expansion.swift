@@ -61,3 +61,59 @@ extension Plan {
         return rows.sorted()
     }
 }
+
+/// What it takes to write the instances of fan-outs whose items only the run knows.
+final class InstanceBlueprint: Sendable {
+    /// The plan with one instance in place of each of them, measured.
+    let outline: Plan
+    let needs: ResolvedNeeds
+    let layout: PlanLayout
+    let numbers: RowNumbers
+    /// By definition, of what is inside such a fan-out: the places in the outline's measure.
+    private let levels: [UInt32]
+    private let remainingPaths: [UInt32]
+
+    init(outline: Plan, needs: ResolvedNeeds, layout: PlanLayout, numbers: RowNumbers = RowNumbers()) {
+        self.outline = outline
+        self.needs = needs
+        self.layout = layout
+        self.numbers = numbers
+        var levels = [UInt32](repeating: 0, count: outline.workflow.nodes.count)
+        var remainingPaths = levels
+        for node in outline.nodes {
+            levels[node.definition.row] = node.level
+            remainingPaths[node.definition.row] = node.remainingPath
+        }
+        self.levels = levels
+        self.remainingPaths = remainingPaths
+    }
+
+    /// Gives a new row what one instance has in the outline: all instances are alike, and so are their ways to the end.
+    func measure(_ node: inout PlanNode) {
+        node.level = levels[node.definition.row]
+        node.remainingPath = remainingPaths[node.definition.row]
+    }
+}
+
+/// Where the rows of a whole plan lie in one that left some of them out. Without numbers, everything lies where it did.
+struct RowNumbers: Sendable {
+    /// By row of the whole plan; of a row left out, the next one's number.
+    private var numbers: [UInt32] = []
+    /// By row of the plan at hand; rows behind these were added later and are laid out in one piece.
+    private var originals: [UInt32] = []
+
+    init() {}
+
+    init(keeping isKept: some Sequence<Bool>) {
+        for isKept in isKept {
+            let original = UInt32(numbers.count)
+            numbers.append(UInt32(originals.count))
+            if isKept { originals.append(original) }
+        }
+    }
+
+    /// The row that in the whole plan lies at a distance from another one, which is given as it lies here.
+    func row(_ distance: Int, behind row: Int) -> Int {
+        row < originals.count ? Int(numbers[Int(originals[row]) + distance]) : row + distance
+    }
+}

@@ -132,3 +132,49 @@ extension YAMLRow.Kind {
         }
     }
 }
+
+/// Turns libyaml's marks, which count characters, into byte offsets.
+///
+/// Marks come nearly in order, so the cursor walks from the last one it was asked about; ASCII text needs no walk.
+struct CharacterOffsets {
+    private let source: UnsafeBufferPointer<UInt8>
+    private let isASCII: Bool
+    /// The bytes before the first character: a byte order mark.
+    private let base: Int
+    private var character = 0
+    private var byte: Int
+
+    init(source: UnsafeBufferPointer<UInt8>, base: Int, isASCII: Bool) {
+        self.source = source
+        self.base = base
+        self.isASCII = isASCII
+        byte = base
+    }
+
+    mutating func offset(ofCharacter index: Int) -> Int {
+        if isASCII { return min(index + base, source.count) }
+        while character < index, byte < source.count {
+            byte += 1
+            while byte < source.count, source[byte] & 0xC0 == 0x80 { byte += 1 }
+            character += 1
+        }
+        while character > index, byte > base {
+            byte -= 1
+            while byte > base, source[byte] & 0xC0 == 0x80 { byte -= 1 }
+            character -= 1
+        }
+        return byte
+    }
+}
+
+/// How much one document may ask for, so that no file makes the program slow or large.
+package enum YAMLLimits {
+    /// Collections inside each other, the outermost counted as one.
+    package static let depth = 64
+    /// Nodes that aliases stand for, as a multiple of the nodes the file spells out.
+    package static let aliasFactor = 10
+    /// What aliases may stand for however small the file is.
+    package static let aliasMinimum = 10_000
+    /// Findings about single bytes, after which no more are looked for; a binary file is full of them.
+    static let byteFindings = 5
+}

@@ -112,3 +112,148 @@ func quotingFix(_ line: SourceLine, _ range: Range<Int>) -> Diagnostic.Fix {
     return Diagnostic.Fix(
         "quote the value: `\(quoted)`", edits: [.init(range: SourceRange(range), replacement: quoted)])
 }
+
+// One function per mistake that people make often enough to deserve its own words.
+extension YAMLProblem {
+    /// `run: say price: ten`, or a key that is indented like a continuation of the value above it.
+    func unexpectedColon(_ line: SourceLine) -> Finding {
+        if let value = line.value(before: offset), value.contains(offset) {
+            return Finding(
+                message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
+                fix: quotingFix(line, value))
+        }
+        let key = line.contentStart..<offset
+        guard let above = line.above else {
+            return Finding(message: "a `key: value` is not possible here", range: offset..<offset + 1)
+        }
+        // `- key:` holds its keys two columns further in.
+        let isItem = above.source[above.contentStart...].starts(with: "- ".utf8)
+        let indentation = above.string(above.indentation) + (isItem ? "  " : "")
+        if above.value(before: above.range.upperBound) == nil, indentation.utf8.count == line.indentation.count {
+            return missingColon(above, from: above.range.lowerBound + indentation.utf8.count)
+        }
+        return Finding(
+            message: "\(Phrase.quoted(line.string(key))) is indented deeper than the line above it, "
+                + "so it reads as a part of that line's value",
+            range: key,
+            fix: .init(
+                "indent it like the line above",
+                edits: [.init(range: SourceRange(line.indentation), replacement: indentation)]))
+    }
+
+    /// Inside `[…]` or `{…}`: a comma or the closing bracket is missing.
+    func openBracket(_ line: SourceLine) -> Finding {
+        let start = contextOffset ?? offset
+        let isMap = problem.hasSuffix("'}'")
+        let (opening, closing) = isMap ? ("{", "}") : ("[", "]")
+        let rest = line.source[min(offset, line.source.count)...]
+        let isAtEnd = rest.allSatisfy { $0 == 0x0A || $0 == 0x0D || SourceLine.isBlank($0) }
+        if isAtEnd {
+            return Finding(
+                message: "the `\(opening)` that begins here is never closed", range: start..<start + 1,
+                fix: .init("add the closing `\(closing)`"))
+        }
+        var range = offset..<offset + 1
+        if rest.first == UInt8(ascii: ":") {
+            // libyaml took the words before the colon for more of the last value.
+            range = max(line.contentStart, start + 1)..<offset + 1
+        } else {
+            range = offset..<max(offset + 1, line.text(from: offset).upperBound)
+        }
+        return Finding(
+            message: "expected `,` or `\(closing)` before this", range: range,
+            notes: [startNote("the `\(opening)` that begins here is still open")],
+            fix: .init("add the missing `,` or `\(closing)`"))
+    }
+
+    /// In a block mapping: something that is no `key: value` line.
+    func expectedKey(_ line: SourceLine) -> Finding {
+        let range = offset..<max(offset + 1, line.text(from: offset).upperBound)
+        if offset > line.contentStart {
+            var before = offset
+            while before > line.contentStart, SourceLine.isBlank(line.source[before - 1]) { before -= 1 }
+            let last = line.source[before - 1]
+            if last == UInt8(ascii: "\"") || last == UInt8(ascii: "'") {
+                return Finding(
+                    message: "text after the closing quote", range: range,
+                    fix: line.value(before: offset).map { quotingFix(line, $0) } ?? .init("quote the whole value"))
+            }
+            return Finding(
+                message: "text after the end of the value", range: range,
+                fix: .init("remove it, or quote the whole value"))
+        }
+        let isItem = line.source[min(offset, line.source.count)...].starts(with: "-".utf8)
+        return Finding(
+            message: isItem
+                ? "a list item stands among `key: value` lines"
+                : "the indentation of this line fits none of the lines above", range: range,
+            notes: [startNote("the keys it should line up with begin here")],
+            fix: .init(isItem ? "give the list a key of its own" : "indent it like the keys it belongs to"))
+    }
+
+    /// A line that should be `key: value` and has no colon, or none with a blank behind it.
+    func missingColon(_ line: SourceLine, from start: Int) -> Finding {
+        let text = line.text(from: start)
+        if let colon = text.first(where: { line.source[$0] == UInt8(ascii: ":") }), colon + 1 < text.upperBound {
+            return Finding(
+                message: "a blank is missing after the `:`", range: text,
+                fix: .init(
+                    "write `\(line.string(text.lowerBound..<colon)): \(line.string(colon + 1..<text.upperBound))`",
+                    edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
+        }
+        return Finding(
+            message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
+            fix: .init("add the `:`, or indent the line if it continues the value above"))
+    }
+
+    func tab(_ line: SourceLine) -> Finding {
+        let blanks = line.indentation.contains(offset) ? line.indentation : offset..<offset + 1
+        let first = blanks.first { line.source[$0] == UInt8(ascii: "\t") } ?? offset
+        return Finding(
+            message: "YAML does not accept tabs as indentation", range: first..<max(first + 1, blanks.upperBound),
+            fix: .init("indent with spaces"))
+    }
+
+    func oddFirstCharacter(_ line: SourceLine) -> Finding {
+        guard offset < line.source.count, line.source[offset] != UInt8(ascii: "\t") else { return tab(line) }
+        let value = line.text(from: offset)
+        let sign = line.string(offset..<offset + 1)
+        return Finding(
+            message: "a value without quotes cannot begin with `\(sign)`", range: offset..<offset + 1,
+            fix: quotingFix(line, value))
+    }
+
+    /// `*.txt` or `&&`: signs of the shell that mean something else to YAML.
+    func brokenAlias(_ source: [UInt8]) -> Finding {
+        let start = contextOffset ?? offset
+        let line = SourceLine(in: source, at: start)
+        let isAlias = start < source.count && source[start] == UInt8(ascii: "*")
+        return Finding(
+            message: isAlias
+                ? "`*` at the start of a value begins an alias, and this is not the name of one"
+                : "`&` at the start of a value begins an anchor, and this is not a name for one",
+            range: line.text(from: start), fix: quotingFix(line, line.text(from: start)))
+    }
+
+    func brokenEscape(_ source: [UInt8]) -> Finding {
+        var start = offset
+        let lower = contextOffset ?? 0
+        while start > lower, start >= source.count || source[start] != UInt8(ascii: "\\") { start -= 1 }
+        let line = SourceLine(in: source, at: start)
+        let end = min(start + 2, line.range.upperBound)
+        guard problem == "found unknown escape character", end == start + 2, source[start + 1] < 0x80 else {
+            return Finding(
+                message: "the escape that begins here is not a character", range: start..<max(end, start + 1),
+                fix: .init("write `\\xNN`, `\\uNNNN` or `\\UNNNNNNNN` with hexadecimal digits"))
+        }
+        let letter = line.string(start + 1..<end)
+        let isQuote = letter == "'"
+        return Finding(
+            message: "`\\\(letter)` is not an escape of double-quoted text", range: start..<end,
+            fix: .init(
+                isQuote ? "a `'` needs no escape here" : "write `\\\\\(letter)` for a backslash",
+                edits: [
+                    .init(range: SourceRange(start..<end), replacement: isQuote ? "'" : "\\\\\(letter)")
+                ]))
+    }
+}

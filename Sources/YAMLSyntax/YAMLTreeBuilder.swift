@@ -75,7 +75,7 @@ struct YAMLTreeBuilder: ~Copyable {
     mutating func endStream() {
         guard rows.count == 0 || rows[0].kind == .plain && rows[0].start == rows[0].end else { return }
         stop(
-            .emptyDocument, "the file holds no workflow", at: 0..<0,
+            .emptyDocument, "the file contains no workflow", at: 0..<0,
             fix: "the smallest one has `version: 1` and one step under `steps:`")
     }
 

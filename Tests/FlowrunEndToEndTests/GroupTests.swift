@@ -57,7 +57,7 @@ struct GroupTests {
         let test = try FlowrunTest("version: 1\nsteps: {}\n")
         let result = try await test.runLogged()
         result.expect(exit: 2, stdout: "")
-        result.expect(stderr: "error[FR0216]: `steps` holds no step")
+        result.expect(stderr: "error[FR0216]: `steps` contains no step")
     }
 
     // D4

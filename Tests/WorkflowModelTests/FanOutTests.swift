@@ -54,23 +54,23 @@ struct `A fan-out` {
     }
 
     @Test(arguments: [
-        ("for-each: 1️⃣[]", "FR0216? `for-each` goes over nothing, so nothing is run"),
-        ("for-each: [a, b, 1️⃣a]", "FR0214 `a` stands in the list twice"),
+        ("for-each: 1️⃣[]", "FR0216? `for-each` has no items, so nothing runs"),
+        ("for-each: [a, b, 1️⃣a]", "FR0214 `a` is in the list twice"),
         ("for-each: 1️⃣a", "FR0205 `for-each` takes a list of texts, or one expression in `${{ }}`, found the text `a`"),
         (
             "for-each: x 1️⃣${{ steps.b.outputs.c }}",
             "FR0401 the braces stand around the whole expression, or not at all"
         ),
         ("for-each: [1️⃣[a]]", "FR0205 an item of `for-each` is a text, found a list"),
-        ("for-each: [a]\nas: 1️⃣PATH", "FR0212 `PATH` is a variable that programs take orders from"),
+        ("for-each: [a]\nas: 1️⃣PATH", "FR0212 `PATH` is a variable that changes how programs behave"),
         ("for-each: [a]\nas: 1️⃣my-item", "FR0211 `my-item` cannot name a variable"),
         ("matrix: { a: [1] }\n1️⃣for-each: [a]", "FR0209 a node has either `matrix` or `for-each`, this one has both"),
-        ("matrix: { a: [1] }\n1️⃣as: x", "FR0209 `as` says nothing here, it belongs to `for-each`"),
-        ("1️⃣max-items: 3", "FR0209 `max-items` says nothing here, it belongs to `matrix` or `for-each`"),
+        ("matrix: { a: [1] }\n1️⃣as: x", "FR0209 `as` has no effect here; it belongs to `for-each`"),
+        ("1️⃣max-items: 3", "FR0209 `max-items` has no effect here; it belongs to `matrix` or `for-each`"),
         ("matrix: 1️⃣[a]", "FR0205 `matrix` takes a mapping of axes to lists of values, found a list"),
         ("matrix: { a: [1], b: 1️⃣[] }", "FR0216 the axis `b` has no values, so the matrix would be empty"),
         ("matrix: { a: 1️⃣x }", "FR0205 `a` takes a list of values, found the text `x`"),
-        ("matrix: { 1️⃣LD_PRELOAD: [x] }", "FR0212 `LD_PRELOAD` is a variable that programs take orders from"),
+        ("matrix: { 1️⃣LD_PRELOAD: [x] }", "FR0212 `LD_PRELOAD` is a variable that changes how programs behave"),
         ("matrix: { size: [1], 1️⃣SIZE: [2] }", "FR0219? the axes `size` and `SIZE` differ only in capital letters"),
         ("matrix: { v: [1, 2], exclude: [{ v: 1️⃣9 }] }", "FR0215 the axis `v` has no value `9`"),
         (
@@ -82,7 +82,7 @@ struct `A fan-out` {
             "matrix: { city: [a], exclude: [1️⃣a] }",
             "FR0205 an entry of `exclude` is a mapping from axes to values, found the text `a`"
         ),
-        ("1️⃣matrix: { a: [x], exclude: [{ a: x }] }", "FR0216? the matrix is empty, so nothing is run"),
+        ("1️⃣matrix: { a: [x], exclude: [{ a: x }] }", "FR0216? the matrix is empty, so nothing runs"),
         ("1️⃣matrix: { a: [x], include: [{ a: y, b: 1 }, { a: y, b: 2 }] }", "FR0214 two instances would be called `y`"),
         ("matrix: { a: [x], include: [{ 1️⃣HOME: y }] }", "FR0212 `HOME` cannot name a variable of a matrix"),
         (

@@ -77,8 +77,8 @@ struct `A group's keys` {
         ("pools: 1️⃣[a]", "FR0205 `pools` takes a mapping of names to sizes such as `{ emulator: 2 }`, found a list"),
         ("pools: { a: 1️⃣0 }", "FR0206 `a` takes a whole number from 1 to 1000000, found `0`"),
         ("pools: { 1️⃣a.b: 1 }", "FR0207 `a.b` cannot name a pool"),
-        ("1️⃣resources: { a: 1 }", "FR0202 flowrun's word for `resources` is `pools`"),
-        ("1️⃣pool: a", "FR0201 `pool` is no key of the workflow"),
+        ("1️⃣resources: { a: 1 }", "FR0202 `resources` is not a key here; flowrun's word is `pools`"),
+        ("1️⃣pool: a", "FR0201 `pool` is not a key of the workflow"),
         (
             "outputs: { a: 1️⃣int }",
             "FR0205 `a` takes an expression in `${{ }}` over the outputs of members, found the text `int`"
@@ -87,7 +87,7 @@ struct `A group's keys` {
             "outputs: { a: 1️⃣{ type: int } }",
             "FR0205 `a` takes an expression in `${{ }}` over the outputs of members, found a mapping"
         ),
-        ("finally: 1️⃣{}", "FR0216 `finally` holds no step"),
+        ("finally: 1️⃣{}", "FR0216 `finally` contains no step"),
         ("finally: 1️⃣[x]", "FR0205 `finally` takes a mapping of ids to steps, found a list"),
         ("finally: { 1️⃣run: x }", "FR0205 `finally` takes a mapping of ids to steps, found a step"),
         ("on-failure: { 1️⃣run: [x] }", "FR0205 `on-failure` takes a mapping of ids to steps, found a step"),
@@ -124,7 +124,7 @@ struct `A group's keys` {
 
     @Test func `may be those of a group without members, which succeeds at once`() {
         let checked = Checked("version: 1\nsteps: { g: { steps: 1️⃣{}, finally: { b: { run: x } } } }\n")
-        #expect(checked.summary == ["1️⃣ FR0216? `steps` holds no step"])
+        #expect(checked.summary == ["1️⃣ FR0216? `steps` contains no step"])
         #expect(checked.workflow?.nodes.map(\.id) == ["", "g", "finally", "b"])
     }
 }

@@ -41,7 +41,7 @@ struct `A parameter` {
         ),
         ("1️⃣a:", "FR0205 `a` takes a mapping such as `{ type: string, default: \"\" }`, found nothing"),
         ("1️⃣my-name: { type: int }", "FR0211 `my-name` cannot name a variable"),
-        ("1️⃣PATH: { type: path }", "FR0212 `PATH` is a variable that programs take orders from"),
+        ("1️⃣PATH: { type: path }", "FR0212 `PATH` is a variable that changes how programs behave"),
         (
             "a: { type: 1️⃣float }",
             "FR0206 `type` takes `string`, `int`, `bool`, `enum`, `list` or `path`, found `float`"
@@ -55,7 +55,7 @@ struct `A parameter` {
             "a: { type: int, 1️⃣values: [1] }",
             "FR0209 `values` belongs to a parameter of type enum, this one is of type int"
         ),
-        ("a: { type: enum, values: [b, 1️⃣b] }", "FR0214 `b` stands in the list twice"),
+        ("a: { type: enum, values: [b, 1️⃣b] }", "FR0214 `b` is in the list twice"),
         ("a: { type: enum, values: [b, c], default: 1️⃣d }", "FR0206 `default` takes `b` or `c`, found `d`"),
         (
             "a: { type: int, default: 1️⃣\"3\" }",
@@ -75,7 +75,7 @@ struct `A parameter` {
         ),
         (
             "a: { type: int, 1️⃣pattern: x }",
-            "FR0209 `pattern` says nothing here, it belongs to a parameter of type string, path or list"
+            "FR0209 `pattern` has no effect here; it belongs to a parameter of type string, path or list"
         ),
         ("a: { pattern: 'v\\d', default: 1️⃣v10 }", "FR0206 the default `v10` does not match the pattern `v\\d`"),
         (
@@ -83,7 +83,7 @@ struct `A parameter` {
             "FR0206 the default `v` does not match the pattern `v\\d`"
         ),
         ("a: { required: true, 1️⃣default: x }", "FR0209 a required parameter has no `default`, this one has"),
-        ("a: { type: enum, 1️⃣options: [b] }", "FR0202 flowrun's word for `options` is `values` in a parameter"),
+        ("a: { type: enum, 1️⃣options: [b] }", "FR0202 `options` is not a key here; flowrun's word is `values` in a parameter"),
         ("a: { 1️⃣optional: true }", "FR0202 a parameter has no key `optional`"),
         ("a: { 1️⃣tpye: int }", "FR0201 unknown key `tpye` in a parameter"),
         ("a: { 1️⃣colour: red }", "FR0201 unknown key `colour` in a parameter"),

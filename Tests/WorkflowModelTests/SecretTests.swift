@@ -33,16 +33,16 @@ struct `A secret` {
         ("{ A: { env: 1️⃣B-C } }", "{ run: x }", "FR0211 `B-C` cannot name a variable"),
         (
             "{ 1️⃣LD_PRELOAD: { env: B } }", "{ run: x }",
-            "FR0212 `LD_PRELOAD` is a variable that programs take orders from"
+            "FR0212 `LD_PRELOAD` is a variable that changes how programs behave"
         ),
-        ("{ A: { 1️⃣path: b } }", "{ run: x }", "FR0202 flowrun's word for `path` is `file` in a secret"),
+        ("{ A: { 1️⃣path: b } }", "{ run: x }", "FR0202 `path` is not a key here; flowrun's word is `file` in a secret"),
         ("{ A: { env: B } }", "{ run: x, secrets: [1️⃣C] }", "FR0221 the workflow declares no secret `C`"),
-        ("{ A: { env: B } }", "{ run: x, secrets: [A, 1️⃣A] }", "FR0214 `A` stands in the list twice"),
+        ("{ A: { env: B } }", "{ run: x, secrets: [A, 1️⃣A] }", "FR0214 `A` is in the list twice"),
         (
             "{ A: { env: B } }", "{ run: x, secrets: 1️⃣{ A: b } }",
             "FR0205 `secrets` takes a list of names of secrets, found a mapping"
         ),
-        ("{}", "{ steps: { b: { run: x } }, 1️⃣secrets: [A] }", "FR0201 `secrets` is no key of a group"),
+        ("{}", "{ steps: { b: { run: x } }, 1️⃣secrets: [A] }", "FR0201 `secrets` is not a key of a group"),
     ])
     func `is refused where it says something wrong`(secrets: String, step: String, finding: String) {
         #expect(check(secrets, step: step).summary == ["1️⃣ \(finding)"])

@@ -82,7 +82,7 @@ struct `A step's keys` {
             "FR0206 `attempts` takes a whole number from 1 to 1000, found `1000000000000`"
         ),
         ("retry: { attempts: 2, delay: 1️⃣5 }", "FR0206 `delay` needs a unit, found `5`"),
-        ("retry: { attempts: 2, 1️⃣backoff: 2 }", "FR0209 `backoff` says nothing without `delay`"),
+        ("retry: { attempts: 2, 1️⃣backoff: 2 }", "FR0209 `backoff` has no effect without `delay`"),
         (
             "retry: { attempts: 2, delay: 1s, backoff: 1️⃣0.5 }",
             "FR0206 `backoff` takes a number from 1 to 1000, found `0.5`"
@@ -110,7 +110,7 @@ struct `A step's keys` {
         ),
         ("retry: { attempts: 2, when: 1️⃣[] }", "FR0216? `when` names nothing"),
         ("retry: { attempts: 2, 1️⃣timeout: 5m }", "FR0202 `retry` has no key `timeout`"),
-        ("retry: { 1️⃣limit: 2 }", "FR0202 flowrun's word for `limit` is `attempts` in `retry`"),
+        ("retry: { 1️⃣limit: 2 }", "FR0202 `limit` is not a key here; flowrun's word is `attempts` in `retry`"),
         ("retry: { 1️⃣atempts: 2 }", "FR0201 unknown key `atempts` in `retry`"),
         (
             "pool: 1️⃣true",
@@ -118,7 +118,7 @@ struct `A step's keys` {
         ),
         ("pool: 1️⃣a.b", "FR0207 `a.b` cannot name a pool"),
         ("pool: { a: 1️⃣0 }", "FR0206 `a` takes a whole number from 1 to 1000000, found `0`"),
-        ("pool: [a, 1️⃣a]", "FR0214 `a` stands in the list twice"),
+        ("pool: [a, 1️⃣a]", "FR0214 `a` is in the list twice"),
         ("mutex: 1️⃣{ name: a, scope: host }", "FR0205 `mutex` takes a name or a list of names, found a mapping"),
         ("mutex: [1️⃣\"a b\"]", "FR0207 `a b` cannot name a mutex"),
         ("mutex: [1️⃣[a]]", "FR0205 an entry of `mutex` is a word, found a list"),
@@ -132,7 +132,7 @@ struct `A step's keys` {
         ("mutex: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
         ("retry: { attempts: \"1️⃣${{ b }}\" }", "FR0402 `${{ }}` is not evaluated here"),
         ("platforms: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
-        ("1️⃣retryStrategy: { attempts: 2 }\npool: [a]", "FR0202 flowrun's word for `retryStrategy` is `retry`"),
+        ("1️⃣retryStrategy: { attempts: 2 }\npool: [a]", "FR0202 `retryStrategy` is not a key here; flowrun's word is `retry`"),
         ("outputs: { a: 1️⃣float }", "FR0206 `a` takes `string`, `int`, `bool`, `list` or `json`, found `float`"),
         (
             "outputs: { a: 1️⃣number }",
@@ -147,8 +147,8 @@ struct `A step's keys` {
             "FR0206 a platform is one of `linux`, `macos`, `windows`, `freebsd`, `x86_64`, `arm64` or `riscv64`, "
                 + "found `amiga`"
         ),
-        ("1️⃣pools: { a: 1 }", "FR0201 `pools` is no key of a step"),
-        ("1️⃣on-failure: { b: { run: x } }", "FR0201 `on-failure` is no key of a step"),
+        ("1️⃣pools: { a: 1 }", "FR0201 `pools` is not a key of a step"),
+        ("1️⃣on-failure: { b: { run: x } }", "FR0201 `on-failure` is not a key of a step"),
     ])
     func `are refused where they say something wrong`(lines: String, finding: String) {
         #expect(checkStep("run: x\n" + lines).summary == ["1️⃣ \(finding)"])

@@ -14,7 +14,7 @@ struct `A workflow is refused` {
         ("1️⃣version:\nsteps: { a: { run: x } }", "FR0218 expected the format version 1, found nothing"),
         ("1️⃣version: 1", "FR0204 the workflow has no `steps`"),
         ("version: 1\n1️⃣steps:", "FR0205 `steps` takes a mapping of ids to steps, found nothing"),
-        ("version: 1\nsteps: 1️⃣{}", "FR0216 `steps` holds no step"),
+        ("version: 1\nsteps: 1️⃣{}", "FR0216 `steps` contains no step"),
         ("version: 1\nsteps: 1️⃣[{ id: a, run: x }]", "FR0205 `steps` takes a mapping of ids to steps, found a list"),
         ("version: 1\nsteps:\n  1️⃣a:", "FR0204 `a` has neither `run` nor `steps`"),
         ("version: 1\nsteps:\n  1️⃣a: {}", "FR0204 `a` has neither `run` nor `steps`"),
@@ -22,14 +22,14 @@ struct `A workflow is refused` {
             "version: 1\nsteps:\n  a: 1️⃣make all",
             "FR0205 `a` takes a mapping with `run` or `steps`, found the text `make all`"
         ),
-        ("version: 1\nsteps: { a: { steps: 1️⃣{} } }", "FR0216? `steps` holds no step"),
+        ("version: 1\nsteps: { a: { steps: 1️⃣{} } }", "FR0216? `steps` contains no step"),
         ("version: 1\n1️⃣stages: [x]\nsteps: { a: { run: x } }", "FR0201 unknown key `stages` in the workflow"),
         ("version: 1\n1️⃣services: { a: 1 }\nsteps: { a: { run: x } }", "FR0208 `services` is not supported yet"),
         (
             "version: 1\n1️⃣retry: { attempts: 2 }\nsteps: { a: { run: x } }",
-            "FR0201 `retry` is no key of the workflow"
+            "FR0201 `retry` is not a key of the workflow"
         ),
-        ("version: 1\n1️⃣mutex: a\nsteps: { a: { run: x } }", "FR0201 `mutex` is no key of the workflow"),
+        ("version: 1\n1️⃣mutex: a\nsteps: { a: { run: x } }", "FR0201 `mutex` is not a key of the workflow"),
         (
             "version: 1\nenv-policy: 1️⃣none\nsteps: { a: { run: x } }",
             "FR0206 `env-policy` takes `inherit` or `clean`, found `none`"
@@ -38,9 +38,9 @@ struct `A workflow is refused` {
             "version: 1\nlog: 1️⃣loud\nsteps: { a: { run: x } }",
             "FR0206 `log` takes `live`, `grouped` or `quiet`, found `loud`"
         ),
-        ("version: 1\n1️⃣jobs: { a: { run: x } }", "FR0202 flowrun's word for `jobs` is `steps`"),
+        ("version: 1\n1️⃣jobs: { a: { run: x } }", "FR0202 `jobs` is not a key here; flowrun's word is `steps`"),
         ("version: 1\n1️⃣on: push\nsteps: { a: { run: x } }", "FR0202 flowrun has no key `on`"),
-        ("version: 1\n1️⃣run: x\nsteps: { a: { run: x } }", "FR0201 `run` is no key of the workflow"),
+        ("version: 1\n1️⃣run: x\nsteps: { a: { run: x } }", "FR0201 `run` is not a key of the workflow"),
         (
             "version: 1\nmax-parallel: 1️⃣-7\nsteps: { a: { run: x } }",
             "FR0206 `max-parallel` takes a whole number from 1 to 1000000, found `-7`"
@@ -57,7 +57,7 @@ struct `A workflow is refused` {
             "version: 1\norder: 1️⃣serial\nsteps: { a: { run: x } }",
             "FR0206 `order` takes `parallel` or `sequence`, found `serial`"
         ),
-        ("version: 1\ndefaults: { 1️⃣run: x }\nsteps: { a: { run: x } }", "FR0201 `run` is no key of `defaults`"),
+        ("version: 1\ndefaults: { 1️⃣run: x }\nsteps: { a: { run: x } }", "FR0201 `run` is not a key of `defaults`"),
         ("version: 1\nname: 1️⃣${{ a }}\nsteps: { a: { run: x } }", "FR0402 `${{ }}` is not evaluated here"),
         (
             "version: 1\nsteps: { 1️⃣r4.5: { run: x } }",

@@ -61,7 +61,7 @@ struct `What the parser refuses` {
 
     @Test func `a file that says nothing`() {
         for text in ["", "# nothing here\n", "---\n", "\n\n", "\u{FEFF}"] {
-            #expect(findings(text) == ["1:1 FR0114 the file holds no workflow"])
+            #expect(findings(text) == ["1:1 FR0114 the file contains no workflow"])
         }
     }
 

@@ -22,7 +22,7 @@ extension WorkflowDecoder {
             }
             if value.isNull, value.range.start == value.range.end {
                 report(
-                    .lookAlike, "\(Phrase.quoted(name)) without a value is taken away, not set to an empty text",
+                    .lookAlike, "\(Phrase.quoted(name)) without a value is unset, not set to an empty text",
                     at: key,
                     severity: .warning,
                     fix: replacing(value, by: "\"\"", "write `\"\"` for an empty text, `null` to unset"))
@@ -83,5 +83,83 @@ extension WorkflowDecoder {
             return nil
         }
         return path(entry).map { DotenvFile(path: $0, isOptional: isOptional, range: node.range) }
+    }
+}
+
+extension WorkflowDecoder {
+    /// The top's `secrets`: names to where each comes from.
+    mutating func secrets(_ entry: MappingReader.Entry?) -> [Secret] {
+        guard let entry else { return [] }
+        guard entry.value.kind == .mapping else {
+            let names = entry.value.elements.map(\.text)
+            let canFix = isFlow(entry.value) && !names.isEmpty && names.allSatisfy(VariableName.isValid)
+            let mapping = "{ " + names.map { "\($0): { env: \($0) }" }.joined(separator: ", ") + " }"
+            reportType(
+                entry, expected: "a mapping of names to `{ env: NAME }` or `{ file: PATH }`",
+                fix: canFix ? replacing(entry.value, by: mapping) : nil)
+            secretNames = nil
+            return []
+        }
+        secretNames = Set(entry.value.entries.map(\.key.text))
+        return entry.value.entries.compactMap { secret(MappingReader.Entry(key: $0.key, value: $0.value)) }
+    }
+
+    private mutating func secret(_ entry: MappingReader.Entry) -> Secret? {
+        let name = entry.key.text
+        checkVariable(name, at: entry.key.range)
+        let value = entry.value
+        guard value.kind == .mapping else {
+            let isName = value.kind == .scalar && (value.isNull || VariableName.isValid(value.text))
+            let source = value.isNull ? name : value.text
+            reportType(
+                entry, expected: "`{ env: NAME }` or `{ file: PATH }`",
+                fix: isName ? replacing(value, by: "{ env: \(source) }") : nil)
+            return nil
+        }
+        let fields = fields(value, of: .secret)
+        let (variable, file) = (fields.take("env"), fields.take("file"))
+        if let variable, file != nil {
+            report(
+                .conflictingKeys, "a secret comes from `env` or from `file`, this one from both", at: variable.key,
+                fix: .init("remove one of the two"))
+        } else if variable == nil, file == nil {
+            report(
+                .missingKey, "the secret \(Phrase.quoted(name)) does not say where it comes from", at: entry.key,
+                fix: .init("write `{ env: \(name) }` for a variable of flowrun's environment, or `{ file: PATH }`"))
+        }
+        if let variable, let source = text(variable) {
+            guard !VariableName.isValid(source) else {
+                return Secret(name: name, source: .environment(source), range: entry.key.range)
+            }
+            reportVariableName(source, at: variable.value.range)
+        } else if let path = path(file) {
+            return Secret(name: name, source: .file(path), range: entry.key.range)
+        }
+        return nil
+    }
+
+    /// A step's `secrets`: which of them it sees.
+    mutating func secretUses(_ entry: MappingReader.Entry?) -> [SecretUse] {
+        guard let entry else { return [] }
+        return items(entry, expected: "a list of names of secrets", mayBeAlone: false).map { node in
+            let use = SecretUse(name: node.text, range: node.range)
+            if secretNames?.contains(use.name) == false { reportUndeclared(use, at: node) }
+            return use
+        }
+    }
+
+    /// Among more names nobody looks for the nearest one.
+    private static let suggestedSecrets = 100
+
+    private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode) {
+        guard !isExpression(node) else { return }
+        var near: String?
+        if let secretNames, secretNames.count <= Self.suggestedSecrets {
+            near = suggestions.nearest(to: use.name, among: secretNames.sorted())
+        }
+        report(
+            .undeclaredSecret, "the workflow declares no secret \(Phrase.quoted(use.name))", at: node,
+            fix: near.map { replacing(node, by: $0, "did you mean `\($0)`?") }
+                ?? .init("declare it at the top of the file: `secrets: { \(use.name): { env: \(use.name) } }`"))
     }
 }

@@ -30,7 +30,7 @@ extension WorkflowDecoder {
         for (key, partner) in lonely {
             guard let entry = reader.take(key) else { continue }
             report(
-                .conflictingKeys, "`\(key.spelling)` says nothing here, it belongs to \(partner)", at: entry.key,
+                .conflictingKeys, "`\(key.spelling)` has no effect here; it belongs to \(partner)", at: entry.key,
                 fix: .init("remove it"))
         }
     }
@@ -49,7 +49,7 @@ extension WorkflowDecoder {
         guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
         if entry.value.count == 0 {
             report(
-                .emptyList, "`for-each` goes over nothing, so nothing is run", at: entry.value, severity: .warning,
+                .emptyList, "`for-each` has no items, so nothing runs", at: entry.value, severity: .warning,
                 fix: .init("add items, or remove the step"))
         }
         let values = decodeValues(entry.value, what: "an item of `for-each`")
@@ -116,7 +116,7 @@ extension WorkflowDecoder {
         let instances = matrix.expand()
         if instances.isEmpty {
             report(
-                .emptyList, "the matrix is empty, so nothing is run", at: entry.key, severity: .warning,
+                .emptyList, "the matrix is empty, so nothing runs", at: entry.key, severity: .warning,
                 fix: .init("add an axis, or exclude less"))
         }
         reportRepeatedInstances(instances, of: entry)
@@ -166,7 +166,7 @@ extension WorkflowDecoder {
             let text = element.text
             if let first = places[text] {
                 report(
-                    .duplicateItem, "\(Phrase.quoted(text)) stands in the list twice", at: element,
+                    .duplicateItem, "\(Phrase.quoted(text)) is in the list twice", at: element,
                     notes: [.init("the first one stands here", at: first)], fix: .init("remove one of the two"))
                 continue
             }
@@ -182,7 +182,7 @@ extension WorkflowDecoder {
             reportVariableName(name, at: range)
         } else if VariableName.isListenedTo(name) {
             report(
-                .reservedEnvironmentName, "`\(name)` is a variable that programs take orders from", at: range,
+                .reservedEnvironmentName, "`\(name)` is a variable that changes how programs behave", at: range,
                 fix: .init("choose another name"))
         }
     }

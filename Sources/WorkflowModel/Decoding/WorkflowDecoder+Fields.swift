@@ -25,7 +25,8 @@ extension WorkflowDecoder {
         switch ForeignWords.meaning(of: entry.key.text, in: place) {
         case .word(let meant):
             report(
-                .foreignKey, "flowrun's word for \(word) is `\(meant)` in \(place.rawValue)", at: entry.key,
+                .foreignKey, "\(word) is not a key here; flowrun's word is `\(meant)` in \(place.rawValue)",
+                at: entry.key,
                 fix: replacing(entry.key, by: meant))
             return meant
         case .advice(let advice):
@@ -64,7 +65,7 @@ extension WorkflowDecoder {
         for element in value.elements where isItem(element, of: entry) {
             if let first = places.updateValue(element.range, forKey: element.text) {
                 report(
-                    .duplicateItem, "\(Phrase.quoted(element.text)) stands in the list twice", at: element,
+                    .duplicateItem, "\(Phrase.quoted(element.text)) is in the list twice", at: element,
                     notes: [.init("the other one stands here", at: first)], fix: .init("remove one of the two"))
             } else {
                 items.append(element)

@@ -43,7 +43,7 @@ extension WorkflowDecoder {
     private mutating func reportMisplaced(_ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace) {
         refuse(entry.value)
         report(
-            .unknownKey, "`\(key.spelling)` is no key of \(place.rawValue)", at: entry.key,
+            .unknownKey, "`\(key.spelling)` is not a key of \(place.rawValue)", at: entry.key,
             notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
     }
 
@@ -74,12 +74,14 @@ extension WorkflowDecoder {
             report(.foreignKey, "flowrun has no key \(word)", at: entry.key, fix: .init(advice))
         case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
             report(
-                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is not supported yet",
+                .foreignKey,
+                "\(word) is not a key here; flowrun's word is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
         case .key(let key) where !place.keySet.contains(key):
             report(
-                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, which is no key of \(place.rawValue)",
+                .foreignKey,
+                "\(word) is not a key here; flowrun's word is `\(key.spelling)`, which is not a key of \(place.rawValue)",
                 at: entry.key, notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
         case .retries:
             let retries = entry.value.type == .int ? Int(entry.value.text) : nil
@@ -87,11 +89,12 @@ extension WorkflowDecoder {
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: "retry")]
             if let retry { edits.append(edit(entry.value, to: retry)) }
             report(
-                .foreignKey, "flowrun's word for \(word) is `retry`, which counts all attempts", at: entry.key,
+                .foreignKey, "\(word) is not a key here; flowrun's word is `retry`, which counts all attempts",
+                at: entry.key,
                 fix: .init("write `retry: \(retry ?? "{ attempts: 3 }")`", edits: retry == nil ? [] : edits))
         case .key(let key):
             report(
-                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`", at: entry.key,
+                .foreignKey, "\(word) is not a key here; flowrun's word is `\(key.spelling)`", at: entry.key,
                 fix: replacing(entry.key, by: key.spelling))
         case .duration(let key, let unit):
             let duration =
@@ -100,7 +103,8 @@ extension WorkflowDecoder {
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)]
             if let duration { edits.append(edit(entry.value, to: duration)) }
             report(
-                .foreignKey, "flowrun's word for \(word) is `\(key.spelling)`, with a unit", at: entry.key,
+                .foreignKey, "\(word) is not a key here; flowrun's word is `\(key.spelling)`, with a unit",
+                at: entry.key,
                 fix: .init("write `\(key.spelling): \(duration ?? "10m")`", edits: duration == nil ? [] : edits))
         }
     }

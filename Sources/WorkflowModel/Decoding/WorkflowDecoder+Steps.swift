@@ -17,7 +17,7 @@ extension WorkflowDecoder {
             // most likely a lost one, and a hook without one was meant to do something.
             let isHarmless = group != .root && nodes[group.row].hook == nil
             report(
-                .emptyList, "\(Phrase.quoted(entry.key.text)) holds no step", at: value,
+                .emptyList, "\(Phrase.quoted(entry.key.text)) contains no step", at: value,
                 severity: isHarmless ? .warning : .error, fix: .init("add a step: an id, and `run` below it"))
             return
         }
@@ -142,4 +142,145 @@ extension WorkflowDecoder {
 extension Diagnostic {
     /// Whether the finding is about a key that may have been meant as the one that is missing.
     fileprivate var concernsKey: Bool { code == .unknownKey || code == .foreignKey || code == .notSupportedYet }
+}
+
+// `on-failure` and `finally`: groups of their own behind all members of the group around.
+extension WorkflowDecoder {
+    mutating func decodeHooks(_ reader: MappingReader, of group: NodeIndex) {
+        decodeHook(reader, .onFailure, key: .onFailure, of: group)
+        decodeHook(reader, .finally, key: .finally, of: group)
+    }
+
+    private mutating func decodeHook(
+        _ reader: MappingReader, _ hook: WorkflowNode.Hook, key: WorkflowKey, of group: NodeIndex
+    ) {
+        guard let entry = reader.take(key) else { return }
+        reportNamesake(of: entry, named: key.spelling, in: reader)
+        guard let members = hookMembers(entry, named: key.spelling) else { return }
+        let index = NodeIndex(nodes.count)
+        nodes.append(
+            WorkflowNode(
+                id: key.spelling, range: entry.key.range, parent: group, subtreeEnd: UInt32(index.row + 1),
+                body: .group,
+                hook: hook))
+        decodeMembers(members, of: index)
+        nodes[group.row].subtreeEnd = UInt32(nodes.count)
+    }
+
+    /// The id of a hook in the log is its key, which then cannot be a member's, too.
+    private mutating func reportNamesake(of hook: MappingReader.Entry, named name: String, in reader: MappingReader) {
+        guard let steps = reader.take(.steps) else { return }
+        for (key, _) in steps.value.entries where key.bytes.elementsEqual(name.utf8) {
+            report(
+                .invalidID, "the id `\(name)` belongs to the steps that run after this group", at: key,
+                notes: [.init("they are declared here", at: hook.key.range)], fix: .init("choose another id"))
+        }
+    }
+
+    /// The mapping of ids to steps; says so where it is a single step or a group instead.
+    private mutating func hookMembers(_ entry: MappingReader.Entry, named name: String) -> MappingReader.Entry? {
+        for (key, value) in entry.value.entries {
+            if key.isText("run"), value.kind == .scalar || value.kind == .sequence {
+                report(
+                    .wrongType, "`\(name)` takes a mapping of ids to steps, found a step", at: key,
+                    fix: .init("write the step below an id of its own, such as `clean-up`"))
+                refuse(entry.value)
+                return nil
+            }
+            if key.isText("steps"), value.kind == .mapping, !isMember(value) {
+                report(
+                    .wrongType, "`\(name)` takes a mapping of ids to steps, found a group", at: key,
+                    fix: .init("remove `steps:` and write the ids directly below `\(name)`"))
+                return MappingReader.Entry(key: entry.key, value: value)
+            }
+        }
+        return entry
+    }
+
+    /// Whether a mapping is a step or a group rather than a mapping of ids to them.
+    private func isMember(_ value: YAMLNode) -> Bool {
+        value.count == 0
+            || value.entries.contains { key, value in
+                key.isText("run") && value.kind != .mapping || key.isText("steps") && value.kind == .mapping
+            }
+    }
+}
+
+extension WorkflowDecoder {
+    /// `needs`: a list of names, or a mapping of names to the end they must come to.
+    mutating func decodeNeeds(_ entry: MappingReader.Entry) -> Range<UInt32> {
+        let start = UInt32(needs.count)
+        appendNeeds(entry)
+        return start..<UInt32(needs.count)
+    }
+
+    private mutating func appendNeeds(_ entry: MappingReader.Entry) {
+        let value = entry.value
+        switch value.kind {
+        case .invalid: return
+        case .sequence:
+            for element in value.elements where isName(element, in: entry) {
+                needs.append(Need(name: element.text, range: element.range))
+            }
+        case .mapping:
+            for (key, value) in value.entries where isName(key, in: entry) {
+                let kind = needKind(MappingReader.Entry(key: key, value: value))
+                needs.append(Need(name: key.text, kind: kind ?? .done, range: key.range))
+            }
+        case .scalar:
+            let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"
+            guard value.type == .string, value.isPlain, !value.text.isEmpty else {
+                return reportType(entry, expected: expected)
+            }
+            reportType(entry, expected: expected, fix: replacing(value, by: "[\(value.text)]"))
+            needs.append(Need(name: value.text, range: value.range))
+        }
+        if value.isEmptyCollection {
+            report(
+                .emptyList, "\(Phrase.quoted(entry.key.text)) names nothing", at: value, severity: .warning,
+                fix: .init("remove the key: a step without it starts at once"))
+        }
+    }
+
+    private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
+        let kinds: [Need.Kind] = [.success, .failure, .done]
+        let foreign = [
+            "always": "done", "completed": "done", "any": "done", "succeeded": "success", "failed": "failure",
+        ]
+        if entry.value.kind == .scalar, let meant = foreign[entry.value.text] {
+            reportValue(
+                entry, expected: Phrase.alternatives(kinds.map { "\($0)" }), fix: replacing(entry.value, by: meant))
+            return nil
+        }
+        guard let word = word(entry, of: kinds.map { "\($0)" }) else { return nil }
+        return kinds.first { "\($0)" == word }
+    }
+
+    /// Whether an entry can be a name at all; which step it names is the planner's question.
+    private mutating func isName(_ node: YAMLNode, in entry: MappingReader.Entry) -> Bool {
+        guard node.kind == .scalar else {
+            if node.kind != .invalid {
+                report(
+                    .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))", at: node,
+                    fix: .init("write `needs: { id: done }` to say how it must end"))
+            }
+            return false
+        }
+        switch node.type {
+        case .bool, .null:
+            let isAbsent = node.range.start == node.range.end
+            let fix =
+                isAbsent || node.isAlias ? nil : replacing(node, by: "\"\(node.text)\"", "quote it if it is an id")
+            report(
+                .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))",
+                at: isAbsent ? entry.value : node, fix: fix)
+            return false
+        default:
+            guard node.byteCount == 0 else { return true }
+            report(
+                .invalidID, "an entry of \(Phrase.quoted(entry.key.text)) is empty", at: node, fix: .init("write an id")
+            )
+            return false
+        }
+    }
 }

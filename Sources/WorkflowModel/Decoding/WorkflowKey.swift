@@ -59,3 +59,103 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         return letters
     }
 }
+
+/// Which keys may stand where. The JSON schema is held against these sets by a test.
+package enum WorkflowKeys {
+    /// At the top of the file.
+    package static let top: [WorkflowKey] = [
+        .version, .name, .description, .params, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools, .outputs,
+        .timeout,
+        .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
+    ]
+    /// Under `defaults`.
+    package static let defaults: [WorkflowKey] = [
+        .shell, .workingDirectory, .envPolicy, .timeout, .grace, .killSignal, .retry,
+    ]
+    /// In a step: the keys that say how it runs, and those of a fan-out.
+    package static let step: [WorkflowKey] = [
+        .name, .description, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell, .workingDirectory, .stdin,
+        .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs, .platforms,
+        .log,
+        .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
+    ]
+    /// In a group.
+    package static let group: [WorkflowKey] = [
+        .name, .description, .needs, .if, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace, .killSignal,
+        .retry,
+        .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach, .as, .maxItems, .steps,
+        .onFailure, .finally,
+    ]
+    /// Words of version 1 that are not built yet, wherever they stand.
+    package static let notSupportedYet = WorkflowKey.allCases.filter { !$0.isSupported }
+    /// Of a `dotenv` entry in its long form.
+    package static let dotenvFile = ["path", "optional"]
+    package static let retry = ["attempts", "delay", "backoff", "max-delay", "jitter", "when", "deadline"]
+    /// Of one of `params`.
+    package static let parameter = ["type", "default", "required", "pattern", "values", "description"]
+    /// What the `type` of a parameter may be.
+    package static let parameterTypes = ["string", "int", "bool", "enum", "list", "path"]
+    /// Of one of the top's `secrets`.
+    package static let secret = ["env", "file"]
+    /// Of one of a step's `outputs` in its long form.
+    package static let output = ["type", "from"]
+}
+
+/// A place that has keys.
+enum KeyPlace: String {
+    case top = "the workflow"
+    case defaults = "`defaults`"
+    case step = "a step"
+    case group = "a group"
+
+    var keys: [WorkflowKey] {
+        switch self {
+        case .top: WorkflowKeys.top
+        case .defaults: WorkflowKeys.defaults
+        case .step: WorkflowKeys.step
+        case .group: WorkflowKeys.group
+        }
+    }
+
+    var keySet: KeySet {
+        switch self {
+        case .top: Self.topSet
+        case .defaults: Self.defaultsSet
+        case .step: Self.stepSet
+        case .group: Self.groupSet
+        }
+    }
+
+    private static let topSet = KeySet(WorkflowKeys.top)
+    private static let defaultsSet = KeySet(WorkflowKeys.defaults)
+    private static let stepSet = KeySet(WorkflowKeys.step)
+    private static let groupSet = KeySet(WorkflowKeys.group)
+}
+
+/// A set of keys in one word.
+struct KeySet: Equatable {
+    private var bits: UInt64 = 0
+
+    init() {}
+
+    init(_ keys: some Sequence<WorkflowKey>) {
+        for key in keys { insert(key) }
+    }
+
+    var isEmpty: Bool { bits == 0 }
+
+    var count: Int { bits.nonzeroBitCount }
+
+    /// How many keys of the set come before this one.
+    func position(of key: WorkflowKey) -> Int { (bits & (1 << UInt64(key.rawValue) - 1)).nonzeroBitCount }
+
+    func contains(_ key: WorkflowKey) -> Bool { bits & (1 << UInt64(key.rawValue)) != 0 }
+
+    mutating func insert(_ key: WorkflowKey) { bits |= 1 << UInt64(key.rawValue) }
+
+    func subtracting(_ other: KeySet) -> KeySet {
+        var result = self
+        result.bits &= ~other.bits
+        return result
+    }
+}

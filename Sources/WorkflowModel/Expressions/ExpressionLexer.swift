@@ -87,7 +87,7 @@ struct ExpressionLexer {
             offset += 1
             while Self.isName(peek(0)) { offset += 1 }
             throw ExpressionProblem(
-                "\(Phrase.quoted(text.string(start..<offset))) is no whole number, and expressions have no others",
+                "\(Phrase.quoted(text.string(start..<offset))) is not a whole number; expressions have no other numbers",
                 at: text.range(start..<offset),
                 fix: text.replacing(start..<offset, by: "fromJSON('\(text.string(start..<offset))')"))
         }
@@ -123,7 +123,7 @@ struct ExpressionLexer {
             value.append(byte)
         }
         throw ExpressionProblem(
-            "the text that begins with this quote has no end", at: text.range(start..<start + 1),
+            "this quote is not closed", at: text.range(start..<start + 1),
             fix: .init("close it with another `'`; a quote inside a text is written twice"))
     }
 
@@ -157,4 +157,48 @@ struct ExpressionLexer {
     static func isName(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) || byte == UInt8(ascii: "-") }
 
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+}
+
+// Characters that other languages have, each with flowrun's word.
+extension ExpressionLexer {
+    /// Operators of other languages, longest first.
+    private static let foreign: [(spelling: String, word: String?, hint: String)] = [
+        ("===", "==", "equality is `==`"), ("!==", "!=", "inequality is `!=`"), ("<>", "!=", "inequality is `!=`"),
+        ("=~", nil, "there are no patterns; see `contains`, `startsWith` and `endsWith`"),
+        ("=", "==", "equality is `==`"), ("&", "&&", "\"and\" is `&&`"), ("|", "||", "\"or\" is `||`"),
+        ("?", "??", "a default is `??`, and there is no `? :`"),
+        ("+", nil, "there is no arithmetic; texts are put together with `format`, or side by side in a template"),
+        ("-", nil, "there is no arithmetic"), ("/", nil, "there is no arithmetic"),
+        ("%", nil, "there is no arithmetic"),
+        ("$", nil, "variables are read by their name, `env.NAME` for those of flowrun's environment"),
+        ("{", nil, "objects are not written, `fromJSON` reads one"), ("}", nil, "braces stand only around the whole"),
+    ]
+
+    func unexpectedCharacter() -> ExpressionProblem {
+        if peek(0) == UInt8(ascii: "\"") { return doubleQuotes() }
+        for (spelling, word, hint) in Self.foreign where text.bytes[offset..<end].starts(with: spelling.utf8) {
+            let part = offset..<offset + spelling.utf8.count
+            return ExpressionProblem(
+                "`\(spelling)` is not an operator", at: text.range(part),
+                fix: word.map { text.replacing(part, by: $0, hint) } ?? .init(hint))
+        }
+        var last = offset + 1
+        while last < end, text.bytes[last] & 0xC0 == 0x80 { last += 1 }
+        return ExpressionProblem(
+            "unexpected character \(Phrase.quoted(text.string(offset..<last)))", at: text.range(offset..<last),
+            fix: .init("a text stands in single quotes"))
+    }
+
+    private func doubleQuotes() -> ExpressionProblem {
+        let fix = "texts stand in single quotes"
+        guard let close = text.bytes[(offset + 1)..<end].firstIndex(of: UInt8(ascii: "\"")) else {
+            return ExpressionProblem(
+                "a double quote does not begin a text", at: text.range(offset..<offset + 1), fix: .init(fix))
+        }
+        let content = text.string(offset + 1..<close)
+        let quoted = content.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        return ExpressionProblem(
+            "a text in double quotes", at: text.range(offset..<close + 1),
+            fix: text.replacing(offset..<close + 1, by: "'\(quoted)'", fix))
+    }
 }

@@ -21,22 +21,22 @@ extension ExpressionParser {
         switch current.kind {
         case .name("not"):
             return ExpressionProblem(
-                "`not` is no operator of expressions", at: range,
+                "`not` is not an operator", at: range,
                 fix: text.replacing(current.range, by: "!", "\"not\" is `!`"))
         case .name(let word):
             if let symbol = Self.operatorWords[word] {
                 return ExpressionProblem(
-                    "`\(word)` is no operator of expressions", at: range,
+                    "`\(word)` is not an operator", at: range,
                     fix: text.replacing(current.range, by: symbol))
             }
             if word == "in" || word == "contains" {
                 return ExpressionProblem(
-                    "`\(word)` is no operator of expressions", at: range,
+                    "`\(word)` is not an operator", at: range,
                     fix: .init("write `contains(list, value)`"))
             }
             if case .reference(let name, let path) = value.kind, path.isEmpty, name.text == "not" {
                 return ExpressionProblem(
-                    "`not` is no operator of expressions", at: name.range,
+                    "`not` is not an operator", at: name.range,
                     fix: .init("write `!`", edits: [.init(range: name.range, replacement: "!")]))
             }
         case .symbol(.closeParen), .symbol(.closeBracket):

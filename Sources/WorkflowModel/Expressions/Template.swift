@@ -48,3 +48,102 @@ extension ParsedTemplate: Hashable {
         hasher.combine(range)
     }
 }
+
+/// Takes a text apart into what stands as it is and its expressions. `$${{` stands for a `${{` of the text.
+struct TemplateParser {
+    private let text: ExpressionText
+    private var parts: [ParsedTemplate.Part] = []
+    private var literal: [UInt8] = []
+    private(set) var problems: [ExpressionProblem] = []
+
+    /// The template and what is wrong with it; the text as it is where something is. O(length).
+    static func parse(_ text: ExpressionText, range: SourceRange) -> (template: Template, problems: [ExpressionProblem])
+    {
+        var parser = TemplateParser(text: text)
+        parser.parse()
+        let template: Template =
+            if !parser.problems.isEmpty {
+                .literal(text.string(0..<text.bytes.count))
+            } else if parser.parts.isEmpty {
+                .literal(String(decoding: parser.literal, as: UTF8.self))
+            } else {
+                .parsed(ParsedTemplate(parts: parser.parts + parser.rest, range: range))
+            }
+        return (template, parser.problems)
+    }
+
+    private init(text: ExpressionText) { self.text = text }
+
+    private var rest: [ParsedTemplate.Part] {
+        literal.isEmpty ? [] : [.text(String(decoding: literal, as: UTF8.self))]
+    }
+
+    private mutating func parse() {
+        var offset = 0
+        while offset < text.bytes.count {
+            if isOpening(at: offset) {
+                guard let next = expression(at: offset) else { return }
+                offset = next
+            } else {
+                if text.bytes[offset] == UInt8(ascii: "$"), isOpening(at: offset + 1) {
+                    literal += "${{".utf8
+                    offset += 4
+                } else {
+                    literal.append(text.bytes[offset])
+                    offset += 1
+                }
+            }
+        }
+    }
+
+    private func isOpening(at offset: Int) -> Bool {
+        offset + 2 < text.bytes.count && text.bytes[offset] == UInt8(ascii: "$")
+            && text.bytes[offset + 1] == UInt8(ascii: "{") && text.bytes[offset + 2] == UInt8(ascii: "{")
+    }
+
+    /// Reads the expression whose `${{` stands at an offset; where the text goes on, nil where it cannot be told.
+    private mutating func expression(at start: Int) -> Int? {
+        let opening = start..<start + 3
+        guard let close = ExpressionBraces.close(of: text.bytes, from: start + 3) else {
+            let isLong = text.bytes.count - start > ExpressionParser.lengthLimit
+            problems.append(
+                ExpressionProblem(
+                    isLong
+                        ? "this `${{` is not closed within \(ExpressionParser.lengthLimit) bytes"
+                        : "this `${{` is not closed",
+                    at: text.range(opening),
+                    fix: .init("close it with `}}`; for the plain text `${{` write `$${{`")))
+            return nil
+        }
+        do throws(ExpressionProblem) {
+            let expression = try ExpressionParser.parse(text, in: start + 3..<close)
+            parts += rest
+            literal = []
+            parts.append(.expression(expression))
+        } catch {
+            problems.append(error)
+        }
+        return close + 2
+    }
+}
+
+/// Finds where an expression in braces ends.
+enum ExpressionBraces {
+    /// The offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or else the first
+    /// one there is; nil where there is none in reach.
+    static func close(of bytes: [UInt8], from start: Int) -> Int? {
+        let end = min(bytes.count, start + ExpressionParser.lengthLimit + 2)
+        var isQuoted = false
+        var first: Int?
+        var offset = start
+        while offset + 1 < end {
+            if bytes[offset] == UInt8(ascii: "'") { isQuoted.toggle() }
+            if bytes[offset] == UInt8(ascii: "}"), bytes[offset + 1] == UInt8(ascii: "}") {
+                if !isQuoted { return offset }
+                if first == nil { first = offset }
+            }
+            offset += 1
+        }
+        return first
+    }
+}

@@ -108,3 +108,109 @@ package enum KillSignal: String, Sendable, Hashable, CaseIterable {
     case usr2 = "USR2"
     case kill = "KILL"
 }
+
+/// When and how often a step or group is tried again.
+package struct Retry: Sendable, Hashable {
+    /// An end that is worth another attempt.
+    package enum Reason: Sendable, Hashable {
+        case exitCode(Int32)
+        case timeout
+        /// Ended by a signal that flowrun did not send.
+        case signal
+    }
+
+    /// All attempts together, at least 1.
+    package let attempts: Int
+    /// Before the second attempt.
+    package let delay: Duration
+    /// What the delay is multiplied by from attempt to attempt, at least 1.
+    package let backoff: Double
+    /// The longest delay; nil for none.
+    package let maxDelay: Duration?
+    /// The part of each delay that is left to chance, from 0 to 1.
+    package let jitter: Double
+    /// Empty: any failure or timeout.
+    package let reasons: [Reason]
+    /// From the first start to the last end, delays included; nil for none.
+    package let deadline: TimeLimit?
+    package let range: SourceRange
+
+    package init(
+        attempts: Int, delay: Duration = .zero, backoff: Double = 1, maxDelay: Duration? = nil, jitter: Double = 0,
+        reasons: [Reason] = [], deadline: TimeLimit? = nil, range: SourceRange
+    ) {
+        self.attempts = attempts
+        self.delay = delay
+        self.backoff = backoff
+        self.maxDelay = maxDelay
+        self.jitter = jitter
+        self.reasons = reasons
+        self.deadline = deadline
+        self.range = range
+    }
+}
+
+/// One of `pools`: so many units of something that steps share.
+package struct Pool: Sendable {
+    package let name: String
+    package let size: Int
+    package let range: SourceRange
+
+    package init(name: String, size: Int, range: SourceRange) {
+        self.name = name
+        self.size = size
+        self.range = range
+    }
+}
+
+/// What a step takes from a pool while it runs.
+package struct PoolRequest: Sendable, Hashable {
+    package let pool: String
+    package let units: Int
+    package let range: SourceRange
+
+    package init(pool: String, units: Int, range: SourceRange) {
+        self.pool = pool
+        self.units = units
+        self.range = range
+    }
+}
+
+/// A name that at most one step or group holds at a time.
+package struct MutexRequest: Sendable, Hashable {
+    package let name: String
+    package let range: SourceRange
+
+    package init(name: String, range: SourceRange) {
+        self.name = name
+        self.range = range
+    }
+}
+
+/// One of `outputs`: a value that others may read once the step or group has ended.
+package struct OutputDeclaration: Sendable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case string, int, bool, list
+        /// Any JSON value.
+        case json
+    }
+
+    package enum Source: Sendable {
+        /// What the step writes to the file `$FLOWRUN_OUTPUT`.
+        case file(Kind)
+        /// What the step writes to standard output, without the line end at its end.
+        case standardOutput(Kind)
+        /// Of a group or the workflow.
+        case expression(Template)
+    }
+
+    package let name: String
+    package let source: Source
+    package let range: SourceRange
+
+    package init(name: String, source: Source, range: SourceRange) {
+        self.name = name
+        self.source = source
+        self.range = range
+    }
+}

@@ -32,12 +32,12 @@ extension DataFlowCheck {
                 at: name.range, fix: .init("put the condition on a step inside the fan-out"))
         } else if text == "secrets" || workflow.secrets.contains(where: { $0.name == text }) {
             report(
-                .unknownName, "secrets are no values of expressions", at: name.range,
+                .unknownName, "an expression cannot read secrets", at: name.range,
                 fix: .init("list it under the step's `secrets`, and read it as an environment variable"))
         } else if let hint = Self.foreignRoots[text] {
             let replacement = Self.replacements[text]
             report(
-                .unknownName, "`\(text)` is no name of expressions", at: name.range,
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
                 fix: .init(hint, edits: replacement.map { [.init(range: name.range, replacement: $0)] } ?? []))
         } else if let fix = meant(by: text) {
             report(

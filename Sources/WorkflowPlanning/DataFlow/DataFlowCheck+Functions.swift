@@ -11,7 +11,7 @@ extension DataFlowCheck {
         case .success, .failure, .always, .cancelled:
             if !place.isCondition {
                 report(
-                    .notKnownHere, "`\(function.rawValue)()` is a question of `if`", at: range,
+                    .notKnownHere, "`\(function.rawValue)()` can be asked only in `if`", at: range,
                     fix: .init("read the outcome of a step with `steps.ID.outcome`"))
             }
             return ValueType(.bool)
@@ -77,7 +77,8 @@ extension DataFlowCheck {
         if case .list(let element) = types[0].kind {
             if !element.isComparable(to: types[1]) {
                 report(
-                    .valueType, "\(types[1].described) is in no list of \(element.described)", at: arguments[1].range,
+                    .valueType, "\(types[1].described) is never in a list of \(element.described)",
+                    at: arguments[1].range,
                     fix: .init("look for a value of the elements' type"))
             }
             return

@@ -79,7 +79,7 @@ extension DataFlowCheck {
         let (row, parent) = (place.row, workflow.nodes[place.row].parent.row)
         guard row != 0, workflow.nodes[parent].settings?.isSequence == true, workflow.nodes[row].hook == nil else {
             report(
-                .notKnownHere, "`previous` stands only in the members of a group with `order: sequence`",
+                .notKnownHere, "`previous` is known only in the members of a group with `order: sequence`",
                 at: name.range, fix: .init("name the step: `steps.ID`"))
             return nil
         }

@@ -105,15 +105,15 @@ struct `What a step reads` {
 
     @Test(arguments: [
         ("params.1️⃣chanel", "FR0403 there is no parameter `chanel`"), ("1️⃣channel", "FR0403 unknown name `channel`"),
-        ("1️⃣matrix.os", "FR0403 `matrix` is no name of expressions"),
-        ("1️⃣github.sha", "FR0403 `github` is no name of expressions"),
-        ("1️⃣secrets.TOKEN", "FR0403 secrets are no values of expressions"),
-        ("1️⃣TOKEN", "FR0403 secrets are no values of expressions"),
+        ("1️⃣matrix.os", "FR0403 `matrix` is not a name that expressions know"),
+        ("1️⃣github.sha", "FR0403 `github` is not a name that expressions know"),
+        ("1️⃣secrets.TOKEN", "FR0403 an expression cannot read secrets"),
+        ("1️⃣TOKEN", "FR0403 an expression cannot read secrets"),
         ("1️⃣parms.text", "FR0403 unknown name `parms`"), ("1️⃣a.outputs.v", "FR0403 unknown name `a`"),
         ("1️⃣params", "FR0403 a name is missing after `params`"), ("run.1️⃣number", "FR0403 `run` has no field `number`"),
         ("run.1️⃣outcome", "FR0407 the outcome of the run is known only in `finally` and `on-failure` of the workflow"),
-        ("1️⃣previous.stdout", "FR0407 `previous` stands only in the members of a group with `order: sequence`"),
-        ("1️⃣success()", "FR0407 `success()` is a question of `if`"),
+        ("1️⃣previous.stdout", "FR0407 `previous` is known only in the members of a group with `order: sequence`"),
+        ("1️⃣success()", "FR0407 `success()` can be asked only in `if`"),
         ("steps.1️⃣nope.outputs.v", "FR0403 there is no step or group `nope`"),
         ("steps.1️⃣reader.outcome", "FR0404 `reader` cannot read its own result"),
         ("steps.a.outputs.1️⃣w", "FR0403 `a` declares no output `w`"),
@@ -153,7 +153,7 @@ struct `What a step reads` {
         ("sum(1️⃣params.count)", "FR0406 expected a list, found a whole number"),
         ("join(1️⃣params.text, ',')", "FR0406 expected a list, found a text"),
         ("len(1️⃣params.count)", "FR0406 expected a list or a text, found a whole number"),
-        ("contains(params.list, 1️⃣3)", "FR0406 a whole number is in no list of a text"),
+        ("contains(params.list, 1️⃣3)", "FR0406 a whole number is never in a list of a text"),
         ("startsWith(1️⃣params.count, 'x')", "FR0406 expected a text, found a whole number"),
         ("fromJSON(1️⃣params.count)", "FR0406 expected a text, found a whole number"),
         ("format(1️⃣'{1}', 3)", "FR0406 the pattern names value 1, counted from 0, and there are 1"),
@@ -255,7 +255,7 @@ struct `What a step reads` {
             """)
         #expect(
             planned.summary == [
-                "1️⃣ FR0407 `previous` stands only in the members of a group with `order: sequence`"
+                "1️⃣ FR0407 `previous` is known only in the members of a group with `order: sequence`"
             ])
     }
 
