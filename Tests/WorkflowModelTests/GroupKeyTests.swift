@@ -77,7 +77,7 @@ struct `A group's keys` {
         ("pools: 1️⃣[a]", "FR0205 `pools` takes a mapping of names to sizes such as `{ emulator: 2 }`, found a list"),
         ("pools: { a: 1️⃣0 }", "FR0206 `a` takes a whole number from 1 to 1000000, found `0`"),
         ("pools: { 1️⃣a.b: 1 }", "FR0207 `a.b` cannot name a pool"),
-        ("1️⃣resources: { a: 1 }", "FR0202 `resources` is not a key here; flowrun's word is `pools`"),
+        ("1️⃣resources: { a: 1 }", "FR0202 `resources` is not a key of the workflow; flowrun's word is `pools`"),
         ("1️⃣pool: a", "FR0201 `pool` is not a key of the workflow"),
         (
             "outputs: { a: 1️⃣int }",

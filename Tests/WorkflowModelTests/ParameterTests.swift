@@ -83,7 +83,10 @@ struct `A parameter` {
             "FR0206 the default `v` does not match the pattern `v\\d`"
         ),
         ("a: { required: true, 1️⃣default: x }", "FR0209 a required parameter has no `default`, this one has"),
-        ("a: { type: enum, 1️⃣options: [b] }", "FR0202 `options` is not a key here; flowrun's word is `values` in a parameter"),
+        (
+            "a: { type: enum, 1️⃣options: [b] }",
+            "FR0202 `options` is not a key of a parameter; flowrun's word is `values`"
+        ),
         ("a: { 1️⃣optional: true }", "FR0202 a parameter has no key `optional`"),
         ("a: { 1️⃣tpye: int }", "FR0201 unknown key `tpye` in a parameter"),
         ("a: { 1️⃣colour: red }", "FR0201 unknown key `colour` in a parameter"),

@@ -35,7 +35,7 @@ struct `A secret` {
             "{ 1️⃣LD_PRELOAD: { env: B } }", "{ run: x }",
             "FR0212 `LD_PRELOAD` is a variable that changes how programs behave"
         ),
-        ("{ A: { 1️⃣path: b } }", "{ run: x }", "FR0202 `path` is not a key here; flowrun's word is `file` in a secret"),
+        ("{ A: { 1️⃣path: b } }", "{ run: x }", "FR0202 `path` is not a key of a secret; flowrun's word is `file`"),
         ("{ A: { env: B } }", "{ run: x, secrets: [1️⃣C] }", "FR0221 the workflow declares no secret `C`"),
         ("{ A: { env: B } }", "{ run: x, secrets: [A, 1️⃣A] }", "FR0214 `A` is in the list twice"),
         (

@@ -88,31 +88,62 @@ struct `A step is refused` {
     }
 
     @Test(arguments: [
-        ("1️⃣deps: [b]\nrun: x", "`deps` is `needs`"), ("run: x\n1️⃣depends_on: [b]", "`depends_on` is `needs`"),
-        ("1️⃣cmd: x", "`cmd` is `run`"), ("1️⃣script: x", "`script` is `run`"),
-        ("run: x\n1️⃣environment: { A: b }", "`environment` is `env`"),
-        ("run: x\n1️⃣dir: x", "`dir` is `working-directory`"),
-        ("run: x\n1️⃣timeout-minutes: 10", "`timeout-minutes` is `timeout`, with a unit"),
-        ("run: x\n1️⃣allow_failure: true", "`allow_failure` is `continue-on-error`"),
-        ("run: x\n1️⃣strategy: { matrix: {} }", "`strategy` is `matrix`"),
-        ("run: x\n1️⃣desc: x", "`desc` is `description`"),
-        ("run: x\n1️⃣when: x", "`when` is `if`"),
-        ("run: x\n1️⃣retries: 3", "`retries` is `retry`, which counts all attempts"),
-        ("run: x\n1️⃣retryStrategy: { attempts: 3 }", "`retryStrategy` is `retry`"),
-        ("run: x\n1️⃣withItems: [a]", "`withItems` is `for-each`"),
-        ("run: x\n1️⃣concurrency: x", "`concurrency` is `mutex`"),
-        ("run: x\n1️⃣output: x", "`output` is `outputs`"), ("run: x\n1️⃣queue: x", "`queue` is `pool`"),
-        ("run: x\n1️⃣os: [linux]", "`os` is `platforms`"), ("run: x\n1️⃣silent: true", "`silent` is `log`"),
-        ("run: x\n1️⃣call: other.yml", "`call` is `uses`, which is not supported yet"),
-        ("run: x\n1️⃣inputs: { a: \"${{ x }}\" }", "`inputs` is `params`, which is not a key of a step"),
-        ("run: x\n1️⃣ensure: { b: { run: x } }", "`ensure` is `finally`, which is not a key of a step"),
-        ("steps: { b: { run: x } }\n1️⃣ensure: { c: { run: x } }", "`ensure` is `finally`"),
-        ("steps: { b: { run: x } }\n1️⃣on_failure: { c: { run: x } }", "`on_failure` is `on-failure`"),
-        ("steps: { b: { run: x } }\n1️⃣limit: 2", "`limit` is `max-parallel`"),
+        ("1️⃣deps: [b]\nrun: x", "`deps` is not a key of a step; flowrun's word is `needs`"),
+        ("run: x\n1️⃣depends_on: [b]", "`depends_on` is not a key of a step; flowrun's word is `needs`"),
+        ("1️⃣cmd: x", "`cmd` is not a key of a step; flowrun's word is `run`"),
+        ("1️⃣script: x", "`script` is not a key of a step; flowrun's word is `run`"),
+        ("run: x\n1️⃣environment: { A: b }", "`environment` is not a key of a step; flowrun's word is `env`"),
+        ("run: x\n1️⃣dir: x", "`dir` is not a key of a step; flowrun's word is `working-directory`"),
+        (
+            "run: x\n1️⃣timeout-minutes: 10",
+            "`timeout-minutes` is not a key of a step; flowrun's word is `timeout`, with a unit"
+        ),
+        (
+            "run: x\n1️⃣allow_failure: true",
+            "`allow_failure` is not a key of a step; flowrun's word is `continue-on-error`"
+        ),
+        ("run: x\n1️⃣strategy: { matrix: {} }", "`strategy` is not a key of a step; flowrun's word is `matrix`"),
+        ("run: x\n1️⃣desc: x", "`desc` is not a key of a step; flowrun's word is `description`"),
+        ("run: x\n1️⃣when: x", "`when` is not a key of a step; flowrun's word is `if`"),
+        (
+            "run: x\n1️⃣retries: 3",
+            "`retries` is not a key of a step; flowrun's word is `retry`, which counts all attempts"
+        ),
+        (
+            "run: x\n1️⃣retryStrategy: { attempts: 3 }",
+            "`retryStrategy` is not a key of a step; flowrun's word is `retry`"
+        ),
+        ("run: x\n1️⃣withItems: [a]", "`withItems` is not a key of a step; flowrun's word is `for-each`"),
+        ("run: x\n1️⃣concurrency: x", "`concurrency` is not a key of a step; flowrun's word is `mutex`"),
+        ("run: x\n1️⃣output: x", "`output` is not a key of a step; flowrun's word is `outputs`"),
+        ("run: x\n1️⃣queue: x", "`queue` is not a key of a step; flowrun's word is `pool`"),
+        ("run: x\n1️⃣os: [linux]", "`os` is not a key of a step; flowrun's word is `platforms`"),
+        ("run: x\n1️⃣silent: true", "`silent` is not a key of a step; flowrun's word is `log`"),
+        (
+            "run: x\n1️⃣call: other.yml",
+            "`call` is not a key of a step; flowrun's word is `uses`, which is not supported yet"
+        ),
+        (
+            "run: x\n1️⃣inputs: { a: \"${{ x }}\" }",
+            "`inputs` is not a key of a step, and neither is flowrun's word for it, `params`"
+        ),
+        (
+            "run: x\n1️⃣ensure: { b: { run: x } }",
+            "`ensure` is not a key of a step, and neither is flowrun's word for it, `finally`"
+        ),
+        (
+            "steps: { b: { run: x } }\n1️⃣ensure: { c: { run: x } }",
+            "`ensure` is not a key of a group; flowrun's word is `finally`"
+        ),
+        (
+            "steps: { b: { run: x } }\n1️⃣on_failure: { c: { run: x } }",
+            "`on_failure` is not a key of a group; flowrun's word is `on-failure`"
+        ),
+        ("steps: { b: { run: x } }\n1️⃣limit: 2", "`limit` is not a key of a group; flowrun's word is `max-parallel`"),
 
     ])
     func `for a word of another tool, with flowrun's`(lines: String, words: String) {
-        #expect(checkStep(lines).summary == ["1️⃣ FR0202 flowrun's word for \(words)"])
+        #expect(checkStep(lines).summary == ["1️⃣ FR0202 \(words)"])
     }
 
     @Test(arguments: [

@@ -110,7 +110,7 @@ struct `A step's keys` {
         ),
         ("retry: { attempts: 2, when: 1️⃣[] }", "FR0216? `when` names nothing"),
         ("retry: { attempts: 2, 1️⃣timeout: 5m }", "FR0202 `retry` has no key `timeout`"),
-        ("retry: { 1️⃣limit: 2 }", "FR0202 `limit` is not a key here; flowrun's word is `attempts` in `retry`"),
+        ("retry: { 1️⃣limit: 2 }", "FR0202 `limit` is not a key of `retry`; flowrun's word is `attempts`"),
         ("retry: { 1️⃣atempts: 2 }", "FR0201 unknown key `atempts` in `retry`"),
         (
             "pool: 1️⃣true",
@@ -132,7 +132,10 @@ struct `A step's keys` {
         ("mutex: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
         ("retry: { attempts: \"1️⃣${{ b }}\" }", "FR0402 `${{ }}` is not evaluated here"),
         ("platforms: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
-        ("1️⃣retryStrategy: { attempts: 2 }\npool: [a]", "FR0202 `retryStrategy` is not a key here; flowrun's word is `retry`"),
+        (
+            "1️⃣retryStrategy: { attempts: 2 }\npool: [a]",
+            "FR0202 `retryStrategy` is not a key of a step; flowrun's word is `retry`"
+        ),
         ("outputs: { a: 1️⃣float }", "FR0206 `a` takes `string`, `int`, `bool`, `list` or `json`, found `float`"),
         (
             "outputs: { a: 1️⃣number }",

@@ -38,7 +38,10 @@ struct `A workflow is refused` {
             "version: 1\nlog: 1️⃣loud\nsteps: { a: { run: x } }",
             "FR0206 `log` takes `live`, `grouped` or `quiet`, found `loud`"
         ),
-        ("version: 1\n1️⃣jobs: { a: { run: x } }", "FR0202 `jobs` is not a key here; flowrun's word is `steps`"),
+        (
+            "version: 1\n1️⃣jobs: { a: { run: x } }",
+            "FR0202 `jobs` is not a key of the workflow; flowrun's word is `steps`"
+        ),
         ("version: 1\n1️⃣on: push\nsteps: { a: { run: x } }", "FR0202 flowrun has no key `on`"),
         ("version: 1\n1️⃣run: x\nsteps: { a: { run: x } }", "FR0201 `run` is not a key of the workflow"),
         (

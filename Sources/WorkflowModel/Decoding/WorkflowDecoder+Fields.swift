@@ -25,7 +25,7 @@ extension WorkflowDecoder {
         switch ForeignWords.meaning(of: entry.key.text, in: place) {
         case .word(let meant):
             report(
-                .foreignKey, "\(word) is not a key here; flowrun's word is `\(meant)` in \(place.rawValue)",
+                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(meant)`",
                 at: entry.key,
                 fix: replacing(entry.key, by: meant))
             return meant

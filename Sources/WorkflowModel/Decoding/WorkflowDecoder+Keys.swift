@@ -75,13 +75,13 @@ extension WorkflowDecoder {
         case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
             report(
                 .foreignKey,
-                "\(word) is not a key here; flowrun's word is `\(key.spelling)`, which is not supported yet",
+                "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
         case .key(let key) where !place.keySet.contains(key):
             report(
                 .foreignKey,
-                "\(word) is not a key here; flowrun's word is `\(key.spelling)`, which is not a key of \(place.rawValue)",
+                "\(word) is not a key of \(place.rawValue), and neither is flowrun's word for it, `\(key.spelling)`",
                 at: entry.key, notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
         case .retries:
             let retries = entry.value.type == .int ? Int(entry.value.text) : nil
@@ -89,12 +89,14 @@ extension WorkflowDecoder {
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: "retry")]
             if let retry { edits.append(edit(entry.value, to: retry)) }
             report(
-                .foreignKey, "\(word) is not a key here; flowrun's word is `retry`, which counts all attempts",
+                .foreignKey,
+                "\(word) is not a key of \(place.rawValue); flowrun's word is `retry`, which counts all attempts",
                 at: entry.key,
                 fix: .init("write `retry: \(retry ?? "{ attempts: 3 }")`", edits: retry == nil ? [] : edits))
         case .key(let key):
             report(
-                .foreignKey, "\(word) is not a key here; flowrun's word is `\(key.spelling)`", at: entry.key,
+                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
+                at: entry.key,
                 fix: replacing(entry.key, by: key.spelling))
         case .duration(let key, let unit):
             let duration =
@@ -103,7 +105,8 @@ extension WorkflowDecoder {
             var edits = [Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)]
             if let duration { edits.append(edit(entry.value, to: duration)) }
             report(
-                .foreignKey, "\(word) is not a key here; flowrun's word is `\(key.spelling)`, with a unit",
+                .foreignKey,
+                "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, with a unit",
                 at: entry.key,
                 fix: .init("write `\(key.spelling): \(duration ?? "10m")`", edits: duration == nil ? [] : edits))
         }
