@@ -30,6 +30,15 @@ struct CatalogTests {
         for page in try catalog.pages where page != catalog.landingPage { #expect(links.contains(page), "\(page)") }
     }
 
+    @Test(arguments: Catalog.allCases)
+    func `a page that another one names exists`(catalog: Catalog) throws {
+        let pages = Set(try catalog.pages)
+        for page in pages {
+            let missing = try catalog.links(of: page).subtracting(pages)
+            #expect(missing.isEmpty, "\(page) names \(missing.sorted())")
+        }
+    }
+
     /// Names of tests stand in code marks behind a dash, as proofs of what was said.
     @Test func `a test that the page of failure modes names exists`() throws {
         let text = try PackageDocument("\(Catalog.flowrun.rawValue)/FailureModes.md").text

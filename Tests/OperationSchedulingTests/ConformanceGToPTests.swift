@@ -2,7 +2,7 @@ import Testing
 
 @testable import OperationScheduling
 
-/// Cases of research/seeds.md, section 3, letters G to P, that no other test of the scheduler has.
+/// Cases G to P of <doc:ConformanceCases> that no other test of the scheduler has.
 @Suite struct ConformanceGToPTests {
     typealias Behaviour = VirtualRun.Behaviour
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OperationScheduling
 
-/// Cases of research/seeds.md, section 3, that no other test of the scheduler is about.
+/// Cases of the library's table of conformance that no other test of the scheduler is about.
 @Suite struct ConformanceTests {
     typealias Behaviour = VirtualRun.Behaviour
 

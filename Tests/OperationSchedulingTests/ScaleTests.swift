@@ -2,7 +2,7 @@ import Testing
 
 @testable import OperationScheduling
 
-/// Hundreds of thousands of rows: linear, without recursion (research/seeds.md, sections 0 and 7; F9, Q10).
+/// Hundreds of thousands of rows: linear, without recursion.
 @Suite(.serialized) struct ScaleTests {
     /// Runs everything that starts at once, `width` at a time; returns how many operations ended.
     @discardableResult
@@ -115,7 +115,7 @@ import Testing
         #expect(exhaust(graph) == 1)
     }
 
-    // section 7: a waiting step costs memory and nothing else, and little of that
+    // A waiting step costs memory and nothing else, and little of that
     @Test func `a plain row stays small`() {
         #expect(MemoryLayout<RowTable.Row>.stride <= 20)
         #expect(MemoryLayout<OperationScheduler.State>.stride <= 16)
