@@ -35,8 +35,9 @@ import Testing
         var logs: [EventLog] = []
         for run in Self.runs {
             try test.write("version: 1\n" + run.workflow, to: "\(run.name).yml")
+            // Wide enough that only a pool makes a step wait.
             let result = try await test.run(
-                "\(run.name).yml", "-j", "4", "--verbose", "--log-file", "\(run.name).jsonl")
+                "\(run.name).yml", "-j", "8", "--verbose", "--log-file", "\(run.name).jsonl")
             result.expect(exit: run.status)
             logs.append(try EventLog(jsonLines: test.contents(of: "\(run.name).jsonl")))
         }
@@ -45,8 +46,10 @@ import Testing
         try await expectSchemaAcceptsLogs(in: test)
 
         let written = Set(logs.flatMap { $0.records.map(\.event) })
-        // No part of this version warns.
-        #expect(written == Set(try EventSchema().events).subtracting(["warning"]))
+        let known = Set(try EventSchema().events)
+        #expect(written.subtracting(known) == [])
+        // Only a machine that cannot keep output for a while makes the program warn.
+        #expect(known.subtracting(written) == ["warning"])
     }
 
     private struct Run {
