@@ -37,7 +37,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CMessageDigest", pkgConfig: "libmd", providers: [.apt(["libmd-dev"])]),
         .target(name: "CLinux"),
         target("Basics"),
         target("SourceDiagnostics"),
@@ -52,7 +52,8 @@ let package = Package(
         target(
             "WorkflowExecution",
             [
-                "CCrypto", "WorkflowModel", "WorkflowPlanning", "OperationScheduling", "ProcessExecution", "RunEvents",
+                "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling", "ProcessExecution",
+                "RunEvents",
                 "SourceDiagnostics",
             ]),
         target("Reporting", ["Basics", "RunEvents", "SourceDiagnostics"]),

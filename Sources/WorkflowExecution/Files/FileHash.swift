@@ -1,4 +1,4 @@
-internal import CCrypto
+internal import CMessageDigest
 internal import Glibc
 
 /// One hash over files: their names and their contents, in the order of their names. Reads every byte of them, so it
@@ -43,12 +43,12 @@ enum FileHash {
 
 /// SHA-256 of bytes that come in pieces.
 struct SHA256 {
-    private var context = SHA256_CTX()
+    private var context = SHA2_CTX()
 
-    init() { SHA256_Init(&context) }
+    init() { SHA256Init(&context) }
 
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        SHA256_Update(&context, bytes.baseAddress, bytes.count)
+        SHA256Update(&context, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
     mutating func update(_ text: String) {
@@ -59,7 +59,7 @@ struct SHA256 {
     /// 64 hexadecimal digits. Called once, last.
     mutating func finish() -> String {
         let digest = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
-            SHA256_Final(buffer.baseAddress, &context)
+            SHA256Final(buffer.baseAddress, &context)
             count = buffer.count
         }
         let digits = Array("0123456789abcdef".utf8)
