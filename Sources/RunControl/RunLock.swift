@@ -71,13 +71,21 @@ package final class RunLock: Sendable {
 
     private static func fileName(_ name: String) -> String { name + ending }
 
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    }
+
     private static func holder(in file: Int32) -> Holder? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
             let count = pread(file, buffer.baseAddress, buffer.count, 0)
             guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            let words = buffer[..<end].split(separator: UInt8(ascii: " "))
-            guard words.count == 2, let pid = Int32(String(decoding: words[0], as: UTF8.self)) else { return nil }
-            return Holder(pid: pid, run: String(decoding: words[1], as: UTF8.self))
+            let line = UnsafeRawBufferPointer(buffer)[..<end]
+            guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])) else {
+                return nil
+            }
+            let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
+            guard !run.isEmpty, line[run.endIndex...].allSatisfy({ $0 == UInt8(ascii: " ") }) else { return nil }
+            return Holder(pid: pid, run: text(run))
         }
     }
 }

@@ -5,8 +5,10 @@ internal import Glibc
 /// That is `.flowrun` beside the workflow file, so that everything about a project is in the project; where that folder
 /// cannot be written, a folder of the user's own named after it (XDG base directories).
 package struct StatePlace: Sendable {
-    /// The places to try, best first.
-    package let candidates: [Candidate]
+    /// The place to use, if it can be.
+    package let preferred: Candidate
+    private let file: String?
+    private let isExplicit: Bool
     /// What the names of the workflow's files begin with; nil for standard input, of which any number may run.
     package let name: String?
 
@@ -26,24 +28,33 @@ package struct StatePlace: Sendable {
     package init(file: String?, explicit: String?) {
         let isFile = file != nil && file != "-"
         let slash = file?.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = isFile ? slash.map { slash in slash == file?.startIndex ? "/" : String(file![..<slash]) } : nil
+        let folder = Self.folder(of: file)
         let base = slash.map { String(file![file!.utf8.index(after: $0)...]) } ?? file ?? ""
+        self.file = file
+        isExplicit = explicit != nil
         if let explicit {
             // Workflows of many folders may share it.
-            candidates = [Candidate(path: explicit, isInProject: false)]
+            preferred = Candidate(path: explicit, isInProject: false)
             name = isFile ? "\(base.utf8.prefix(100).asText)-\(Self.digest(Self.absolute(folder) + "/" + base))" : nil
             return
         }
-        var candidates = [
-            Candidate(path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
-        ]
-        if let home = Self.stateHome {
-            candidates.append(
-                Candidate(path: "\(home)/flowrun/\(Self.digest(Self.absolute(folder)))", isInProject: false))
-        }
-        self.candidates = candidates
+        preferred = Candidate(
+            path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
         // A name may have 255 bytes, and these get something behind them.
         name = isFile ? base.utf8.count <= 200 ? base : "\(base.utf8.prefix(100).asText)-\(Self.digest(base))" : nil
+    }
+
+    /// Where to go if the preferred place cannot be used; nil if that one was asked for, or the user has no home.
+    package var fallback: Candidate? {
+        guard !isExplicit, let home = Self.stateHome else { return nil }
+        let folder = Self.digest(Self.absolute(Self.folder(of: file)))
+        return Candidate(path: "\(home)/flowrun/\(folder)", isInProject: false)
+    }
+
+    /// The folder of a workflow file; nil for the current one.
+    private static func folder(of file: String?) -> String? {
+        guard let file, file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
     private static var stateHome: String? {

@@ -72,7 +72,7 @@ struct RunState {
     private var notes: [Int: Note] = [:]
     private var groups: [Int: Group] = [:]
     /// How many steps have ended, by outcome.
-    private(set) var counts: OutcomeCounts = [:]
+    private(set) var counts = OutcomeCounts()
     private var failures: [(row: Int, failure: RunFinished.Failure)] = []
     private var toleratedRows: [Int] = []
 

@@ -23,11 +23,15 @@ package enum Planner {
         return (plan, proof.diagnostics)
     }
 
-    private static func prove(
-        _ workflow: Workflow
-    ) -> (
-        needs: ResolvedNeeds, layout: PlanLayout, standardOutputReads: Set<NodeIndex>, diagnostics: [Diagnostic]
-    ) {
+    /// What is known of a workflow before its rows are made.
+    private struct Proof {
+        let needs: ResolvedNeeds
+        let layout: PlanLayout
+        let standardOutputReads: Set<NodeIndex>
+        let diagnostics: [Diagnostic]
+    }
+
+    private static func prove(_ workflow: Workflow) -> Proof {
         var resolver = NeedResolver(workflow)
         let needs = resolver.resolve()
         var findings = resolver.findings
@@ -48,6 +52,7 @@ package enum Planner {
 
         let layout = PlanLayout(workflow, isOutline: true)
         if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
-        return (needs, layout, standardOutputReads, findings.sorted)
+        return Proof(
+            needs: needs, layout: layout, standardOutputReads: standardOutputReads, diagnostics: findings.sorted)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// How a command line is read.
 @Suite struct CommandLineParserTests {
     private func given(_ arguments: Arguments) -> [String] {
-        arguments.given.map { option, value in "\(option.spelling)" + (value.map { "=\($0)" } ?? "") }
+        arguments.given.map { "\($0.option.spelling)" + ($0.value.map { "=\($0)" } ?? "") }
     }
 
     @Test(arguments: [

@@ -22,7 +22,8 @@ import Testing
     private var lastEvent: RunEvent.Kind {
         .runFinished(
             RunFinished(
-                outcome: .success, duration: .seconds(9), counts: [.success: 2], errors: [], tolerated: [],
+                outcome: .success, duration: .seconds(9), counts: OutcomeCounts([.success: 2]), errors: [],
+                tolerated: [],
                 cancelled: [], notRun: []))
     }
 

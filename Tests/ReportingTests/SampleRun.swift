@@ -156,7 +156,7 @@ func sampleRun() -> EventLog {
         .runFinished(
             RunFinished(
                 outcome: .failure, duration: .milliseconds(3002),
-                counts: [.failure: 4, .timeout: 1, .cancelled: 1, .notRun: 2],
+                counts: OutcomeCounts([.failure: 4, .timeout: 1, .cancelled: 1, .notRun: 2]),
                 errors: [
                     .init(
                         step: "lint", group: nil, outcome: .failure, cause: lint, file: "release.yml", line: 31,
@@ -189,4 +189,11 @@ func rareEvents() -> EventLog {
     log.add(.stepRetry(step: "lint", attempt: 1, delay: .milliseconds(1500)), at: 2)
     log.add(.groupRetry(group: "build[x86]", round: 0, delay: .zero), at: 3)
     return log
+}
+
+extension OutcomeCounts {
+    init(_ numbers: [StepOutcome: Int]) {
+        self.init()
+        for (outcome, number) in numbers { self[outcome] = number }
+    }
 }

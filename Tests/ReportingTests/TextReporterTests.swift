@@ -195,7 +195,8 @@ import Testing
         log.add(
             .runFinished(
                 RunFinished(
-                    outcome: .failure, duration: .milliseconds(6), counts: [.failure: 1, .skipped: 1, .notRun: 30],
+                    outcome: .failure, duration: .milliseconds(6),
+                    counts: OutcomeCounts([.failure: 1, .skipped: 1, .notRun: 30]),
                     errors: [
                         .init(
                             step: "compile", group: nil, outcome: .failure, cause: root, file: "a.yml", line: 3,
@@ -220,7 +221,8 @@ import Testing
         log.add(
             .runFinished(
                 RunFinished(
-                    outcome: .success, duration: .milliseconds(1204), counts: [.success: 3], errors: [], tolerated: [],
+                    outcome: .success, duration: .milliseconds(1204), counts: OutcomeCounts([.success: 3]), errors: [],
+                    tolerated: [],
                     cancelled: [], notRun: [])),
             at: 1205)
         #expect(text(log) == "success in 1.204s: 3 success\n")
@@ -255,7 +257,7 @@ import Testing
             log.add(
                 .runFinished(
                     RunFinished(
-                        outcome: .failure, duration: .zero, counts: [.failure: 1],
+                        outcome: .failure, duration: .zero, counts: OutcomeCounts([.failure: 1]),
                         errors: [
                             .init(
                                 step: hostile, group: nil, outcome: .failure, cause: cause, file: hostile, line: 1,
@@ -395,7 +397,7 @@ import Testing
         log.add(
             .runFinished(
                 RunFinished(
-                    outcome: .success, duration: .zero, counts: [.success: 1], errors: [], tolerated: [],
+                    outcome: .success, duration: .zero, counts: OutcomeCounts([.success: 1]), errors: [], tolerated: [],
                     cancelled: [], notRun: [])),
             at: 1)
         log.report(to: QuietReporter(sink: silent, isColored: false))

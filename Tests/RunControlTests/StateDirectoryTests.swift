@@ -15,7 +15,7 @@ import Testing
     ])
     func `state stands beside the workflow file`(file: String, path: String, name: String?) {
         let place = StatePlace(file: file, explicit: nil)
-        #expect(place.candidates.first == StatePlace.Candidate(path: path, isInProject: true))
+        #expect(place.preferred == StatePlace.Candidate(path: path, isInProject: true))
         #expect(place.name == name)
     }
 

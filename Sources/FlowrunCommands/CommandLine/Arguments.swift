@@ -6,7 +6,12 @@ struct Arguments {
     /// Whether help is asked for, of the command or of all.
     var isHelp = false
     /// Options in the order of the command line.
-    var given: [(option: Option, value: String?)] = []
+    var given: [Given] = []
+
+    struct Given {
+        var option: Option
+        let value: String?
+    }
 
     func has(_ name: Option.Name) -> Bool { given.contains { $0.option.name == name } }
 

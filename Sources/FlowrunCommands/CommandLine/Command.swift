@@ -71,6 +71,36 @@ package enum Command: String, CaseIterable, Sendable {
     static let reserved = ["runs", "replay"]
 }
 
+/// Some of the commands.
+struct CommandSet: OptionSet, Sendable {
+    let rawValue: UInt16
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    init(_ command: Command) {
+        rawValue =
+            switch command {
+            case .run: Self.run.rawValue
+            case .check: Self.check.rawValue
+            case .plan: Self.plan.rawValue
+            case .graph: Self.graph.rawValue
+            case .list: Self.list.rawValue
+            case .ctl: Self.ctl.rawValue
+            case .why: Self.why.rawValue
+            case .explain: Self.explain.rawValue
+            }
+    }
+
+    static let run = CommandSet(rawValue: 1)
+    static let check = CommandSet(rawValue: 2)
+    static let plan = CommandSet(rawValue: 4)
+    static let graph = CommandSet(rawValue: 8)
+    static let list = CommandSet(rawValue: 16)
+    static let ctl = CommandSet(rawValue: 32)
+    static let why = CommandSet(rawValue: 64)
+    static let explain = CommandSet(rawValue: 128)
+}
+
 /// A word of the command line that is no option.
 struct Operand: Sendable {
     enum Count: Sendable {

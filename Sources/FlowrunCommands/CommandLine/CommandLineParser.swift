@@ -89,7 +89,9 @@ struct CommandLineParser {
         }
     }
 
-    private mutating func add(_ option: Option, _ value: String?) { arguments.given.append((option, value)) }
+    private mutating func add(_ option: Option, _ value: String?) {
+        arguments.given.append(Arguments.Given(option: option, value: value))
+    }
 
     /// The command as far as it is known: `run` need not be written.
     private var command: Command? { arguments.command ?? (arguments.operands.isEmpty ? nil : .run) }
@@ -127,23 +129,25 @@ struct CommandLineParser {
     private func checked(_ command: Command?) throws(CommandError) -> Arguments {
         var result = arguments
         for index in result.given.indices {
-            var (option, value) = result.given[index]
+            var option = result.given[index].option
             if let command, !option.isAccepted(by: command) {
                 guard let own = options.first(where: { $0.name == option.name && $0.isAccepted(by: command) }) else {
                     throw foreign(option, command)
                 }
                 option = own
             }
-            if let value, let words = option.words, !words.contains(value) {
+            if let value = result.given[index].value, let words = option.words, !words.contains(value) {
                 throw .usage("\(option.spelling) \(value): expected \(Phrase.alternatives(words))")
             }
-            result.given[index] = (option, value)
+            result.given[index].option = option
         }
         return result
     }
 
     private func foreign(_ option: Option, _ command: Command) -> CommandError {
-        let owners = options.filter { $0.name == option.name }.flatMap(\.commands).map { "`\($0.rawValue)`" }
+        let own = options.filter { $0.name == option.name }
+        let owners = Command.allCases.filter { command in own.contains { $0.isAccepted(by: command) } }
+            .map { "`\($0.rawValue)`" }
         return .syntax(
             "`\(option.spelling)` is an option of \(owners.joined(separator: " and ")), not of `\(command.rawValue)`",
             command)
@@ -171,7 +175,7 @@ struct CommandLineParser {
 
 extension Option {
     /// Whether a command takes it; what stands in place of a command may stand beside any.
-    func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(command) }
+    func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(CommandSet(command)) }
 
     /// What stands for the value in help; empty if there is none.
     var placeholder: String {

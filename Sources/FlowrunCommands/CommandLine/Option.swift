@@ -1,5 +1,5 @@
 /// One option of the command line: everything that parsing, help, completion and the manual's test know of it.
-package struct Option: Sendable {
+package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, paused
         case stateDirectory, noJournal, format, strict, file, run, stop, help, version, completionScript
@@ -22,12 +22,12 @@ package struct Option: Sendable {
     /// Every value counts; of other options only the last one does.
     let isRepeatable: Bool
     /// Those that take it; empty for what stands in place of a command.
-    let commands: [Command]
+    let commands: CommandSet
     let help: String
 
     init(
         _ name: Name, _ short: String?, _ long: String?, _ value: Value, isRepeatable: Bool = false,
-        _ commands: [Command], _ help: String
+        _ commands: CommandSet, _ help: String
     ) {
         self.name = name
         self.short = short

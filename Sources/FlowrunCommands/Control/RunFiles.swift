@@ -20,22 +20,27 @@ final class RunFiles {
     /// can be used: the run goes on without being steered or kept apart from others.
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
+        guard let directory = try directory(at: place, isExplicit: request.stateDirectory != nil) else { return nil }
+        return try RunFiles(directory, name: place.name, run: run, file: request.file)
+    }
+
+    private static func directory(at place: StatePlace, isExplicit: Bool) throws(CommandError) -> StateDirectory? {
+        var candidate = place.preferred
         var failure: StateError?
-        for candidate in place.candidates {
-            let directory: StateDirectory
+        while true {
             do throws(StateError) {
-                directory = try StateDirectory.made(candidate.path, isInProject: candidate.isInProject)
+                return try StateDirectory.made(candidate.path, isInProject: candidate.isInProject)
             } catch {
-                guard !error.isUnsafe, request.stateDirectory == nil else { throw .unable(error.message) }
-                failure = failure ?? error
-                continue
+                guard !error.isUnsafe, !isExplicit else { throw .unable(error.message) }
+                guard failure == nil, let fallback = place.fallback else {
+                    let message = (failure ?? error).message
+                    StandardStream.error.say("\(message); going on, but `ctl` and `why` will not find the run")
+                    return nil
+                }
+                failure = error
+                candidate = fallback
             }
-            return try RunFiles(directory, name: place.name, run: run, file: request.file)
         }
-        if let failure {
-            StandardStream.error.say("\(failure.message); going on, but `ctl` and `why` will not find the run")
-        }
-        return nil
     }
 
     private init(_ directory: StateDirectory, name: String?, run: String, file: String) throws(CommandError) {

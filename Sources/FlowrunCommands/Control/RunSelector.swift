@@ -18,14 +18,14 @@ struct RunSelector {
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
         try changeFolder(to: folders)
         let place = StatePlace(file: file, explicit: stateDirectory)
-        for candidate in place.candidates {
+        for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
             do throws(StateError) {
                 return (try StateDirectory.existing(candidate.path), place.name)
             } catch {
                 if !error.isAbsence { throw .failed(error.message) }
             }
         }
-        throw .failed("no run has left anything here: there is no `\(place.candidates[0].path)`")
+        throw .failed("no run has left anything here: there is no `\(place.preferred.path)`")
     }
 
     /// The run that is meant: the named one; that of the workflow file; the only live one; that of the step which asks.

@@ -9,13 +9,15 @@ extension DescriptorSink: RecordSink {}
 @EventLoopActor
 struct RunLogs {
     let reporters: [any Reporter]
-    private let sinks: [(name: String, sink: DescriptorSink)]
+    private let output: DescriptorSink
+    /// That of `--log-file`.
+    private let file: DescriptorSink?
+    private let filePath: String
     private let text: TextReporter?
     private var region: LiveRegion?
 
     init(_ request: RunRequest) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
-        var sinks = [(name: "standard output", sink: output)]
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
 
@@ -54,21 +56,24 @@ struct RunLogs {
             reporters.append(QuietReporter(sink: logSink, isColored: isColored))
             text = nil
         }
+        filePath = request.logFile ?? ""
         if let path = request.logFile {
             do {
                 let file = try DescriptorSink(creating: path)
-                sinks.append((name: "`\(path)`", sink: file))
                 reporters.append(JSONLinesReporter(sink: file))
+                self.file = file
             } catch {
                 throw .unable("cannot write the log to `\(path)`: \(errorText(error.errno))")
             }
+        } else {
+            file = nil
         }
-        self.sinks = sinks
+        self.output = output
         self.reporters = reporters
     }
 
     /// Whether a reader is so far behind that steps should wait.
-    var areCongested: Bool { sinks.contains { $0.sink.isCongested } }
+    var areCongested: Bool { output.isCongested || file?.isCongested == true }
 
     /// Takes away what stands on the terminal only for a while; it comes back with the next event.
     func clearDisplay() { region?.clear() }
@@ -78,17 +83,19 @@ struct RunLogs {
     func close(isInterrupted: () -> Bool) async -> String? {
         let clock = EventLoopClock()
         var limit: EventLoopClock.Instant?
-        while sinks.contains(where: \.sink.hasPending) {
+        while output.hasPending || file?.hasPending == true {
             if limit == nil, isInterrupted() { limit = clock.now.advanced(by: .seconds(2)) }
             if let limit, clock.now >= limit { break }
             try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(5)))
         }
         var failures: [String] = []
-        for (name, sink) in sinks {
-            if sink.hasPending { failures.append("\(name): nobody reads it") }
-            if let error = sink.failure { failures.append("\(name): \(errorText(error))") }
-        }
+        if let reason = failure(of: output) { failures.append("standard output: \(reason)") }
+        if let file, let reason = failure(of: file) { failures.append("`\(filePath)`: \(reason)") }
         if text?.lostOutput == true { failures.append("output of steps could not be kept in TMPDIR") }
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
+    }
+
+    private func failure(of sink: DescriptorSink) -> String? {
+        sink.failure.map(errorText) ?? (sink.hasPending ? "nobody reads it" : nil)
     }
 }

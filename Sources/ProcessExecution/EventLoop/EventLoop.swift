@@ -1,5 +1,4 @@
 internal import CLinux
-internal import DequeModule
 internal import Glibc
 internal import Synchronization
 
@@ -11,7 +10,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     package static let shared = EventLoop()
 
     private struct Inbox {
-        var jobs = Deque<UnownedJob>()
+        /// Oldest first.
+        var jobs: [UnownedJob] = []
         /// Whether the thread may be asleep in epoll_wait and has to be woken for a new job.
         var isWaiting = false
         var isStopped = false
@@ -63,14 +63,18 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Runs what is ready. Returns false when the loop is to end.
     func runJobs() -> Bool {
+        var jobs: [UnownedJob] = []
         while true {
-            let (job, isStopped) = inbox.withLock { inbox in
-                let job = inbox.jobs.popFirst()
-                inbox.isWaiting = job == nil
-                return (job, inbox.isStopped)
+            jobs.removeAll(keepingCapacity: true)
+            let isStopped = inbox.withLock { inbox in
+                swap(&inbox.jobs, &jobs)
+                inbox.isWaiting = jobs.isEmpty
+                return inbox.isStopped
             }
-            guard let job else { return !isStopped }
-            job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            guard !jobs.isEmpty else { return !isStopped }
+            for job in jobs {
+                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
         }
     }
 

@@ -18,8 +18,8 @@ package final class Poller {
 
     private struct Watch {
         enum Stage {
-            /// Not known to the kernel yet.
-            case deferred
+            /// Not known to the kernel before that time.
+            case deferred(until: EventLoopClock.Instant)
             case begun
             /// Begun, and over with its first event.
             case once
@@ -32,7 +32,7 @@ package final class Poller {
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
     private var watches: [Watch?] = []
     /// Watches that have not begun, oldest first.
-    private var deferred: [(descriptor: Int32, due: EventLoopClock.Instant)] = []
+    private var deferred: [Int32] = []
     /// Most programs that a build starts are over sooner.
     private static let deferral = Duration.milliseconds(2)
     package let timers = Timers()
@@ -79,8 +79,8 @@ package final class Poller {
     /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipe of
     /// a short step, costs no system call and wakes nobody up.
     func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
-        set(Watch(handler: handler, stage: .deferred), for: descriptor)
-        deferred.append((descriptor, now.advanced(by: Self.deferral)))
+        set(Watch(handler: handler, stage: .deferred(until: now.advanced(by: Self.deferral))), for: descriptor)
+        deferred.append(descriptor)
     }
 
     private func set(_ watch: Watch, for descriptor: Int32) {
@@ -89,10 +89,10 @@ package final class Poller {
     }
 
     private func beginDeferredWatches() {
-        while let first = deferred.first, first.due <= now {
+        while let first = deferred.first, case .deferred(let due) = watches[Int(first)]?.stage, due <= now {
             deferred.removeFirst()
-            _ = control(EPOLL_CTL_ADD, first.descriptor, Interest.read.rawValue)
-            watches[Int(first.descriptor)]?.stage = .begun
+            _ = control(EPOLL_CTL_ADD, first, Interest.read.rawValue)
+            watches[Int(first)]?.stage = .begun
         }
     }
 
@@ -107,8 +107,8 @@ package final class Poller {
     /// Ends the watch before the descriptor is closed.
     package func unwatch(_ descriptor: Int32) {
         guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)].take() else { return }
-        if watch.stage == .deferred {
-            deferred.removeAll { $0.descriptor == descriptor }
+        if case .deferred = watch.stage {
+            deferred.removeAll { $0 == descriptor }
         } else {
             _ = control(EPOLL_CTL_DEL, descriptor, 0)
         }

@@ -53,7 +53,8 @@ final class ChildProcess: RunningProcess {
         self.observer = observer
         session = ProcessSession(id: pid)
         pipes = OpenPipes(output: output.reading, error: errors?.reading)
-        for stream in pipes.streams {
+        for index in 0..<pipes.count {
+            let stream = pipes.stream(at: index)
             if let descriptor = pipes[stream] { Poller.shared.watchSoon(descriptor) { self.outputIsReady(stream) } }
         }
         Poller.shared.watchOnce(pidfd) { self.reap() }
@@ -111,7 +112,7 @@ final class ChildProcess: RunningProcess {
         ending.isOutputTruncated = isTruncated
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
-        for stream in pipes.streams { close(stream) }
+        for index in 0..<pipes.count { close(pipes.stream(at: index)) }
         if let slot {
             Poller.shared.close(pidfd)
             ProcessSpawner.shared.abandon(slot)
@@ -158,7 +159,8 @@ final class ChildProcess: RunningProcess {
 
     /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.
     private func drainPipes() {
-        for stream in pipes.streams {
+        for index in 0..<pipes.count {
+            let stream = pipes.stream(at: index)
             for _ in 0..<32 {
                 let result = read(stream)
                 if result == .ended { perform(lifecycle.pipesClosed()) }
@@ -224,19 +226,22 @@ private struct Pipe {
 private struct OpenPipes {
     private var output: Int32?
     private var error: Int32?
-    let streams: [OutputStream]
-
-    private static let combined = [OutputStream.combined]
-    private static let separate = [OutputStream.standardOutput, .standardError]
+    /// How many pipes there were at first.
+    let count: Int
 
     /// One pipe for both streams where there is no `error`.
     init(output: Int32, error: Int32?) {
         self.output = output
         self.error = error
-        streams = error == nil ? Self.combined : Self.separate
+        count = error == nil ? 1 : 2
     }
 
     var areClosed: Bool { output == nil && error == nil }
+
+    // Not an array: setting up its type costs a small run as much as a system call.
+    func stream(at index: Int) -> OutputStream {
+        count == 1 ? .combined : index == 0 ? .standardOutput : .standardError
+    }
 
     subscript(stream: OutputStream) -> Int32? {
         get { stream == .standardError ? error : output }

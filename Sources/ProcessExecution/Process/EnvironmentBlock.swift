@@ -4,7 +4,8 @@ internal import Glibc
 /// adds to the block that it is made from.
 package final class EnvironmentBlock {
     private let base: EnvironmentBlock?
-    private var owned: [UnsafeMutablePointer<CChar>] = []
+    // Of the same type as `entries`, so that a run has one type less to set up.
+    private var owned: [UnsafeMutablePointer<CChar>?] = []
     /// Ends with nil.
     private var entries: [UnsafeMutablePointer<CChar>?]
 

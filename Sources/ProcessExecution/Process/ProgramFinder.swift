@@ -16,8 +16,15 @@ package struct ProgramFinder {
         let key = "\(name):\(path)"
         if let known = found[key] { return known }
         var error = ENOENT
-        for folder in path.split(separator: ":", omittingEmptySubsequences: false) {
-            let candidate = folder.isEmpty ? "./\(name)" : "\(folder)/\(name)"
+        var rest = path[...]
+        var isLast = false
+        while !isLast {
+            // Bytes, because characters cost a small run a tenth of its time.
+            let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+            let folder = colon.map { rest[..<$0] } ?? rest
+            isLast = colon == nil
+            if let colon { rest = rest[rest.utf8.index(after: colon)...] }
+            let candidate = folder.utf8.isEmpty ? "./\(name)" : "\(folder)/\(name)"
             if access(candidate, X_OK) == 0, isRegularFile(candidate) {
                 found[key] = candidate
                 return candidate

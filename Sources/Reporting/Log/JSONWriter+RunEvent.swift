@@ -127,9 +127,9 @@ extension JSONWriter {
         field("outcome", run.outcome.rawValue)
         field("duration", run.duration)
         object("counts") { json in
-            for outcome in StepOutcome.allCases {
+            run.counts.forEach { outcome, count in
                 json.key(outcome.rawValue)
-                json.value(run.counts[outcome])
+                json.value(count)
             }
         }
         array("errors") { json in for failure in run.errors { json.value(failure) } }

@@ -118,9 +118,9 @@ package final class RunRecord: Reporter {
             json.field("outcome", end.outcome.rawValue)
             json.field("duration", end.duration)
             json.object("counts") { json in
-                for outcome in StepOutcome.allCases {
+                end.counts.forEach { outcome, count in
                     json.key(outcome.rawValue)
-                    json.value(end.counts[outcome])
+                    json.value(count)
                 }
             }
             json.array("causes") { json in for cause in causes { json.value(cause) } }

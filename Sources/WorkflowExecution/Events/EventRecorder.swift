@@ -42,8 +42,11 @@ final class EventRecorder {
 
     private func tick() {
         scheduledTick = nil
-        guard let next = reporters.compactMap({ $0.tick(at: elapsed) }).min() else { return }
-        scheduleTick(at: next)
+        var next: Duration?
+        for reporter in reporters {
+            if let time = reporter.tick(at: elapsed) { next = min(next ?? time, time) }
+        }
+        if let next { scheduleTick(at: next) }
     }
 
     /// A tick that is scheduled for later stays so: an early or superfluous one does no harm.

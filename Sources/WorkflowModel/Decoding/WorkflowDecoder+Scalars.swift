@@ -58,7 +58,7 @@ extension WorkflowDecoder {
         }
         let word = value.text.lowercased()
         let key = Phrase.quoted(entry.key.text)
-        if value.isPlain, let meant = Self.lookAlikes[word] {
+        if value.isPlain, let meant = Self.lookAlike(word) {
             report(
                 .lookAlike, "\(key) takes \(expected), and `\(value.text)` is a text in YAML 1.2", at: value,
                 fix: replacing(value, by: String(meant)))
@@ -70,8 +70,14 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// Words that YAML 1.1 took for booleans.
-    static let lookAlikes = ["yes": true, "on": true, "y": true, "no": false, "off": false, "n": false]
+    /// What YAML 1.1 took a word for; nil if for a text.
+    static func lookAlike(_ word: String) -> Bool? {
+        switch word {
+        case "yes", "on", "y": true
+        case "no", "off", "n": false
+        default: nil
+        }
+    }
 
     /// A whole number from 1 to `limit`.
     mutating func count(_ entry: MappingReader.Entry?, limit: Int = 1_000_000) -> Int? {

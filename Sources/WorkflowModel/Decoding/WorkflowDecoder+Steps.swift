@@ -107,15 +107,20 @@ extension WorkflowDecoder {
 
     private mutating func checkID(_ key: YAMLNode) {
         guard StepName.isValid(key.bytes) else { return reportID(key) }
-        guard key.isPlain, Self.firstsOfLookAlikes.contains(key.bytes[0]) else { return }
+        guard key.isPlain, Self.mayStartLookAlike(key.bytes[0]) else { return }
         let text = key.text
-        guard key.type == .bool || key.type == .null || Self.lookAlikes[text.lowercased()] != nil else { return }
+        guard key.type == .bool || key.type == .null || Self.lookAlike(text.lowercased()) != nil else { return }
         report(
             .lookAlike, "other YAML tools read the id `\(text)` as something else than a text", at: key,
             severity: .warning, fix: replacing(key, by: "\"\(text)\"", "quote it, or choose another id"))
     }
 
-    private static let firstsOfLookAlikes = Set("tTfFnNyYoO".utf8)
+    private static func mayStartLookAlike(_ letter: UInt8) -> Bool {
+        switch letter | 0x20 {
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "y"), UInt8(ascii: "o"): true
+        default: false
+        }
+    }
 
     private mutating func reportID(_ key: YAMLNode) {
         let text = key.text

@@ -26,37 +26,36 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
 
     /// The key spelt by these bytes.
     static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
-        guard bytes.count < byLength.count else { return nil }
-        let start = firstLetters(of: bytes)
-        for candidate in byLength[bytes.count] where candidate.start == start {
-            if bytes.count <= 8 || candidate.letters.elementsEqual(bytes) { return candidate.key }
+        var slot = hash(bytes)
+        while slots[slot] != free {
+            let candidate = WorkflowKey(rawValue: slots[slot])!
+            if candidate.spelling.utf8.elementsEqual(bytes) { return candidate }
+            slot = (slot + 1) % slotCount
         }
         return nil
     }
 
-    private struct Spelling {
-        let letters: [UInt8]
-        /// The first eight letters as one number: most keys are no longer.
-        let start: UInt64
-        let key: WorkflowKey
-    }
+    private static let slotCount = 128
+    private static let free = UInt8.max
 
-    /// Spellings by their length: a workflow has three keys per step, and most lengths have few words.
-    private static let byLength: [[Spelling]] = {
-        let longest = spellings.map(\.utf8.count).max() ?? 0
-        var table = [[Spelling]](repeating: [], count: longest + 1)
+    /// Raw values by the hash of the spelling, or in the next slot that was free: a workflow has three keys per step, and
+    /// a dictionary costs a small run more to build than all its look-ups.
+    private static let slots: [UInt8] = {
+        var slots = [UInt8](repeating: free, count: slotCount)
         for key in allCases {
-            let letters = Array(key.spelling.utf8)
-            let start = letters.withUnsafeBufferPointer(firstLetters)
-            table[letters.count].append(Spelling(letters: letters, start: start, key: key))
+            var spelling = key.spelling
+            var slot = spelling.withUTF8(hash)
+            while slots[slot] != free { slot = (slot + 1) % slotCount }
+            slots[slot] = key.rawValue
         }
-        return table
+        return slots
     }()
 
-    private static func firstLetters(of bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var letters: UInt64 = 0
-        for index in 0..<min(bytes.count, 8) { letters = letters << 8 | UInt64(bytes[index]) }
-        return letters
+    /// Chosen so that all but two of the keys of version 1 have a slot of their own.
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let first = bytes.first, let last = bytes.last else { return 0 }
+        let middle = bytes[bytes.count / 2]
+        return (Int(first) &+ 5 &* Int(middle) &+ 17 &* Int(last) &+ bytes.count) % slotCount
     }
 }
 
