@@ -12,20 +12,20 @@ extension OperationGraph {
             timeout: options.timeout ?? top?.timeout?.duration, concludes: top?.outputs.isEmpty == false,
             minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)
-        add(1..<plan.nodes.count, of: plan, locks: locks)
+        add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, locks: locks)
     }
 
     /// The rows that `Plan.expand(_:into:)` has added last, which come next in the run as well.
-    init(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
-        self.init(joiningAt: rows.lowerBound)
+    init(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
+        self.init(joiningAt: rows.lowerBound.offset)
         add(rows, of: plan, locks: locks)
     }
 
     /// Rows in preorder and what they wait for.
-    private mutating func add(_ rows: Range<Int>, of plan: Plan, locks: RunLocks) {
+    private mutating func add(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
         // The rows around the next one, innermost last, and whether they are in a hook.
-        var open: [(end: UInt32, isInHook: Bool)] = []
-        let isInHook = rows.first.map { plan.isInHook(Int(plan.nodes[$0].parent)) } ?? false
+        var open: [(end: PlanIndex, isInHook: Bool)] = []
+        let isInHook = rows.first.map { plan.isInHook(plan.nodes[$0].parent) } ?? false
         for row in rows {
             let node = plan.nodes[row]
             while let last = open.last, last.end <= row {
@@ -41,8 +41,8 @@ extension OperationGraph {
             if !locks.isEmpty, plan.isDynamicFanOut(row) {
                 foresee(
                     locks.mutexes(inside: node.definition, of: plan.workflow),
-                    needs: plan.outsideNeeds(ofInstancesOf: row).map { OperationID(row: $0) },
-                    in: OperationID(row: row))
+                    needs: plan.outsideNeeds(ofInstancesOf: row).map { OperationID($0) },
+                    in: OperationID(row))
             }
             if node.role != .step { open.append((node.subtreeEnd, isInHook)) }
         }
@@ -50,7 +50,7 @@ extension OperationGraph {
         for row in rows where plan.nodes[row].edgeStart != plan.nodes[row].edgeEnd {
             for edge in plan.edges(of: row) {
                 addDependency(
-                    of: OperationID(row: row), on: OperationID(row: Int(edge.target)), EdgeKind(edge.kind))
+                    of: OperationID(row), on: OperationID(edge.target), EdgeKind(edge.kind))
             }
         }
     }

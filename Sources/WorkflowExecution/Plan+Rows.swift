@@ -3,25 +3,25 @@ internal import WorkflowPlanning
 
 // What a run asks about rows, from the plan alone.
 extension Plan {
-    func isStep(_ row: Int) -> Bool { nodes[row].role == .step }
+    func isStep(_ row: PlanIndex) -> Bool { nodes[row].role == .step }
 
-    func parent(of row: Int) -> Int { Int(nodes[row].parent) }
+    func parent(of row: PlanIndex) -> PlanIndex { nodes[row].parent }
 
     /// The step or group of a full id; nil where the run has none. O(rows).
-    func row(ofID id: String) -> Int? { nodes.indices.dropFirst().first { nodes[$0].id == id } }
+    func row(ofID id: String) -> PlanIndex? { rows.dropFirst().first { nodes[$0].id == id } }
 
-    func body(of row: Int) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
+    func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
 
     /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
-    func loopItem(of row: Int) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
+    func loopItem(of row: PlanIndex) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
 
     /// Whether a row is a group that may be tried again.
-    func hasRounds(_ row: Int) -> Bool { nodes[row].role == .group && settings(of: row)?.retry != nil }
+    func hasRounds(_ row: PlanIndex) -> Bool { nodes[row].role == .group && settings(of: row)?.retry != nil }
 
     /// Whether a row is a member, at any depth, of a group.
-    func isInside(_ row: Int, _ group: Int) -> Bool {
+    func isInside(_ row: PlanIndex, _ group: PlanIndex) -> Bool {
         var next = row
-        while next != 0 {
+        while next != .root {
             next = parent(of: next)
             if next == group { return true }
         }
@@ -29,24 +29,24 @@ extension Plan {
     }
 
     /// The fan-out that a row is an instance of, or the row itself.
-    func whole(of row: Int) -> Int {
+    func whole(of row: PlanIndex) -> PlanIndex {
         let parent = parent(of: row)
-        return row != 0 && nodes[parent].role == .fanOut ? parent : row
+        return row != .root && nodes[parent].role == .fanOut ? parent : row
     }
 
     /// The row before this one in a group with `order: sequence`; nil for its first member and elsewhere.
-    func previous(of row: Int) -> Int? {
+    func previous(of row: PlanIndex) -> PlanIndex? {
         let whole = self.whole(of: row)
         let group = parent(of: whole)
-        guard settings(of: group)?.isSequence == true, whole - 1 > group else { return nil }
+        guard settings(of: group)?.isSequence == true, whole > group.next else { return nil }
         // Members lie side by side, so the row in front of this one is in the member before.
-        var before = whole - 1
+        var before = whole.advanced(by: -1)
         while parent(of: before) != group { before = parent(of: before) }
         return before
     }
 
     /// The members of a group that the file has and the plan has not, because the caller has chosen others.
-    func leftOut(of group: Int) -> [NodeIndex] {
+    func leftOut(of group: PlanIndex) -> [NodeIndex] {
         let kept = Set(members(of: group).map { nodes[$0].definition })
         let declared = workflow.members(of: nodes[group].definition)
         return declared.filter { !kept.contains($0) && workflow[$0].hook == nil }

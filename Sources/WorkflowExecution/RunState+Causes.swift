@@ -7,23 +7,24 @@ internal import WorkflowPlanning
 // The scheduler's causes, which point from row to row, in words with places, secrets masked.
 extension RunState {
     /// One link for a cause that has just come up; `row` is what it happens to.
-    func link(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause {
+    func link(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause {
         switch cause {
         case .itself:
             return self.cause(of: row) ?? self.cause(.lost, "ended without a reason", row)
         case .dependency(let prerequisite) where outcome == .skipped:
-            return self.cause(.condition, "\(name(prerequisite.row)) did not end as `needs` asks", row)
+            return self.cause(.condition, "\(name(prerequisite.planIndex)) did not end as `needs` asks", row)
         case .dependency(let prerequisite):
-            let root = blamed(for: prerequisite.row) ?? prerequisite.row
+            let root = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
             return self.cause(.dependency, "ruled out by \(name(root))", root, self.cause(of: root))
         case .member(let member):
-            return self.cause(.member, "a member \(verb(member.row))", member.row, self.cause(of: member.row))
+            return self.cause(
+                .member, "a member \(verb(member.planIndex))", member.planIndex, self.cause(of: member.planIndex))
         case .failFast(let failed):
-            return self.cause(.failFast, "ended by `fail-fast`", failed.row, self.cause(of: failed.row))
+            return self.cause(.failFast, "ended by `fail-fast`", failed.planIndex, self.cause(of: failed.planIndex))
         case .deadline(let limited):
-            return timeout(limited.row, isOwn: limited.row == row)
+            return timeout(limited.planIndex, isOwn: limited.planIndex == row)
         case .retryDeadline(let limited):
-            return retryDeadline(limited.row, isOwn: limited.row == row)
+            return retryDeadline(limited.planIndex, isOwn: limited.planIndex == row)
         case .condition:
             return condition(row)
         case .request:
@@ -34,16 +35,16 @@ extension RunState {
     }
 
     /// One link about a row, at its line.
-    func cause(_ kind: Cause.Kind, _ message: String, _ row: Int, _ below: Cause? = nil) -> Cause {
+    func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, _ below: Cause? = nil) -> Cause {
         Cause(
             kind: kind, message: message, subject: subject(of: row), file: plan.workflow.file.name,
             line: plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
     /// A condition that was false, of the row itself or of the group around it whose fate it shares.
-    private func condition(_ row: Int) -> Cause {
+    private func condition(_ row: PlanIndex) -> Cause {
         var next = row
-        while next != 0 {
+        while next != .root {
             if let known = cause(of: next), next != row { return known }
             let settings = plan.whole(of: next) == next ? plan.settings(of: next) : nil
             if let platforms = settings?.platforms, !platforms.allow() {
@@ -64,21 +65,21 @@ extension RunState {
         return cause(.condition, "its condition is false", row)
     }
 
-    private func request(_ row: Int) -> Cause {
+    private func request(_ row: PlanIndex) -> Cause {
         var next = row
         while true {
             if let message = request(for: next) {
-                guard next != 0 else { return Cause(kind: .interrupt, message: message, subject: .run) }
+                guard next != .root else { return Cause(kind: .interrupt, message: message, subject: .run) }
                 return cause(.interrupt, message, next)
             }
-            if next == 0 { return Cause(kind: .interrupt, message: "cancelled", subject: .run) }
+            if next == .root { return Cause(kind: .interrupt, message: "cancelled", subject: .run) }
             next = plan.parent(of: next)
         }
     }
 
-    private func timeout(_ row: Int, isOwn: Bool) -> Cause {
+    private func timeout(_ row: PlanIndex, isOwn: Bool) -> Cause {
         let settings = plan.settings(of: row)
-        let isCommandLine = row == 0 && options.timeout != nil
+        let isCommandLine = row == .root && options.timeout != nil
         let limit = isCommandLine ? options.timeout : plan.timeout(of: row)
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
@@ -89,7 +90,7 @@ extension RunState {
             line: line ?? plan.line(of: row))
     }
 
-    private func retryDeadline(_ row: Int, isOwn: Bool) -> Cause {
+    private func retryDeadline(_ row: PlanIndex, isOwn: Bool) -> Cause {
         let deadline = plan.retry(of: row)?.deadline
         let text = deadline.map { " after \($0.duration.asWritten)" } ?? ""
         let subject = isOwn ? "" : "\(name(row)) "
@@ -99,13 +100,13 @@ extension RunState {
             line: deadline.map { plan.workflow.file.line(at: $0.range.lowerOffset) } ?? plan.line(of: row))
     }
 
-    private func name(_ row: Int) -> String { row == 0 ? "the run" : "`\(plan.nodes[row].id)`" }
+    private func name(_ row: PlanIndex) -> String { row == .root ? "the run" : "`\(plan.nodes[row].id)`" }
 
-    private func subject(of row: Int) -> Cause.Subject {
-        row == 0 ? .run : plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
+    private func subject(of row: PlanIndex) -> Cause.Subject {
+        row == .root ? .run : plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
     }
 
-    private func verb(_ row: Int) -> String {
+    private func verb(_ row: PlanIndex) -> String {
         switch cause(of: row)?.kind {
         case .timeout: "timed out"
         case .interrupt, .failFast: "was cancelled"

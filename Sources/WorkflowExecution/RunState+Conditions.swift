@@ -6,7 +6,7 @@ internal import WorkflowPlanning
 extension RunState {
     /// What a status function says where a row's condition is decided: about all it needs, or, in a hook, about the
     /// body the hook belongs to.
-    func status(_ function: StatusFunction, of row: Int) -> Bool {
+    func status(_ function: StatusFunction, of row: PlanIndex) -> Bool {
         let seen = hookedBody(around: row).map { [bodyOutcome(of: $0)] } ?? needs(of: row)
         switch function {
         case .always: return true
@@ -17,7 +17,7 @@ extension RunState {
     }
 
     /// Failure before timeout before cancel before success, as in the scheduler; hooks do not count. O(members).
-    func bodyOutcome(of group: Int) -> OperationOutcome {
+    func bodyOutcome(of group: PlanIndex) -> OperationOutcome {
         var worst = stop(of: group) ?? .success
         for member in plan.members(of: group) {
             guard plan.nodes[member].hook == nil else { continue }
@@ -32,9 +32,9 @@ extension RunState {
     }
 
     /// The outcomes of what a row needs; of something that was not run, what ruled it out.
-    private func needs(of row: Int) -> [OperationOutcome] {
+    private func needs(of row: PlanIndex) -> [OperationOutcome] {
         plan.edges(of: row).map { edge in
-            let target = Int(edge.target)
+            let target = edge.target
             let outcome = outcome(of: target) ?? .success
             if outcome == .notRun { return blamed(for: target).flatMap(self.outcome) ?? .failure }
             let isTolerated = plan.toleratesFailure(of: target) && (outcome == .failure || outcome == .timeout)
@@ -43,10 +43,10 @@ extension RunState {
     }
 
     /// The group whose hook a row without needs is in; nil outside of hooks.
-    private func hookedBody(around row: Int) -> Int? {
+    private func hookedBody(around row: PlanIndex) -> PlanIndex? {
         guard plan.edges(of: row).isEmpty else { return nil }
         var next = row
-        while next != 0 {
+        while next != .root {
             if plan.nodes[next].hook != nil { return plan.parent(of: next) }
             next = plan.parent(of: next)
         }

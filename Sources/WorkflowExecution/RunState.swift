@@ -38,12 +38,12 @@ struct RunState {
 
     /// What a row has to say beside its outcome.
     private struct Note {
-        /// Who asked for its end; of the whole run at row 0.
+        /// Who asked for its end; of the whole run at the root.
         var request: String?
         /// Why it did not succeed. Before its end: how its work failed.
         var cause: Cause?
         /// Of a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
-        var blamed: Int?
+        var blamed: PlanIndex?
         var result = Result()
     }
 
@@ -58,9 +58,9 @@ struct RunState {
         /// Whether `drain` has ruled something out in it, though what failed stands outside.
         var isDrained = false
         /// Steps inside, at any depth, in the order of their ends.
-        var errors: [Int] = []
-        var cancelled: [Int] = []
-        var notRun: [Int] = []
+        var errors: [PlanIndex] = []
+        var cancelled: [PlanIndex] = []
+        var notRun: [PlanIndex] = []
     }
 
     private(set) var plan: Plan
@@ -69,12 +69,12 @@ struct RunState {
     private let hasRounds: Bool
     /// By row; nil before the end.
     private var outcomes: [OperationOutcome?]
-    private var notes: [Int: Note] = [:]
-    private var groups: [Int: Group] = [:]
+    private var notes: [PlanIndex: Note] = [:]
+    private var groups: [PlanIndex: Group] = [:]
     /// How many steps have ended, by outcome.
     private(set) var counts = OutcomeCounts()
-    private var failures: [(row: Int, failure: RunFinished.Failure)] = []
-    private var toleratedRows: [Int] = []
+    private var failures: [(row: PlanIndex, failure: RunFinished.Failure)] = []
+    private var toleratedRows: [PlanIndex] = []
 
     init(_ plan: Plan, options: RunOptions) {
         self.plan = plan
@@ -86,21 +86,21 @@ struct RunState {
     // MARK: Reading
 
     /// nil before the end.
-    func outcome(of row: Int) -> OperationOutcome? { outcomes[row] }
+    func outcome(of row: PlanIndex) -> OperationOutcome? { outcomes[row] }
 
-    func result(of row: Int) -> Result { notes.isEmpty ? Result() : notes[row]?.result ?? Result() }
+    func result(of row: PlanIndex) -> Result { notes.isEmpty ? Result() : notes[row]?.result ?? Result() }
 
     /// Why a row did not succeed, or how its work has failed; nil otherwise.
-    func cause(of row: Int) -> Cause? { notes[row]?.cause }
+    func cause(of row: PlanIndex) -> Cause? { notes[row]?.cause }
 
     /// Of a row that was not run: the row that ruled it out; nil elsewhere, and where `drain` did.
-    func blamed(for row: Int) -> Int? { notes[row]?.blamed }
+    func blamed(for row: PlanIndex) -> PlanIndex? { notes[row]?.blamed }
 
     /// Which time the nearest group around a row that may be retried runs; nil where there is none.
-    func round(of row: Int) -> Int? {
+    func round(of row: PlanIndex) -> Int? {
         guard hasRounds else { return nil }
         var next = row
-        while next != 0 {
+        while next != .root {
             next = plan.parent(of: next)
             if let round = groups[next]?.round { return round }
         }
@@ -108,16 +108,16 @@ struct RunState {
     }
 
     /// The round that an event about a row belongs to: of a group that may be tried again, its own.
-    func round(about row: Int) -> Int? { hasRounds ? groups[row]?.round ?? round(of: row) : nil }
+    func round(about row: PlanIndex) -> Int? { hasRounds ? groups[row]?.round ?? round(of: row) : nil }
 
     /// Who asked for the end of a row; nil where nobody did.
-    func request(for row: Int) -> String? { notes[row]?.request }
+    func request(for row: PlanIndex) -> String? { notes[row]?.request }
 
     /// Whether somebody asked for the end of a row, or of a group around it short of the run; a hook goes on when its
     /// group is stopped.
-    func hasRequest(around row: Int) -> Bool {
+    func hasRequest(around row: PlanIndex) -> Bool {
         var next = row
-        while next != 0 {
+        while next != .root {
             if request(for: next) != nil { return true }
             guard plan.nodes[next].hook == nil else { return false }
             next = plan.parent(of: next)
@@ -126,11 +126,11 @@ struct RunState {
     }
 
     /// How a group was stopped as a whole; nil where it was not.
-    func stop(of group: Int) -> OperationOutcome? { groups[group]?.stop }
+    func stop(of group: PlanIndex) -> OperationOutcome? { groups[group]?.stop }
 
     /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained.
     /// O(rows inside).
-    func isIncomplete(_ group: Int) -> Bool {
+    func isIncomplete(_ group: PlanIndex) -> Bool {
         groups[group]?.isDrained == true
             || ([group] + plan.rows(inside: group)).contains {
                 plan.nodes[$0].role == .group && !plan.leftOut(of: $0).isEmpty
@@ -138,15 +138,15 @@ struct RunState {
     }
 
     /// The first step inside a group that failed or timed out; nil where none did.
-    func firstError(in group: Int) -> Int? { groups[group]?.errors.first }
+    func firstError(in group: PlanIndex) -> PlanIndex? { groups[group]?.errors.first }
 
     var errors: [RunFinished.Failure] { failures.map(\.failure) }
     var tolerated: [String] { toleratedRows.map { plan.nodes[$0].id } }
 
     /// Whether a failure of this row stays inside something that continues on errors.
-    func isTolerated(_ row: Int) -> Bool {
+    func isTolerated(_ row: PlanIndex) -> Bool {
         var next = row
-        while next != 0 {
+        while next != .root {
             if plan.toleratesFailure(of: next) { return true }
             next = plan.parent(of: next)
         }
@@ -156,26 +156,26 @@ struct RunState {
     // MARK: What is noted on the way
 
     /// Notes who asks for the end of a row; the first one counts.
-    mutating func noteRequest(for row: Int, _ message: String) {
+    mutating func noteRequest(for row: PlanIndex, _ message: String) {
         let known = notes[row]?.request
         notes[row, default: Note()].request = known ?? message
     }
 
     /// Notes how the work of a step, or a group by itself, failed.
-    mutating func noteFailure(of row: Int, _ kind: Cause.Kind, _ message: String) {
+    mutating func noteFailure(of row: PlanIndex, _ kind: Cause.Kind, _ message: String) {
         notes[row, default: Note()].cause = cause(kind, options.secrets.masked(message), row)
     }
 
-    mutating func noteResult(of row: Int, _ result: Result) {
+    mutating func noteResult(of row: PlanIndex, _ result: Result) {
         if result.isPlain, notes.isEmpty || notes[row] == nil { return }
         notes[row, default: Note()].result = result
     }
 
     /// Makes the instances of a dynamic fan-out; returns their rows. `isHidden` as in `FanOut.instances`.
     mutating func expand(
-        _ row: Int, over items: Value, isHidden: (String) -> Bool
-    ) throws(FanOut.ItemProblem) -> Range<Int> {
-        guard let fanOut = plan.settings(of: row)?.fanOut else { return 0..<0 }
+        _ row: PlanIndex, over items: Value, isHidden: (String) -> Bool
+    ) throws(FanOut.ItemProblem) -> Range<PlanIndex> {
+        guard let fanOut = plan.settings(of: row)?.fanOut else { return .root ..< .root }
         let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
         outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
         return rows
@@ -184,27 +184,27 @@ struct RunState {
     // MARK: What happens
 
     /// A group begins its round number `round`, counted by the scheduler; nil for the run itself.
-    mutating func groupHasStarted(_ row: Int, round: Int, at time: Duration) -> RunEvent.Kind? {
+    mutating func groupHasStarted(_ row: PlanIndex, round: Int, at time: Duration) -> RunEvent.Kind? {
         if round > 0 {
             beginRound(of: row)
         } else {
             groups[row, default: Group()].start = time
             if plan.hasRounds(row), groups[row]?.round == nil { groups[row]?.round = 0 }
         }
-        return row == 0 ? nil : .groupStarted(group: plan.nodes[row].id)
+        return row == .root ? nil : .groupStarted(group: plan.nodes[row].id)
     }
 
     /// The one reset: everything in a group happens once more, and what became of it before counts nowhere.
-    private mutating func beginRound(of group: Int) {
+    private mutating func beginRound(of group: PlanIndex) {
         let inside = plan.rows(inside: group)
         for row in inside where plan.isStep(row) {
             if let outcome = outcomes[row] { counts[StepOutcome(outcome)] -= 1 }
         }
-        let isGone: (Int) -> Bool = { [plan] in $0 == group || plan.isInside($0, group) }
+        let isGone: (PlanIndex) -> Bool = { [plan] in $0 == group || plan.isInside($0, group) }
         failures.removeAll { isGone($0.row) }
         toleratedRows.removeAll(where: isGone)
         var next = group
-        while next != 0 {
+        while next != .root {
             next = plan.parent(of: next)
             groups[next]?.errors.removeAll(where: isGone)
             groups[next]?.cancelled.removeAll(where: isGone)
@@ -224,19 +224,19 @@ struct RunState {
     }
 
     /// A group is stopped as a whole; with `source`, who stops the run.
-    mutating func groupIsStopping(_ row: Int, _ cause: OperationCause, by source: String) -> RunEvent.Kind {
+    mutating func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause, by source: String) -> RunEvent.Kind {
         let isOwnTimeout = cause.isTimeout(of: row)
         let known = groups[row]?.stop
         groups[row, default: Group()].stop = known ?? (isOwnTimeout ? .timeout : .cancelled)
         let traced = link(row, .cancelled, cause)
         if isOwnTimeout { noteFailure(row, failure(of: row, .timeout, traced)) }
-        return row == 0
+        return row == .root
             ? .runCancelRequested(source: source, cause: traced)
             : .groupCancelRequested(group: plan.nodes[row].id, cause: traced)
     }
 
     /// An attempt of a step or a round of a group, number `ended`, is over, and there will be another.
-    func isRetried(_ row: Int, ended: Int, delay: Duration) -> RunEvent.Kind {
+    func isRetried(_ row: PlanIndex, ended: Int, delay: Duration) -> RunEvent.Kind {
         // What this round came to stands until the next one begins: the group may end before.
         plan.isStep(row)
             ? .stepRetry(step: plan.nodes[row].id, attempt: ended, delay: delay)
@@ -244,7 +244,7 @@ struct RunState {
     }
 
     mutating func stepHasFinished(
-        _ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause, _ attempt: AttemptEnd?
+        _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, _ attempt: AttemptEnd?
     ) -> RunEvent.Kind {
         let traced = finish(row, outcome, cause)
         let outcome = StepOutcome(outcome)
@@ -273,11 +273,11 @@ struct RunState {
 
     /// nil for the run itself, whose end is not the last thing to be told.
     mutating func groupHasFinished(
-        _ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause, at time: Duration
+        _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, at time: Duration
     ) -> RunEvent.Kind? {
         let isOwnFailure = outcome == .failure && (cause == .itself || cause == .condition)
-        guard row != 0 else {
-            outcomes[0] = outcome
+        guard row != .root else {
+            outcomes[.root] = outcome
             return nil
         }
         let traced = finish(row, outcome, cause)
@@ -295,76 +295,76 @@ struct RunState {
 
     /// Nothing can happen any more: the run is lost, whatever its steps came to.
     mutating func runIsLost(_ message: String) {
-        noteFailure(0, failure(of: 0, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
+        noteFailure(.root, failure(of: .root, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
     }
 
     /// The last event of all.
     func runHasFinished(at time: Duration) -> RunEvent.Kind {
         .runFinished(
             RunFinished(
-                outcome: StepOutcome(outcomes[0] ?? .cancelled), duration: time, counts: counts, errors: errors,
-                tolerated: tolerated, cancelled: ids(groups[0]?.cancelled), notRun: ids(groups[0]?.notRun),
-                outputs: result(of: 0).outputs.map { logged($0) }))
+                outcome: StepOutcome(outcomes[.root] ?? .cancelled), duration: time, counts: counts, errors: errors,
+                tolerated: tolerated, cancelled: ids(groups[.root]?.cancelled), notRun: ids(groups[.root]?.notRun),
+                outputs: result(of: .root).outputs.map { logged($0) }))
     }
 
     // MARK: -
 
     /// Notes an end, whatever it is of; returns its cause, nil for a success.
-    private mutating func finish(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
+    private mutating func finish(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
         outcomes[row] = outcome
         guard outcome != .success else {
             if !notes.isEmpty, notes[row]?.cause != nil { notes[row]?.cause = nil }
             return nil
         }
-        if case .failFast(let failed) = cause, outcome == .notRun { noteDrain(of: row, after: failed.row) }
+        if case .failFast(let failed) = cause, outcome == .notRun { noteDrain(of: row, after: failed.planIndex) }
         if outcome == .failure, cause == .itself || cause == .condition { return notes[row]?.cause }
         if case .dependency(let prerequisite) = cause, outcome == .notRun {
-            notes[row, default: Note()].blamed = blamed(for: prerequisite.row) ?? prerequisite.row
+            notes[row, default: Note()].blamed = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
         }
         let traced = link(row, outcome, cause)
         notes[row, default: Note()].cause = traced
         return traced
     }
 
-    private mutating func noteDrain(of row: Int, after failed: Int) {
+    private mutating func noteDrain(of row: PlanIndex, after failed: PlanIndex) {
         var group = plan.parent(of: row)
-        while group != 0, !plan.isInside(failed, group), groups[group]?.isDrained != true {
+        while group != .root, !plan.isInside(failed, group), groups[group]?.isDrained != true {
             groups[group, default: Group()].isDrained = true
             group = plan.parent(of: group)
         }
     }
 
     private func failure(
-        of row: Int, _ outcome: StepOutcome, _ cause: Cause, _ attempt: AttemptEnd? = nil
+        of row: PlanIndex, _ outcome: StepOutcome, _ cause: Cause, _ attempt: AttemptEnd? = nil
     ) -> RunFinished.Failure {
         let isStep = plan.isStep(row)
         return RunFinished.Failure(
-            step: isStep ? plan.nodes[row].id : nil, group: isStep || row == 0 ? nil : plan.nodes[row].id,
+            step: isStep ? plan.nodes[row].id : nil, group: isStep || row == .root ? nil : plan.nodes[row].id,
             outcome: outcome, cause: cause, file: plan.workflow.file.name,
             line: isStep ? plan.line(of: row) : cause.line,
             status: (attempt?.ending?.status).map(ExitStatus.init), outputTail: attempt?.tail.lines ?? [])
     }
 
     /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
-    private mutating func noteFailure(_ row: Int, _ failure: RunFinished.Failure) {
+    private mutating func noteFailure(_ row: PlanIndex, _ failure: RunFinished.Failure) {
         if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure)) }
         guard plan.isStep(row), !plan.toleratesFailure(of: row) else { return }
         var next = row
         repeat {
             next = plan.parent(of: next)
             groups[next, default: Group()].errors.append(row)
-        } while next != 0 && !plan.toleratesFailure(of: next)
+        } while next != .root && !plan.toleratesFailure(of: next)
     }
 
-    private mutating func forEachGroup(around row: Int, _ body: (inout Group) -> Void) {
+    private mutating func forEachGroup(around row: PlanIndex, _ body: (inout Group) -> Void) {
         var next = row
         repeat {
             next = plan.parent(of: next)
             body(&groups[next, default: Group()])
-        } while next != 0
+        } while next != .root
     }
 
-    private func ids(_ rows: [Int]?) -> [String] { rows?.map { plan.nodes[$0].id } ?? [] }
+    private func ids(_ rows: [PlanIndex]?) -> [String] { rows?.map { plan.nodes[$0].id } ?? [] }
 
     /// A value as the log may show it.
     func logged(_ field: Value.Field) -> LoggedValue {
@@ -373,8 +373,8 @@ struct RunState {
 }
 
 extension OperationCause {
-    fileprivate func isTimeout(of row: Int) -> Bool {
-        self == .deadline(OperationID(row: row)) || self == .retryDeadline(OperationID(row: row))
+    fileprivate func isTimeout(of row: PlanIndex) -> Bool {
+        self == .deadline(OperationID(row)) || self == .retryDeadline(OperationID(row))
     }
 }
 

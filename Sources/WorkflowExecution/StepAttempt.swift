@@ -8,7 +8,7 @@ internal import WorkflowPlanning
 /// One attempt of one step: from the command to the process, what it writes, what it hands on, and how it ended.
 @EventLoopActor
 final class StepAttempt {
-    let row: Int
+    let row: PlanIndex
     /// The step's id.
     let step: String
     /// From 1.
@@ -57,7 +57,7 @@ final class StepAttempt {
     /// The most that is kept of standard output for others to read.
     private static let captureLimit = 64 << 20
 
-    init(of row: Int, number: Int, by runner: WorkflowRunner) {
+    init(of row: PlanIndex, number: Int, by runner: WorkflowRunner) {
         self.row = row
         self.number = number
         self.runner = runner
@@ -131,7 +131,7 @@ final class StepAttempt {
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
                     view: runner.view(of: row))))
-        if launch.refusedSince != nil { runner.send(.launched(OperationID(row: row))) }
+        if launch.refusedSince != nil { runner.send(.launched(OperationID(row))) }
     }
 
     private func launchFailed(_ error: SpawnError, _ launch: Launch) {
@@ -142,7 +142,7 @@ final class StepAttempt {
             return fail(StepError(error, of: launch.command, isOutOfProcesses: isPassing))
         }
         // Its limit of time is for the process, and there is none.
-        if launch.refusedSince == nil { runner.send(.delayed(OperationID(row: row))) }
+        if launch.refusedSince == nil { runner.send(.delayed(OperationID(row))) }
         self.launch?.refusedSince = since
         self.launch?.delay = min(launch.delay * 2, .milliseconds(200))
         self.launch?.timer = runner.clock.schedule(at: now.advanced(by: launch.delay)) { [weak self] in
@@ -256,7 +256,7 @@ extension StepAttempt: ProcessObserver {
         record(.stepAttempt(step: step, attempt: number, status: ExitStatus(status)))
     }
 
-    func processLingers() { runner.send(.lingering(OperationID(row: row))) }
+    func processLingers() { runner.send(.lingering(OperationID(row))) }
 
     func process(sent signal: Int32) {
         record(.stepSignal(step: step, attempt: number, signal: SignalName.of(signal)))

@@ -50,15 +50,15 @@ extension WorkflowRunner {
             return .isEndingAlready
         }
         state.noteRequest(for: row, Self.request)
-        send(.cancel(OperationID(row: row)))
+        send(.cancel(OperationID(row)))
         return .accepted
     }
 
     private func cancelAll() -> CancelAnswer {
-        if let outcome = outcome(of: 0) { return .hasEnded(outcome) }
+        if let outcome = outcome(of: .root) { return .hasEnded(outcome) }
         guard !control.isStopping else { return .isEndingAlready }
         control.isStopping = true
-        state.noteRequest(for: 0, Self.request)
+        state.noteRequest(for: .root, Self.request)
         send(.cancel(.root))
         return .accepted
     }
@@ -80,7 +80,7 @@ extension WorkflowRunner {
 
     /// O(rows).
     package var status: RunStatus {
-        let steps = plan.nodes.indices.filter(plan.isStep)
+        let steps = plan.rows.filter(plan.isStep)
         let running = attempts.values.filter { !$0.isOver }.sorted { ($1.duration, $0.row) < ($0.duration, $1.row) }
         return RunStatus(
             run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, elapsed: recorder.elapsed,
@@ -101,14 +101,14 @@ extension WorkflowRunner {
     }
 
     /// nil before the end.
-    private func outcome(of row: Int) -> StepOutcome? { state.outcome(of: row).map { StepOutcome($0) } }
+    private func outcome(of row: PlanIndex) -> StepOutcome? { state.outcome(of: row).map { StepOutcome($0) } }
 
     /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
     package func progress(of id: String) -> StepProgress? {
         guard let row = plan.row(ofID: id) else { return nil }
         if let outcome = outcome(of: row) { return .ended(outcome) }
         if let attempt = attempts[row], !attempt.isOver { return .running(attempt: attempt.number) }
-        let awaited = plan.edges(of: row).map { Int($0.target) }.filter { outcome(of: $0) == nil }
+        let awaited = plan.edges(of: row).map { $0.target }.filter { outcome(of: $0) == nil }
         return .waiting(for: awaited.map { plan.nodes[$0].id })
     }
 

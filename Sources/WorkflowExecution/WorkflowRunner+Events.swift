@@ -9,29 +9,35 @@ internal import WorkflowPlanning
 extension WorkflowRunner {
     func carryOut(_ command: OperationScheduler.Command) {
         switch command {
-        case .start(let id, let number): startAttempt(number, of: id.row)
+        case .start(let id, let number): startAttempt(number, of: id.planIndex)
         case .stop(let id, let cause):
-            let traced = state.link(id.row, .cancelled, cause)
-            let attempt = attempts[id.row]?.number ?? 1
-            record(.stepCancelRequested(step: plan.nodes[id.row].id, attempt: attempt, cause: traced), about: id.row)
-            stopAttempt(of: id.row)
+            let traced = state.link(id.planIndex, .cancelled, cause)
+            let attempt = attempts[id.planIndex]?.number ?? 1
+            record(
+                .stepCancelRequested(step: plan.nodes[id.planIndex].id, attempt: attempt, cause: traced),
+                about: id.planIndex)
+            stopAttempt(of: id.planIndex)
         case .wake(let time): wakeUp(at: time)
-        case .groupStarted(let id, let round): groupHasStarted(id.row, round)
-        case .groupStopping(let id, let cause): groupIsStopping(id.row, cause)
+        case .groupStarted(let id, let round): groupHasStarted(id.planIndex, round)
+        case .groupStopping(let id, let cause): groupIsStopping(id.planIndex, cause)
         case .retrying(let id, let ended, let delay):
-            record(state.isRetried(id.row, ended: ended, delay: delay), about: id.row)
-        case .finished(let id, let outcome, let cause): hasFinished(id.row, outcome, cause)
-        case .decide(let id): send(.decided(id, decide(id.row)))
-        case .expand(let id): send(expand(id.row).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
+            record(state.isRetried(id.planIndex, ended: ended, delay: delay), about: id.planIndex)
+        case .finished(let id, let outcome, let cause): hasFinished(id.planIndex, outcome, cause)
+        case .decide(let id): send(.decided(id, decide(id.planIndex)))
+        case .expand(let id):
+            send(expand(id.planIndex).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
         case .conclude(let id, let outcome):
-            let (outcome, mayRetry) = conclude(id.row, outcome)
+            let (outcome, mayRetry) = conclude(id.planIndex, outcome)
             send(.ended(id, outcome, mayRetry: mayRetry))
         case .suspended: recordPause()
         case .resumed: noteResumption()
-        case .acquired(let lock, let id): tell(.lockAcquired(name: locks.names[lock.index], by: subject(id.row)), id)
-        case .released(let lock, let id): tell(.lockReleased(name: locks.names[lock.index], by: subject(id.row)), id)
-        case .waiting(let id, let lock): tell(.waiting(subject(id.row), on: lock.map { locks.names[$0.index] }), id)
-        case .ready(let id): tell(.ready(subject(id.row)), id)
+        case .acquired(let lock, let id):
+            tell(.lockAcquired(name: locks.names[lock.index], by: subject(id.planIndex)), id)
+        case .released(let lock, let id):
+            tell(.lockReleased(name: locks.names[lock.index], by: subject(id.planIndex)), id)
+        case .waiting(let id, let lock):
+            tell(.waiting(subject(id.planIndex), on: lock.map { locks.names[$0.index] }), id)
+        case .ready(let id): tell(.ready(subject(id.planIndex)), id)
         case .stalled(let waits): isStuck(waits)
         }
     }
@@ -40,7 +46,8 @@ extension WorkflowRunner {
     private func isStuck(_ waits: [OperationScheduler.Wait]) {
         let hops = waits.map { wait in
             wait.words(
-                id: { $0 == .root ? "the run" : "`\(plan.nodes[$0.row].id)`" }, lock: { "`\(locks.names[$0.index])`" })
+                id: { $0 == .root ? "the run" : "`\(plan.nodes[$0.planIndex].id)`" },
+                lock: { "`\(locks.names[$0.index])`" })
         }
         let message = "nothing can go on: " + hops.joined(separator: ", ")
         result.stall = message
@@ -48,19 +55,19 @@ extension WorkflowRunner {
     }
 
     private func tell(_ kind: RunEvent.Kind, _ id: OperationID) {
-        if id != .root { record(kind, about: id.row) }
+        if id != .root { record(kind, about: id.planIndex) }
     }
 
-    private func subject(_ row: Int) -> Subject {
+    private func subject(_ row: PlanIndex) -> Subject {
         plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
     }
 
     /// What happens to a group that may be tried again is of its own present round.
-    private func record(_ kind: RunEvent.Kind, about row: Int) {
+    private func record(_ kind: RunEvent.Kind, about row: PlanIndex) {
         recorder.record(kind, round: state.round(about: row))
     }
 
-    private func groupHasStarted(_ row: Int, _ round: Int) {
+    private func groupHasStarted(_ row: PlanIndex, _ round: Int) {
         let event = state.groupHasStarted(row, round: round, at: recorder.elapsed)
         if round > 0 {
             // Expressions may say something else now.
@@ -70,12 +77,12 @@ extension WorkflowRunner {
         if let event { record(event, about: row) }
     }
 
-    private func groupIsStopping(_ row: Int, _ cause: OperationCause) {
+    private func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause) {
         let event = state.groupIsStopping(row, cause, by: source(of: cause))
-        guard row == 0 else { return record(event, about: row) }
+        guard row == .root else { return record(event, about: row) }
         recorder.record(event)
         control.isStopping = true
-        if state.stop(of: 0) == .timeout {
+        if state.stop(of: .root) == .timeout {
             result.outcome = .runTimeout
         } else if cause == .request, signal == nil {
             result.outcome = .cancelled
@@ -91,7 +98,7 @@ extension WorkflowRunner {
         }
     }
 
-    private func hasFinished(_ row: Int, _ outcome: OperationOutcome, _ cause: OperationCause) {
+    private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
         guard plan.isStep(row) else {
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }

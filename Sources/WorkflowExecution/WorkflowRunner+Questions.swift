@@ -7,7 +7,7 @@ internal import WorkflowPlanning
 // What the scheduler asks while the run goes on: conditions, instances, outputs of groups.
 extension WorkflowRunner {
     /// `platforms` and `if`, once all needs have ended.
-    func decide(_ row: Int) -> OperationScheduler.Decision {
+    func decide(_ row: PlanIndex) -> OperationScheduler.Decision {
         if let settings = plan.settings(of: row), !settings.platforms.allow() { return .skip }
         guard let condition = plan.settings(of: row)?.condition else { return .run }
         do {
@@ -24,7 +24,7 @@ extension WorkflowRunner {
     }
 
     /// The instances of a fan-out over a list that is known only now.
-    func expand(_ row: Int) -> OperationGraph? {
+    func expand(_ row: PlanIndex) -> OperationGraph? {
         guard let fanOut = plan.settings(of: row)?.fanOut, let items = fanOut.items else { return nil }
         do {
             let value = try items.evaluate(in: RowScope(context: context, row: row))
@@ -44,7 +44,7 @@ extension WorkflowRunner {
     }
 
     /// What a group hands on, once everything in it has ended, and whether its failure is worth another round.
-    func conclude(_ row: Int, _ outcome: OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) {
+    func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) {
         let settings = plan.settings(of: row)
         let reasons = settings?.retry?.reasons ?? []
         guard outcome == .success else { return (outcome, isWorthAnother(row, outcome, reasons)) }
@@ -66,7 +66,7 @@ extension WorkflowRunner {
     }
 
     /// Of a group: the way its first failed step ended decides.
-    private func isWorthAnother(_ row: Int, _ outcome: OperationOutcome, _ reasons: [Retry.Reason]) -> Bool {
+    private func isWorthAnother(_ row: PlanIndex, _ outcome: OperationOutcome, _ reasons: [Retry.Reason]) -> Bool {
         guard !reasons.isEmpty else { return true }
         if outcome == .timeout { return reasons.contains(.timeout) }
         guard let failed = state.firstError(in: row) else { return false }

@@ -22,7 +22,7 @@ package final class WorkflowRunner {
     let clock: any RunClock
     var control: ControlState
     /// The last attempt of each step that has begun and not ended.
-    var attempts: [Int: StepAttempt] = [:]
+    var attempts: [PlanIndex: StepAttempt] = [:]
     var locks = RunLocks()
     var result = RunResult(outcome: .success)
     /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
@@ -112,7 +112,7 @@ package final class WorkflowRunner {
             return
         }
         self.signal = signal
-        state.noteRequest(for: 0, "interrupted by \(SignalName.of(signal))")
+        state.noteRequest(for: .root, "interrupted by \(SignalName.of(signal))")
         send(.cancel(.root))
     }
 
@@ -157,20 +157,20 @@ package final class WorkflowRunner {
         whenDone(result)
     }
 
-    func startAttempt(_ number: Int, of row: Int) {
+    func startAttempt(_ number: Int, of row: PlanIndex) {
         let attempt = StepAttempt(of: row, number: number, by: self)
         attempts[row] = attempt
         if isEndedEarly { attempt.giveUp() } else { attempt.start() }
     }
 
     /// Asks a started step to end.
-    func stopAttempt(of row: Int) {
+    func stopAttempt(of row: PlanIndex) {
         if isAborted { attempts[row]?.kill() } else { attempts[row]?.stop() }
     }
 
     func attemptHasEnded(_ attempt: StepAttempt, isSuccess: Bool) {
         noteResult(of: attempt)
-        let id = OperationID(row: attempt.row)
+        let id = OperationID(attempt.row)
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
         let reasons = plan.retry(of: attempt.row)?.reasons ?? []
@@ -234,12 +234,12 @@ package final class WorkflowRunner {
     }
 
     /// Whether somebody may ask for what a step writes to standard output.
-    func keepsStandardOutput(of row: Int) -> Bool {
+    func keepsStandardOutput(of row: PlanIndex) -> Bool {
         !standardOutputReads.isEmpty && standardOutputReads.contains(plan.nodes[row].definition)
     }
 
     /// How people are to be shown what a step writes; nil where the file does not say.
-    func view(of row: Int) -> OutputView? { (plan.settings(of: row)?.log ?? logView).map(OutputView.init) }
+    func view(of row: PlanIndex) -> OutputView? { (plan.settings(of: row)?.log ?? logView).map(OutputView.init) }
 }
 
 extension OutputView {

@@ -22,7 +22,7 @@ extension Plan {
     package func bound(jobs: Int, items: Int? = nil) -> RunBound {
         let outline = self.outline
         let lengths = StepLengths(outline, items: items)
-        let whole = timeout(of: 0).map { $0.milliseconds + lengths.longestGrace + lengths.hooks }
+        let whole = timeout(of: .root).map { $0.milliseconds + lengths.longestGrace + lengths.hooks }
         if whole == nil, let unlimited = lengths.unlimited {
             let node = outline.nodes[unlimited]
             return .none(reason: "`\(node.id)` at \(outline.place(of: unlimited)) has no `timeout`")
@@ -31,7 +31,7 @@ extension Plan {
         // Beyond that, milliseconds are no longer exact.
         let exact = 9e15
         if bound < exact, !mayIdle {
-            let slots = max(1, min(jobs, maxParallel(of: 0) ?? jobs))
+            let slots = max(1, min(jobs, maxParallel(of: .root) ?? jobs))
             let sum = Int(lengths.steps)
             let longest = outline.longestPath { Int(lengths.byRow[$0]) }
             bound = Double(longest + (sum - longest + slots - 1) / slots) + lengths.delays
@@ -44,10 +44,12 @@ extension Plan {
     }
 
     /// `FILE:LINE` of a row's definition.
-    package func place(of row: Int) -> String { "\(workflow.file.name):\(line(of: row))" }
+    package func place(of row: PlanIndex) -> String { "\(workflow.file.name):\(line(of: row))" }
 
     /// The line of a row's definition.
-    package func line(of row: Int) -> Int { workflow.file.line(at: workflow[nodes[row].definition].range.lowerOffset) }
+    package func line(of row: PlanIndex) -> Int {
+        workflow.file.line(at: workflow[nodes[row].definition].range.lowerOffset)
+    }
 
     /// Whether a slot may stay free although a step is ready.
     private var mayIdle: Bool {
@@ -70,7 +72,7 @@ struct StepLengths {
     private(set) var delays = 0.0
     private(set) var longestGrace = 0.0
     /// The first step that can go on for ever.
-    private(set) var unlimited: Int?
+    private(set) var unlimited: PlanIndex?
 
     /// What a group makes of the time that something in it takes: so many times as long, but at most so long.
     private struct Surroundings {
@@ -82,15 +84,15 @@ struct StepLengths {
 
     init(_ outline: Plan, items: Int?) {
         let nodes = outline.nodes
-        let graces = nodes.indices.map { outline.grace(of: $0).milliseconds }
+        let graces = nodes.rows.map { outline.grace(of: $0).milliseconds }
         longestGrace = graces.max() ?? 0
         byRow = [Double](repeating: 0, count: nodes.count)
         // How many rows of the run a row stands for.
         var copies = [Double](repeating: 1, count: nodes.count)
         var isInHook = [Bool](repeating: false, count: nodes.count)
         var surroundings = [Surroundings](repeating: Surroundings(), count: nodes.count)
-        for row in nodes.indices.dropFirst() {
-            let parent = Int(nodes[row].parent)
+        for row in nodes.rows.dropFirst() {
+            let parent = nodes[row].parent
             copies[row] = copies[parent]
             if outline.isDynamicFanOut(parent) {
                 copies[row] *= Double(items ?? outline.fanOut(of: parent)?.limit ?? 1)

@@ -2,7 +2,7 @@ package import WorkflowModel
 
 extension Plan {
     /// Whether a row is a fan-out whose items only the run knows.
-    package func isDynamicFanOut(_ row: Int) -> Bool {
+    package func isDynamicFanOut(_ row: PlanIndex) -> Bool {
         fanOut(of: row)?.isDynamic == true
     }
 
@@ -15,11 +15,11 @@ extension Plan {
     /// a retried group, takes the place of the first, whose rows stay without belonging to anything.
     ///
     /// O(rows added), amortised.
-    package mutating func expand(_ row: Int, into instances: [FanOut.Instance]) -> Range<Int> {
+    package mutating func expand(_ row: PlanIndex, into instances: [FanOut.Instance]) -> Range<PlanIndex> {
         guard let blueprint, isDynamicFanOut(row) else {
             preconditionFailure("`\(nodes[row].id)` is no dynamic fan-out")
         }
-        let start = nodes.count
+        let start = PlanIndex(nodes.count)
         var nodes: [PlanNode] = []
         var edges: [PlanEdge] = []
         // Moved, not copied: a plan may be large and the instances few.
@@ -32,14 +32,14 @@ extension Plan {
         (nodes, edges) = expansion.takeRows()
         swap(&nodes, &self.nodes)
         swap(&edges, &self.edges)
-        for row in start..<self.nodes.count { blueprint.measure(&self.nodes[row]) }
-        let rows = start..<self.nodes.count
+        let rows = start..<self.rows.upperBound
+        for row in rows { blueprint.measure(&self.nodes[row]) }
         expansions[row] = rows
         return rows
     }
 
     /// What the instances of a dynamic fan-out will need outside of it: rows, in order, each once. O(definitions inside).
-    package func outsideNeeds(ofInstancesOf row: Int) -> [Int] {
+    package func outsideNeeds(ofInstancesOf row: PlanIndex) -> [PlanIndex] {
         guard let blueprint else { return [] }
         let rows = PlanExpansion(blueprint.layout, blueprint.needs, behind: nodes, numbers: blueprint.numbers)
         return rows.needs(insideFanOut: row)
@@ -47,10 +47,10 @@ extension Plan {
 
     /// All rows inside a row, without itself, in the order in which they were made: those of an expansion come behind
     /// those of the file. O(rows inside).
-    package func rows(inside row: Int) -> [Int] {
-        guard !expansions.isEmpty else { return Array((row + 1)..<Int(nodes[row].subtreeEnd)) }
-        var rows: [Int] = []
-        var intervals = [(row + 1)..<Int(nodes[row].subtreeEnd)]
+    package func rows(inside row: PlanIndex) -> [PlanIndex] {
+        guard !expansions.isEmpty else { return Array(row.next..<nodes[row].subtreeEnd) }
+        var rows: [PlanIndex] = []
+        var intervals = [row.next..<nodes[row].subtreeEnd]
         if let expansion = expansions[row] { intervals.append(expansion) }
         while let interval = intervals.popLast() {
             for row in interval {
@@ -98,22 +98,23 @@ final class InstanceBlueprint: Sendable {
 /// Where the rows of a whole plan lie in one that left some of them out. Without numbers, everything lies where it did.
 struct RowNumbers: Sendable {
     /// By row of the whole plan; of a row left out, the next one's number.
-    private var numbers: [UInt32] = []
+    private var numbers: [PlanIndex] = []
     /// By row of the plan at hand; rows behind these were added later and are laid out in one piece.
-    private var originals: [UInt32] = []
+    private var originals: [PlanIndex] = []
 
     init() {}
 
     init(keeping isKept: some Sequence<Bool>) {
         for isKept in isKept {
-            let original = UInt32(numbers.count)
-            numbers.append(UInt32(originals.count))
+            let original = PlanIndex(numbers.count)
+            numbers.append(PlanIndex(originals.count))
             if isKept { originals.append(original) }
         }
     }
 
     /// The row that in the whole plan lies at a distance from another one, which is given as it lies here.
-    func row(_ distance: Int, behind row: Int) -> Int {
-        row < originals.count ? Int(numbers[Int(originals[row]) + distance]) : row + distance
+    func row(_ distance: Int, behind row: PlanIndex) -> PlanIndex {
+        row.offset < originals.count
+            ? numbers[originals[row].advanced(by: distance)] : row.advanced(by: distance)
     }
 }

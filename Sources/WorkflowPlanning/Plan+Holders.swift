@@ -5,17 +5,17 @@ extension Plan {
     package struct TakenMutex: Sendable, Hashable {
         package let name: String
         /// The rows inside that name it; empty where only the group itself does.
-        package let users: [Int]
+        package let users: [PlanIndex]
     }
 
     /// What a group takes at its start, its own names first, then those of what is inside; nothing for one that names no
     /// mutex, and nothing that a group around it holds for all its members. O(rows inside).
-    package func takenMutexes(by group: Int) -> [TakenMutex] {
+    package func takenMutexes(by group: PlanIndex) -> [TakenMutex] {
         guard nodes[group].role == .group else { return [] }
         let own = mutexNames(of: group)
         guard !own.isEmpty else { return [] }
         var names = own
-        var users: [String: [Int]] = [:]
+        var users: [String: [PlanIndex]] = [:]
         for row in rows(inside: group) {
             for name in mutexNames(of: row) {
                 if users[name] == nil, !own.contains(name) { names.append(name) }
@@ -26,16 +26,16 @@ extension Plan {
     }
 
     /// Each once.
-    private func mutexNames(of row: Int) -> [String] {
+    private func mutexNames(of row: PlanIndex) -> [String] {
         var names: [String] = []
         for mutex in mutexes(of: row) where !names.contains(mutex.name) { names.append(mutex.name) }
         return names
     }
 
-    private func isCovered(_ name: String, for row: Int) -> Bool {
+    private func isCovered(_ name: String, for row: PlanIndex) -> Bool {
         var row = row
-        while row != 0 {
-            row = Int(nodes[row].parent)
+        while row != .root {
+            row = nodes[row].parent
             if mutexNames(of: row).contains(name) { return true }
         }
         return false

@@ -36,7 +36,7 @@ extension Plan {
     package func restricted(to targets: [String]) throws(UnknownTargets) -> Plan {
         guard !targets.isEmpty else { return self }
         let outline = self.outline
-        var rows: [Int] = []
+        var rows: [PlanIndex] = []
         var unknown: [UnknownTargets.Name] = []
         for target in targets {
             let found = outline.rows(of: target)
@@ -70,8 +70,8 @@ extension Plan {
     }
 
     /// The rows that a name means, none where it means nothing.
-    private func rows(of target: String) -> [Int] {
-        var rows = [0]
+    private func rows(of target: String) -> [PlanIndex] {
+        var rows = [PlanIndex.root]
         for (position, part) in InstancePath(target).parts.enumerated() {
             if position > 0 { rows = rows.flatMap(copies) }
             rows = rows.flatMap { members(of: $0).filter { workflow[nodes[$0].definition].id == part.id } }
@@ -80,15 +80,15 @@ extension Plan {
                 nodes[row].role == .fanOut ? members(of: row).filter { instanceKey(of: $0) == key } : []
             }
         }
-        return rows == [0] ? [] : rows
+        return rows == [.root] ? [] : rows
     }
 
     /// The instances of a fan-out, or the row itself.
-    private func copies(of row: Int) -> [Int] { nodes[row].role == .fanOut ? members(of: row) : [row] }
+    private func copies(of row: PlanIndex) -> [PlanIndex] { nodes[row].role == .fanOut ? members(of: row) : [row] }
 
     /// What stands in the last brackets of an instance's id.
-    private func instanceKey(of row: Int) -> String {
-        let around = nodes[Int(nodes[row].parent)].id
+    private func instanceKey(of row: PlanIndex) -> String {
+        let around = nodes[nodes[row].parent].id
         return String(nodes[row].id.dropFirst(around.count + 1).dropLast())
     }
 
@@ -104,10 +104,10 @@ extension Plan {
                 + nodes.dropFirst().prefix(20_000).map(\.id))
     }
 
-    private func kept(for rows: [Int]) -> [Bool] {
+    private func kept(for rows: [PlanIndex]) -> [Bool] {
         var isKept = [Bool](repeating: false, count: nodes.count)
         var isWhole = isKept
-        var worklist: [(row: Int, isWhole: Bool)] = rows.map { ($0, true) }
+        var worklist: [(row: PlanIndex, isWhole: Bool)] = rows.map { ($0, true) }
         while let (row, whole) = worklist.popLast() {
             if whole, !isWhole[row] {
                 isWhole[row] = true
@@ -115,8 +115,8 @@ extension Plan {
             }
             guard !isKept[row] else { continue }
             isKept[row] = true
-            for edge in edges(of: row) { worklist.append((Int(edge.target), true)) }
-            worklist.append((Int(nodes[row].parent), false))
+            for edge in edges(of: row) { worklist.append((edge.target, true)) }
+            worklist.append((nodes[row].parent, false))
             // A group that runs at all runs its hooks.
             if nodes[row].role == .group, hasHooks {
                 for member in members(of: row) where nodes[member].hook != nil { worklist.append((member, true)) }
@@ -131,11 +131,11 @@ extension Plan {
     package var hasHooks: Bool { workflow.nodes.contains { $0.hook != nil } }
 
     /// Whether a row is a hook or inside of one, of whatever group. O(depth).
-    package func isInHook(_ row: Int) -> Bool {
+    package func isInHook(_ row: PlanIndex) -> Bool {
         var row = row
-        while row != 0 {
+        while row != .root {
             if nodes[row].hook != nil { return true }
-            row = Int(nodes[row].parent)
+            row = nodes[row].parent
         }
         return false
     }
@@ -171,8 +171,8 @@ extension Plan {
     /// Per row of an outline: whether the file says that it exists.
     private func isFixed() -> [Bool] {
         var isFixed = [Bool](repeating: true, count: nodes.count)
-        for row in nodes.indices.dropFirst() {
-            let parent = Int(nodes[row].parent)
+        for row in nodes.rows.dropFirst() {
+            let parent = nodes[row].parent
             isFixed[row] = isFixed[parent] && !isDynamicFanOut(parent)
         }
         return isFixed
@@ -181,22 +181,22 @@ extension Plan {
     /// The chosen rows under new numbers, with the measures they have.
     private func rows(keeping isKept: [Bool]) -> (nodes: [PlanNode], edges: [PlanEdge]) {
         // How many rows before each are kept: the new number of a kept one, and of the end of a subtree.
-        var numbers: [UInt32] = [0]
+        var numbers = [PlanIndex.root]
         numbers.reserveCapacity(nodes.count + 1)
-        for row in nodes.indices { numbers.append(numbers[row] + (isKept[row] ? 1 : 0)) }
+        for row in nodes.rows { numbers.append(numbers[row].advanced(by: isKept[row] ? 1 : 0)) }
         var keptNodes: [PlanNode] = []
         var keptEdges: [PlanEdge] = []
-        for row in nodes.indices where isKept[row] {
+        for row in nodes.rows where isKept[row] {
             let node = nodes[row]
             let edgeStart = UInt32(keptEdges.count)
             for edge in edges(of: row) {
                 keptEdges.append(
-                    PlanEdge(target: numbers[Int(edge.target)], kind: edge.kind, isSequence: edge.isSequence))
+                    PlanEdge(target: numbers[edge.target], kind: edge.kind, isSequence: edge.isSequence))
             }
             keptNodes.append(
                 PlanNode(
                     id: node.id, definition: node.definition, role: node.role, hook: node.hook,
-                    parent: numbers[Int(node.parent)], subtreeEnd: numbers[Int(node.subtreeEnd)],
+                    parent: numbers[node.parent], subtreeEnd: numbers[node.subtreeEnd],
                     edgeStart: edgeStart, edgeEnd: UInt32(keptEdges.count), level: node.level,
                     remainingPath: node.remainingPath, variables: node.variables))
         }

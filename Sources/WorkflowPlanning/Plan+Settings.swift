@@ -8,92 +8,94 @@ package import WorkflowModel
 extension Plan {
     /// The keys of a row as the file has them, nothing inherited; a fan-out and its copies share them. nil for a row that
     /// sets none.
-    package func settings(of row: Int) -> Settings? { workflow.nodes[nodes[row].definition.row].settings }
+    package func settings(of row: PlanIndex) -> Settings? { workflow.nodes[nodes[row].definition.row].settings }
 
     // MARK: Of each copy
 
     /// The limit of a step's attempt, of a group's round, or of the run; nil for none. A step's own word stands over
     /// `defaults`, and that over the two minutes of a step in a hook.
-    package func timeout(of row: Int) -> Duration? {
+    package func timeout(of row: PlanIndex) -> Duration? {
         if let own = copySettings(of: row)?.timeout { return own.duration }
         guard nodes[row].role == .step else { return nil }
         return workflow.defaults.timeout ?? (isInHook(row) ? Defaults.hookTimeout : nil)
     }
 
     /// How often a row is tried: a step's own word or that of `defaults`, a group's own word. nil for once.
-    package func retry(of row: Int) -> Retry? {
+    package func retry(of row: PlanIndex) -> Retry? {
         if let own = copySettings(of: row)?.retry { return own }
         return nodes[row].role == .step ? workflow.defaults.retry : nil
     }
 
     /// Whether a failure of a row leaves the group around it unharmed.
-    package func toleratesFailure(of row: Int) -> Bool { copySettings(of: row)?.continueOnError ?? false }
+    package func toleratesFailure(of row: PlanIndex) -> Bool { copySettings(of: row)?.continueOnError ?? false }
 
     /// The time between the first signal of a teardown and KILL. Handed down by groups.
-    package func grace(of row: Int) -> Duration {
+    package func grace(of row: PlanIndex) -> Duration {
         nearest(to: row) { $0.grace } ?? workflow.defaults.grace ?? Defaults.grace
     }
 
     /// The first signal of a teardown. Handed down by groups.
-    package func killSignal(of row: Int) -> KillSignal {
+    package func killSignal(of row: PlanIndex) -> KillSignal {
         nearest(to: row) { $0.killSignal } ?? workflow.defaults.killSignal ?? .term
     }
 
     /// What reads the script of a step. Handed down by groups.
-    package func shell(of row: Int) -> Shell { nearest(to: row) { $0.shell } ?? workflow.defaults.shell ?? .bash }
+    package func shell(of row: PlanIndex) -> Shell { nearest(to: row) { $0.shell } ?? workflow.defaults.shell ?? .bash }
 
     /// What a step gets of flowrun's own environment: its own word, that of `defaults`, that of the workflow.
-    package func environmentPolicy(of row: Int) -> EnvironmentPolicy {
+    package func environmentPolicy(of row: PlanIndex) -> EnvironmentPolicy {
         copySettings(of: row)?.environmentPolicy ?? workflow.defaults.environmentPolicy
             ?? workflow.nodes[0].settings?.environmentPolicy ?? .inherit
     }
 
     /// How the output of a step is shown: its own word or that of the workflow; nil leaves it to the command line.
-    package func logView(of row: Int) -> LogView? { copySettings(of: row)?.log ?? workflow.nodes[0].settings?.log }
+    package func logView(of row: PlanIndex) -> LogView? {
+        copySettings(of: row)?.log ?? workflow.nodes[0].settings?.log
+    }
 
     /// The folder that a row itself names; nil for the one of the group around it. Not inherited here, because an
     /// expression in it is evaluated where it stands. What `defaults` says is the workflow's own word.
-    package func workingDirectory(of row: Int) -> Template? {
+    package func workingDirectory(of row: PlanIndex) -> Template? {
         if let own = copySettings(of: row)?.workingDirectory { return own }
-        return row == 0 ? workflow.defaults.workingDirectory : nil
+        return row == .root ? workflow.defaults.workingDirectory : nil
     }
 
     /// What a row takes from pools while it runs.
-    package func pools(of row: Int) -> [PoolRequest] { copySettings(of: row)?.pools ?? [] }
+    package func pools(of row: PlanIndex) -> [PoolRequest] { copySettings(of: row)?.pools ?? [] }
 
     /// The names that a row holds alone while it runs.
-    package func mutexes(of row: Int) -> [MutexRequest] { copySettings(of: row)?.mutexes ?? [] }
+    package func mutexes(of row: PlanIndex) -> [MutexRequest] { copySettings(of: row)?.mutexes ?? [] }
 
     // MARK: Of the whole
 
     /// `if`; nil for a row that runs whenever its needs allow it, and for a copy, whose fan-out has been asked.
-    package func condition(of row: Int) -> Expression? { wholeSettings(of: row)?.condition }
+    package func condition(of row: PlanIndex) -> Expression? { wholeSettings(of: row)?.condition }
 
     /// Where a row may run; empty for anywhere, and for a copy, whose fan-out has been asked.
-    package func platforms(of row: Int) -> [Platform] { wholeSettings(of: row)?.platforms ?? [] }
+    package func platforms(of row: PlanIndex) -> [Platform] { wholeSettings(of: row)?.platforms ?? [] }
 
     /// How many instances of a fan-out, or steps of a group, may run at once; nil for any number.
-    package func maxParallel(of row: Int) -> Int? { wholeSettings(of: row)?.maxParallel }
+    package func maxParallel(of row: PlanIndex) -> Int? { wholeSettings(of: row)?.maxParallel }
 
     /// What a failing member does to the rest of a group or fan-out; nil leaves it to the nearest group that says it.
-    package func failFast(of row: Int) -> FailFast? { wholeSettings(of: row)?.failFast }
+    package func failFast(of row: PlanIndex) -> FailFast? { wholeSettings(of: row)?.failFast }
 
     /// The instances of a fan-out; nil for every other row, a copy included.
-    package func fanOut(of row: Int) -> FanOut? { nodes[row].role == .fanOut ? settings(of: row)?.fanOut : nil }
+    package func fanOut(of row: PlanIndex) -> FanOut? { nodes[row].role == .fanOut ? settings(of: row)?.fanOut : nil }
 
     // MARK: -
 
     /// The keys that belong to each copy; nil for the whole of a fan-out.
-    private func copySettings(of row: Int) -> Settings? { nodes[row].role == .fanOut ? nil : settings(of: row) }
+    private func copySettings(of row: PlanIndex) -> Settings? { nodes[row].role == .fanOut ? nil : settings(of: row) }
 
     /// The keys that belong to the whole; nil for a copy.
-    private func wholeSettings(of row: Int) -> Settings? {
+    private func wholeSettings(of row: PlanIndex) -> Settings? {
         guard let settings = settings(of: row) else { return nil }
         return settings.fanOut == nil || nodes[row].role == .fanOut ? settings : nil
     }
 
     /// The value of the innermost definition, from the row outwards, that has one.
-    private func nearest<Value>(to row: Int, _ value: (Settings) -> Value?) -> Value? {
+    private func nearest<Value>(to row: PlanIndex, _ value: (Settings) -> Value?) -> Value? {
         var next = nodes[row].definition.row
         while true {
             if let settings = workflow.nodes[next].settings, let value = value(settings) { return value }

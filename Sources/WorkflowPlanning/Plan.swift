@@ -17,7 +17,7 @@ package struct Plan: Sendable {
     /// nil where the file says all instances.
     let blueprint: InstanceBlueprint?
     /// The rows that a run has added, by their fan-out's.
-    var expansions: [Int: Range<Int>] = [:]
+    var expansions: [PlanIndex: Range<PlanIndex>] = [:]
 
     init(workflow: Workflow, nodes: [PlanNode], edges: [PlanEdge], blueprint: InstanceBlueprint? = nil) {
         self.workflow = workflow
@@ -29,30 +29,33 @@ package struct Plan: Sendable {
     /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
     init(workflow: Workflow, measuring nodes: consuming [PlanNode], edges: [PlanEdge]) {
         let lengths = PathLengths(copy nodes, edges) { _ in 1 }
-        for row in nodes.indices {
+        for row in nodes.rows {
             nodes[row].level = UInt32(lengths.beforeStart[row])
             nodes[row].remainingPath = UInt32(lengths.remaining[row])
         }
         self.init(workflow: workflow, nodes: nodes, edges: edges)
     }
 
+    /// All rows, the workflow itself first.
+    package var rows: Range<PlanIndex> { nodes.rows }
+
     /// Steps, instances counted one by one.
     package var stepCount: Int { nodes.count { $0.role == .step } }
 
     /// What a row waits for, in the order of the file; an edge the file names twice stands here once.
-    package func edges(of row: Int) -> ArraySlice<PlanEdge> {
+    package func edges(of row: PlanIndex) -> ArraySlice<PlanEdge> {
         edges[nodes[row].edgeRange]
     }
 
     /// The direct members of a group with its hooks, the instances of a fan-out, in file order; none for a step, nor for a
     /// fan-out that is yet to be expanded.
-    package func members(of row: Int) -> [Int] {
-        var members: [Int] = []
-        let rows = expansions[row] ?? (row + 1)..<Int(nodes[row].subtreeEnd)
+    package func members(of row: PlanIndex) -> [PlanIndex] {
+        var members: [PlanIndex] = []
+        let rows = expansions[row] ?? row.next..<nodes[row].subtreeEnd
         var member = rows.lowerBound
         while member < rows.upperBound {
             members.append(member)
-            member = Int(nodes[member].subtreeEnd)
+            member = nodes[member].subtreeEnd
         }
         return members
     }
@@ -74,9 +77,9 @@ package struct PlanNode: Sendable {
     /// Of the block of a hook itself: when it runs. It waits for all other members of its group but later hooks, which
     /// no edge says.
     package let hook: WorkflowNode.Hook?
-    /// The row of the group around it; row 0's is 0.
-    package let parent: UInt32
-    package let subtreeEnd: UInt32
+    /// The group around it; the workflow's is itself.
+    package let parent: PlanIndex
+    package let subtreeEnd: PlanIndex
     package let edgeStart: UInt32
     package let edgeEnd: UInt32
     /// Steps on the longest path that must be over before this row can start, from 0. A member may be further down than
@@ -88,8 +91,8 @@ package struct PlanNode: Sendable {
     package let variables: [Variable]
 
     package init(
-        id: String, definition: NodeIndex, role: Role, hook: WorkflowNode.Hook? = nil, parent: UInt32,
-        subtreeEnd: UInt32, edgeStart: UInt32, edgeEnd: UInt32, level: UInt32, remainingPath: UInt32,
+        id: String, definition: NodeIndex, role: Role, hook: WorkflowNode.Hook? = nil, parent: PlanIndex,
+        subtreeEnd: PlanIndex, edgeStart: UInt32, edgeEnd: UInt32, level: UInt32, remainingPath: UInt32,
         variables: [Variable]
     ) {
         self.id = id
@@ -108,14 +111,19 @@ package struct PlanNode: Sendable {
     var edgeRange: Range<Int> { Int(edgeStart)..<Int(edgeEnd) }
 }
 
+extension [PlanNode] {
+    /// The rows of a plan that has these nodes.
+    var rows: Range<PlanIndex> { .root..<PlanIndex(count) }
+}
+
 /// One thing a row waits for: the end of another row, of the same group or an enclosing one.
 package struct PlanEdge: Sendable, Hashable {
-    package let target: UInt32
+    package let target: PlanIndex
     package let kind: Need.Kind
     /// Whether `order: sequence` made the edge, not a `needs`.
     package let isSequence: Bool
 
-    package init(target: UInt32, kind: Need.Kind, isSequence: Bool) {
+    package init(target: PlanIndex, kind: Need.Kind, isSequence: Bool) {
         self.target = target
         self.kind = kind
         self.isSequence = isSequence
@@ -125,10 +133,10 @@ package struct PlanEdge: Sendable, Hashable {
 extension Plan {
     /// The values of the innermost fan-out around a row, or of the row itself where it is an instance, in axis order
     /// with commas between them; nil outside of a fan-out. O(depth).
-    package func item(of row: Int) -> String? {
+    package func item(of row: PlanIndex) -> String? {
         var next = row
-        while next != 0 {
-            let parent = Int(nodes[next].parent)
+        while next != .root {
+            let parent = nodes[next].parent
             if nodes[parent].role == .fanOut {
                 let axes = workflow.settings(of: nodes[next].definition)?.fanOut?.axes.count ?? 0
                 let own = nodes[next].variables.dropFirst(nodes[parent].variables.count)

@@ -13,12 +13,12 @@ import WorkflowExecution
     /// Lets the only need of one row be another row.
     private static func need(_ row: String, _ other: String) -> (inout Plan) -> Void {
         { plan in
-            guard let from = plan.nodes.firstIndex(where: { $0.id == row }),
-                let to = plan.nodes.firstIndex(where: { $0.id == other })
+            guard let from = plan.rows.first(where: { plan.nodes[$0].id == row }),
+                let to = plan.rows.first(where: { plan.nodes[$0].id == other })
             else { return }
             let edge = plan.edges[Int(plan.nodes[from].edgeStart)]
             plan.edges[Int(plan.nodes[from].edgeStart)] = PlanEdge(
-                target: UInt32(to), kind: edge.kind, isSequence: edge.isSequence)
+                target: to, kind: edge.kind, isSequence: edge.isSequence)
         }
     }
 

@@ -2,10 +2,10 @@ import WorkflowPlanning
 
 extension Plan {
     /// The row with this id.
-    func row(_ id: String) -> Int? { nodes.firstIndex { $0.id == id } }
+    func row(_ id: String) -> PlanIndex? { rows.first { nodes[$0].id == id } }
 
     /// The ids of what a row waits for.
-    func needs(of id: String) -> [String]? { row(id).map { edges(of: $0).map { nodes[Int($0.target)].id } } }
+    func needs(of id: String) -> [String]? { row(id).map { edges(of: $0).map { nodes[$0.target].id } } }
 
     func level(of id: String) -> Int? { row(id).map { Int(nodes[$0].level) } }
 

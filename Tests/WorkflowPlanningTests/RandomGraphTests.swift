@@ -97,19 +97,19 @@ struct RandomGraphTests {
             // Groups start and end without taking a wave; steps that start in one wave end after it.
             while isMoving {
                 isMoving = false
-                for row in plan.nodes.indices where !started[row] && plan.nodes[row].role != .step {
+                for row in plan.rows where !started[row] && plan.nodes[row].role != .step {
                     guard canStart(row, plan, started, ended) else { continue }
                     started[row] = true
                     isMoving = true
                     #expect(Int(plan.nodes[row].level) == wave)
                 }
-                for row in plan.nodes.indices where started[row] && !ended[row] && plan.nodes[row].role != .step {
+                for row in plan.rows where started[row] && !ended[row] && plan.nodes[row].role != .step {
                     guard plan.members(of: row).allSatisfy({ ended[$0] }) else { continue }
                     ended[row] = true
                     isMoving = true
                 }
             }
-            let ready = plan.nodes.indices.filter {
+            let ready = plan.rows.filter {
                 plan.nodes[$0].role == .step && !started[$0] && canStart($0, plan, started, ended)
             }
             for row in ready {
@@ -123,8 +123,8 @@ struct RandomGraphTests {
         expectRemainingPaths(plan)
     }
 
-    private func canStart(_ row: Int, _ plan: Plan, _ started: [Bool], _ ended: [Bool]) -> Bool {
-        (row == 0 || started[Int(plan.nodes[row].parent)]) && plan.edges(of: row).allSatisfy { ended[Int($0.target)] }
+    private func canStart(_ row: PlanIndex, _ plan: Plan, _ started: [Bool], _ ended: [Bool]) -> Bool {
+        (row == .root || started[plan.nodes[row].parent]) && plan.edges(of: row).allSatisfy { ended[$0.target] }
     }
 
     private func expectRemainingPaths(_ plan: Plan) {
@@ -135,11 +135,11 @@ struct RandomGraphTests {
             #expect(Int(plan.nodes[row].level) == position)
             #expect(Int(plan.nodes[row].remainingPath) == path.count - position)
         }
-        for row in plan.nodes.indices {
+        for row in plan.rows {
             let node = plan.nodes[row]
             #expect(node.level + node.remainingPath <= plan.nodes[0].remainingPath)
             for edge in plan.edges(of: row) {
-                let target = plan.nodes[Int(edge.target)]
+                let target = plan.nodes[edge.target]
                 #expect(target.remainingPath >= node.remainingPath + (target.role == .step ? 1 : 0))
             }
         }

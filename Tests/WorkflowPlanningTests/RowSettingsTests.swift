@@ -39,15 +39,15 @@ struct RowSettingsTests {
 
     @Test func `without any word the built-in values hold`() throws {
         let plan = try plan("steps: { a: { run: make } }")
-        #expect(plan.timeout(of: 1) == nil)
-        #expect(plan.retry(of: 1) == nil)
-        #expect(plan.grace(of: 1) == .seconds(10))
-        #expect(plan.killSignal(of: 1) == .term)
-        #expect(plan.shell(of: 1) == .bash)
-        #expect(plan.environmentPolicy(of: 1) == .inherit)
-        #expect(plan.logView(of: 1) == nil)
-        #expect(plan.workingDirectory(of: 1) == nil)
-        #expect(!plan.toleratesFailure(of: 1))
+        #expect(plan.timeout(of: PlanIndex(1)) == nil)
+        #expect(plan.retry(of: PlanIndex(1)) == nil)
+        #expect(plan.grace(of: PlanIndex(1)) == .seconds(10))
+        #expect(plan.killSignal(of: PlanIndex(1)) == .term)
+        #expect(plan.shell(of: PlanIndex(1)) == .bash)
+        #expect(plan.environmentPolicy(of: PlanIndex(1)) == .inherit)
+        #expect(plan.logView(of: PlanIndex(1)) == nil)
+        #expect(plan.workingDirectory(of: PlanIndex(1)) == nil)
+        #expect(!plan.toleratesFailure(of: PlanIndex(1)))
     }
 
     @Test func `groups hand down shell, grace and signal, not timeout, retry and tolerance`() throws {
@@ -148,11 +148,11 @@ struct RowSettingsTests {
               a: { run: make }
               b: { run: make, log: live }
             """)
-        #expect(plan.timeout(of: 0) == .seconds(7200))
-        #expect(plan.maxParallel(of: 0) == 3)
-        #expect(plan.workingDirectory(of: 0) == "build" && plan.workingDirectory(of: 1) == nil)
-        #expect(plan.environmentPolicy(of: 1) == .clean)
-        #expect(plan.logView(of: 1) == .quiet && plan.logView(of: 2) == .live)
+        #expect(plan.timeout(of: .root) == .seconds(7200))
+        #expect(plan.maxParallel(of: .root) == 3)
+        #expect(plan.workingDirectory(of: .root) == "build" && plan.workingDirectory(of: PlanIndex(1)) == nil)
+        #expect(plan.environmentPolicy(of: PlanIndex(1)) == .clean)
+        #expect(plan.logView(of: PlanIndex(1)) == .quiet && plan.logView(of: PlanIndex(2)) == .live)
     }
 
     private func plan(_ text: String) throws -> Plan {

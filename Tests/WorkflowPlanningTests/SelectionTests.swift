@@ -32,7 +32,7 @@ struct SelectionTests {
         #expect(chosen.ids == ["prepare", "build", "build[3.9]", "build[3.9].compile", "build[3.9].smoke"])
         #expect(chosen.needs(of: "build[3.9].smoke") == ["build[3.9].compile"])
         #expect(chosen.needs(of: "build") == ["prepare"])
-        #expect(chosen.members(of: 0).map { chosen.nodes[$0].id } == ["prepare", "build"])
+        #expect(chosen.members(of: .root).map { chosen.nodes[$0].id } == ["prepare", "build"])
         #expect(chosen.level(of: "build[3.9].smoke") == 2)
         #expect(chosen.nodes[0].remainingPath == 3)
     }

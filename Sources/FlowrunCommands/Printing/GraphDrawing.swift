@@ -64,12 +64,12 @@ struct GraphDrawing {
         for (number, row) in boxRows.enumerated() {
             let node = plan.nodes[row]
             let definition = workflow[node.definition]
-            let parent = boxOfRow[Int(node.parent)]
+            let parent = boxOfRow[node.parent]
             boxOfRow[row] = number
             let fanOut = definition.settings?.fanOut
             let instances = fanOut?.isDynamic == true ? nil : fanOut?.instances.count
             let count = fanOut.map { $0.isDynamic ? "[*]" : " × \($0.instances.count)" } ?? ""
-            if node.role == .fanOut, Int(node.subtreeEnd) > row + 1 { boxOfRow[row + 1] = number }
+            if node.role == .fanOut, node.subtreeEnd > row.next { boxOfRow[row.next] = number }
             boxes.append(
                 Box(
                     number: number, path: workflow.path(of: node.definition),
@@ -81,7 +81,7 @@ struct GraphDrawing {
         }
         for (number, row) in boxRows.enumerated() {
             for edge in plan.edges(of: row) {
-                let from = boxOfRow[Int(edge.target)]
+                let from = boxOfRow[edge.target]
                 arrows.append(Arrow(from: from, to: number, kind: edge.kind, isSequence: edge.isSequence))
             }
         }
@@ -89,13 +89,13 @@ struct GraphDrawing {
     }
 
     /// Fan-outs without their instances, and of those the members of the first.
-    private static func drawnRows(_ plan: Plan) -> [Int] {
+    private static func drawnRows(_ plan: Plan) -> [PlanIndex] {
         var isHidden = [Bool](repeating: false, count: plan.nodes.count)
-        var drawn: [Int] = []
-        for row in plan.nodes.indices.dropFirst() {
-            let parent = Int(plan.nodes[row].parent)
+        var drawn: [PlanIndex] = []
+        for row in plan.rows.dropFirst() {
+            let parent = plan.nodes[row].parent
             let isInstance = plan.nodes[parent].role == .fanOut
-            isHidden[row] = isHidden[parent] || (isInstance && row != parent + 1)
+            isHidden[row] = isHidden[parent] || (isInstance && row != parent.next)
             if !isHidden[row], !isInstance { drawn.append(row) }
         }
         return drawn

@@ -10,7 +10,7 @@ package struct PlanPrinter {
     private let bound: RunBound
     private let jobs: Int
     /// Steps by level, then in file order: an order in which they could run one by one.
-    private let steps: [Int]
+    private let steps: [PlanIndex]
 
     /// `jobs` is how many steps may run at once, for the bound.
     package init(_ plan: Plan, jobs: Int) {
@@ -21,9 +21,9 @@ package struct PlanPrinter {
     }
 
     /// Counting sort: a level is below the number of steps.
-    private static func byLevel(_ plan: Plan) -> [Int] {
-        let rows = plan.nodes.indices.filter { plan.nodes[$0].role == .step }
-        var levels = [[Int]](repeating: [], count: Int(plan.nodes[0].remainingPath))
+    private static func byLevel(_ plan: Plan) -> [PlanIndex] {
+        let rows = plan.rows.filter { plan.nodes[$0].role == .step }
+        var levels = [[PlanIndex]](repeating: [], count: Int(plan.nodes[.root].remainingPath))
         for row in rows { levels[Int(plan.nodes[row].level)].append(row) }
         return levels.flatMap { $0 }
     }
@@ -36,7 +36,7 @@ package struct PlanPrinter {
         json.object { json in
             json.array("steps") { json in for row in steps { write(row, to: &json) } }
             json.array("groups") { json in
-                for row in plan.nodes.indices.dropFirst() where plan.nodes[row].role != .step { write(row, to: &json) }
+                for row in plan.rows.dropFirst() where plan.nodes[row].role != .step { write(row, to: &json) }
             }
             json.field("critical_path", plan.criticalPath().map { plan.nodes[$0].id })
             switch bound {
@@ -52,12 +52,12 @@ package struct PlanPrinter {
         return json.text
     }
 
-    private func write(_ row: Int, to json: inout JSONWriter) {
+    private func write(_ row: PlanIndex, to json: inout JSONWriter) {
         json.object { json in
             json.field("id", plan.nodes[row].id)
             json.field("level", Int(plan.nodes[row].level))
             json.array("needs") { json in
-                for edge in plan.edges(of: row) { json.value(plan.nodes[Int(edge.target)].id) }
+                for edge in plan.edges(of: row) { json.value(plan.nodes[edge.target].id) }
             }
             json.field("if", condition(of: row))
             json.field("max_items", maxItems(of: row))
@@ -67,7 +67,7 @@ package struct PlanPrinter {
         }
     }
 
-    private func writeTaken(by group: Int, to json: inout JSONWriter) {
+    private func writeTaken(by group: PlanIndex, to json: inout JSONWriter) {
         json.array("takes") { json in
             for mutex in plan.takenMutexes(by: group) {
                 json.object { json in
@@ -79,13 +79,13 @@ package struct PlanPrinter {
     }
 
     /// The text of the row's own `if`, which a fan-out has once for all its instances.
-    private func condition(of row: Int) -> String? {
-        if row != 0, plan.nodes[Int(plan.nodes[row].parent)].role == .fanOut { return nil }
+    private func condition(of row: PlanIndex) -> String? {
+        if row != .root, plan.nodes[plan.nodes[row].parent].role == .fanOut { return nil }
         return plan.workflow.settings(of: plan.nodes[row].definition)?.condition?.text
     }
 
     /// How many instances a fan-out may have whose items only the run knows; nil for everything else.
-    private func maxItems(of row: Int) -> Int? {
+    private func maxItems(of row: PlanIndex) -> Int? {
         guard plan.isDynamicFanOut(row) else { return nil }
         return plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.limit
     }
@@ -94,7 +94,7 @@ package struct PlanPrinter {
 
     /// For people: the steps level by level with what they wait for, then the critical path and the bound.
     package func text() -> String {
-        let levels = Int(plan.nodes[0].remainingPath)
+        let levels = Int(plan.nodes[.root].remainingPath)
         var text = plan.workflow.file.name.asOneLine
         text += ": \(steps.count.counted("step")) in \(levels.counted("level"))\n"
         // A few very long ids must not push everything else to the right.
@@ -118,17 +118,17 @@ package struct PlanPrinter {
     }
 
     /// What a step waits for itself and then what the groups around it wait for.
-    private func waits(of row: Int) -> String {
+    private func waits(of row: PlanIndex) -> String {
         var ids: [String] = []
         var total = 0
         for waiting in rowAndAround(row) {
             if let hook = plan.nodes[waiting].hook {
                 total += 1
-                if ids.count < 6 { ids.append(what(hook, of: Int(plan.nodes[waiting].parent))) }
+                if ids.count < 6 { ids.append(what(hook, of: plan.nodes[waiting].parent)) }
             }
             for edge in plan.edges(of: waiting) {
                 total += 1
-                if ids.count < 6 { ids.append(plan.nodes[Int(edge.target)].id) }
+                if ids.count < 6 { ids.append(plan.nodes[edge.target].id) }
             }
         }
         guard total > 0 else { return "" }
@@ -136,27 +136,27 @@ package struct PlanPrinter {
     }
 
     /// What a hook comes after.
-    private func what(_ hook: WorkflowNode.Hook, of group: Int) -> String {
-        let place = group == 0 ? "" : " in \(plan.nodes[group].id)"
+    private func what(_ hook: WorkflowNode.Hook, of group: PlanIndex) -> String {
+        let place = group == .root ? "" : " in \(plan.nodes[group].id)"
         return hook == .finally ? "everything else" + place : "a failure" + place
     }
 
     /// Under which conditions a step runs, its own first.
-    private func conditions(of row: Int) -> String {
+    private func conditions(of row: PlanIndex) -> String {
         let conditions = rowAndAround(row).compactMap(condition)
         return conditions.map { "  if \($0.asOneLine)" }.joined()
     }
 
     /// A row and the groups around it, innermost first.
-    private func rowAndAround(_ row: Int) -> [Int] {
+    private func rowAndAround(_ row: PlanIndex) -> [PlanIndex] {
         var rows = [row]
-        while let last = rows.last, last != 0 { rows.append(Int(plan.nodes[last].parent)) }
+        while let last = rows.last, last != .root { rows.append(plan.nodes[last].parent) }
         return rows
     }
 
     private func dynamicFanOutsText() -> String {
         var text = ""
-        for row in plan.nodes.indices {
+        for row in plan.rows {
             guard let limit = maxItems(of: row) else { continue }
             let items = plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.items?.text ?? ""
             text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
@@ -167,7 +167,7 @@ package struct PlanPrinter {
     /// The groups that hold mutexes, what they take at their start, and for whom.
     private func holdersText() -> String {
         var text = ""
-        for row in plan.nodes.indices {
+        for row in plan.rows {
             let taken = plan.takenMutexes(by: row).map { mutex in
                 let users = mutex.users.prefix(3).map { plan.nodes[$0].id }.joined(separator: ", ")
                 let more = mutex.users.count > 3 ? " and \(mutex.users.count - 3) more" : ""

@@ -33,7 +33,7 @@ final class CommandBuilder {
     private var plan: Plan { _read { yield context.state.plan } }
 
     /// The words or the script of a step, every expression in them evaluated.
-    func words(of row: Int) throws(StepError) -> StepStarted.Command {
+    func words(of row: PlanIndex) throws(StepError) -> StepStarted.Command {
         switch plan.body(of: row) {
         case .script(let script): return .script(script.text(in: plan.workflow.file))
         case .group: preconditionFailure("row \(row) is a group, not a step")
@@ -47,7 +47,7 @@ final class CommandBuilder {
 
     /// What to start for an attempt; `outputFile` is where the step writes its outputs.
     func command(
-        for row: Int, _ words: StepStarted.Command, attempt: Int, outputFile: String?, separatesStreams: Bool
+        for row: PlanIndex, _ words: StepStarted.Command, attempt: Int, outputFile: String?, separatesStreams: Bool
     ) throws(StepError) -> ProcessCommand {
         let arguments =
             switch words {
@@ -78,13 +78,16 @@ final class CommandBuilder {
     }
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
-    func forget(_ group: Int) {
-        shared = shared.filter { $0.key >> 1 != group && !plan.isInside($0.key >> 1, group) }
+    func forget(_ group: PlanIndex) {
+        shared = shared.filter { key, _ in
+            let row = PlanIndex(key >> 1)
+            return row != group && !plan.isInside(row, group)
+        }
     }
 
     /// `env` in expressions: the variables at the top of the workflow.
     func variables() -> Value {
-        let top = try? memberSurroundings(of: 0, policyOfWorkflow)
+        let top = try? memberSurroundings(of: .root, policyOfWorkflow)
         return Self.object(top?.environment ?? environments[policyOfWorkflow])
     }
 
@@ -96,10 +99,10 @@ final class CommandBuilder {
     }
 
     private var policyOfWorkflow: EnvironmentPolicy {
-        plan.workflow.defaults.environmentPolicy ?? plan.environmentPolicy(of: 0)
+        plan.workflow.defaults.environmentPolicy ?? plan.environmentPolicy(of: .root)
     }
 
-    private func standardInput(of row: Int) throws(StepError) -> MemoryFile? {
+    private func standardInput(of row: PlanIndex) throws(StepError) -> MemoryFile? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }
         do {
             return try MemoryFile(try bytes(template, in: row))
@@ -110,7 +113,7 @@ final class CommandBuilder {
         }
     }
 
-    private func stepSurroundings(of row: Int) throws(StepError) -> Surroundings {
+    private func stepSurroundings(of row: PlanIndex) throws(StepError) -> Surroundings {
         var result = try layer(
             row, over: try memberSurroundings(of: plan.parent(of: row), plan.environmentPolicy(of: row)))
         let secrets = plan.settings(of: row)?.secrets ?? []
@@ -121,11 +124,11 @@ final class CommandBuilder {
         return result
     }
 
-    private func memberSurroundings(of row: Int, _ policy: EnvironmentPolicy) throws(StepError) -> Surroundings {
-        let key = row << 1 | (policy == .clean ? 1 : 0)
+    private func memberSurroundings(of row: PlanIndex, _ policy: EnvironmentPolicy) throws(StepError) -> Surroundings {
+        let key = row.offset << 1 | (policy == .clean ? 1 : 0)
         if let known = shared[key] { return known }
         let outer =
-            row == 0
+            row == .root
             ? Surroundings(environment: environments[policy])
             : try memberSurroundings(of: plan.parent(of: row), policy)
         let made = try layer(row, over: outer)
@@ -134,19 +137,19 @@ final class CommandBuilder {
     }
 
     /// One level of the file over what surrounds it: files, then variables of the fan-out, then `env`.
-    private func layer(_ row: Int, over outer: Surroundings) throws(StepError) -> Surroundings {
+    private func layer(_ row: PlanIndex, over outer: Surroundings) throws(StepError) -> Surroundings {
         let settings = plan.settings(of: row)
         let count = plan.nodes[plan.parent(of: row)].variables.count
-        let hasVariables = row != 0 && plan.nodes[row].variables.count > count
+        let hasVariables = row != .root && plan.nodes[row].variables.count > count
         // The whole of a fan-out passes on what is around it; its words belong to the copies.
-        guard plan.nodes[row].role != .fanOut, settings != nil || hasVariables || row == 0 else { return outer }
+        guard plan.nodes[row].role != .fanOut, settings != nil || hasVariables || row == .root else { return outer }
         var result = outer
         if let folder = plan.workingDirectory(of: row) { result.workingDirectory = try text(folder, in: row) }
         var changes: [(name: String, value: String?)] = []
         for file in settings?.dotenv ?? [] {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
         }
-        if row == 0 { changes += options.parameters.environment.map { ($0.name, $0.value) } }
+        if row == .root { changes += options.parameters.environment.map { ($0.name, $0.value) } }
         if hasVariables {
             for variable in plan.nodes[row].variables.dropFirst(count) {
                 changes.append((variable.name, try withoutNUL(variable.value)))
@@ -166,7 +169,7 @@ final class CommandBuilder {
     // MARK: Expressions
 
     /// Refuses a NUL, which neither a word nor a variable can hold.
-    private func text(_ template: Template, in row: Int) throws(StepError) -> String {
+    private func text(_ template: Template, in row: PlanIndex) throws(StepError) -> String {
         if let literal = template.literal { return literal }
         let text: String
         do {
@@ -185,7 +188,7 @@ final class CommandBuilder {
     }
 
     /// A lone `stdout` passes on what was written byte for byte, whether or not it is UTF-8.
-    private func bytes(_ template: Template, in row: Int) throws(StepError) -> [UInt8] {
+    private func bytes(_ template: Template, in row: PlanIndex) throws(StepError) -> [UInt8] {
         if let output = RowScope(context: context, row: row).output(namedBy: template) { return output }
         do {
             return Array(try template.evaluate(in: RowScope(context: context, row: row)).utf8)

@@ -7,14 +7,14 @@ internal import WorkflowPlanning
 @EventLoopActor
 struct RowScope: ExpressionScope {
     let context: RunContext
-    let row: Int
+    let row: PlanIndex
     /// Whether the members of the row itself are in sight.
     var seesMembers = false
 
     func value(of name: String) -> Value? {
         switch name {
         case "params": context.parameters
-        case "env": row == 0 && !seesMembers ? context.inherited : context.environment
+        case "env": row == .root && !seesMembers ? context.inherited : context.environment
         default: context.state.plan.nodes[row].variables.last { $0.name == name }?.typedValue
         }
     }
@@ -50,7 +50,7 @@ struct RowScope: ExpressionScope {
         else { return nil }
         let fields = path.compactMap { if case .field(let field) = $0 { field.text } else { nil } }
         guard fields.count == path.count, fields.last == "stdout" else { return nil }
-        var source: Int?
+        var source: PlanIndex?
         switch (name.text, fields.count) {
         case ("previous", 1): source = context.state.plan.previous(of: row)
         case ("steps", 2):

@@ -10,7 +10,7 @@ extension RunContext {
     private static let resultFields = ["outcome", "exit_code", "items", "outputs", "stdout"]
 
     /// One field of a row's result, for which no other is made; nil where it has no value. Without `field` the whole.
-    func result(of row: Int, _ field: String?) -> Value? {
+    func result(of row: PlanIndex, _ field: String?) -> Value? {
         guard let field else { return .object(fields(of: row)) }
         return self.field(field, of: row)
     }
@@ -31,18 +31,18 @@ extension RunContext {
     }
 
     /// The value of an instance's loop variable, or its axes by name.
-    private func item(of row: Int) -> Value {
+    private func item(of row: PlanIndex) -> Value {
         let node = state.plan.nodes[row]
         let own = node.variables.dropFirst(state.plan.nodes[state.plan.parent(of: row)].variables.count)
         if let only = own.first, own.count == 1 { return only.typedValue }
         return .object(own.map { Value.Field(name: $0.name, value: $0.typedValue) })
     }
 
-    private func fields(of row: Int) -> [Value.Field] {
+    private func fields(of row: PlanIndex) -> [Value.Field] {
         Self.resultFields.compactMap { name in field(name, of: row).map { Value.Field(name: name, value: $0) } }
     }
 
-    private func field(_ name: String, of row: Int) -> Value? {
+    private func field(_ name: String, of row: PlanIndex) -> Value? {
         let role = state.plan.nodes[row].role
         switch name {
         case "outcome": return state.outcome(of: row).map { .string(StepOutcome($0).rawValue) } ?? .null
@@ -61,7 +61,7 @@ extension RunContext {
         }
     }
 
-    private func list(_ name: String, of row: Int, _ make: ([Int]) -> Value) -> Value {
+    private func list(_ name: String, of row: PlanIndex, _ make: ([PlanIndex]) -> Value) -> Value {
         let key = ListKey(row: row, field: name)
         if let known = lists[key] { return known }
         let made = make(state.plan.members(of: row))
@@ -70,7 +70,7 @@ extension RunContext {
     }
 
     /// Each declared output of a fan-out as the list of its instances' values.
-    private func outputs(of row: Int, in instances: [Int]) -> [Value.Field] {
+    private func outputs(of row: PlanIndex, in instances: [PlanIndex]) -> [Value.Field] {
         (state.plan.settings(of: row)?.outputs ?? []).map { output in
             let values = instances.map { state.result(of: $0).outputs.first { $0.name == output.name } }
             return Value.Field(name: output.name, value: .list(values.map { $0?.value ?? .null }))
@@ -78,7 +78,7 @@ extension RunContext {
     }
 
     /// One of a fan-out's `items`: what its instance is for, what became of it, and of its members by their ids.
-    private func instance(_ row: Int) -> Value {
+    private func instance(_ row: PlanIndex) -> Value {
         var fields = [Value.Field(name: "item", value: item(of: row))] + fields(of: row)
         guard state.plan.nodes[row].role == .group else { return .object(fields) }
         let members = state.plan.members(of: row)
@@ -94,7 +94,7 @@ extension RunContext {
     }
 
     /// That of a plain success is not kept.
-    private func exitCode(of row: Int) -> Value {
+    private func exitCode(of row: PlanIndex) -> Value {
         let status = state.result(of: row).status
         if let status { return status.exitCode.map { .int(Int($0)) } ?? .null }
         return state.outcome(of: row) == .success ? .int(0) : .null

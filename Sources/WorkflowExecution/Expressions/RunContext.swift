@@ -9,13 +9,13 @@ internal import WorkflowPlanning
 final class RunContext {
     /// What an id means where it stands.
     enum Meaning {
-        case row(Int)
+        case row(PlanIndex)
         /// It is in the file, but the caller has not chosen to run it.
         case leftOut(NodeIndex)
     }
 
     struct ListKey: Hashable {
-        let row: Int
+        let row: PlanIndex
         let field: String
     }
 
@@ -30,7 +30,7 @@ final class RunContext {
     private(set) lazy var inherited = readInherited()
 
     /// Per group that somebody has looked into: its members by their ids.
-    private var members: [Int: [String: Meaning]] = [:]
+    private var members: [PlanIndex: [String: Meaning]] = [:]
     /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
     var lists: [ListKey: Value] = [:]
 
@@ -49,7 +49,7 @@ final class RunContext {
         switch field {
         case "id": return .string(options.run)
         case "name": return .string(state.plan.workflow.name ?? "")
-        case "outcome": return .string(StepOutcome(state.bodyOutcome(of: 0)).rawValue)
+        case "outcome": return .string(StepOutcome(state.bodyOutcome(of: .root)).rawValue)
         case .some: return nil
         case nil:
             return .object(
@@ -58,16 +58,16 @@ final class RunContext {
     }
 
     /// Finds what an id means: a member of the same copy of the group, or of a group around it.
-    func find(_ id: String, seenFrom row: Int, seesMembers: Bool) -> Meaning? {
+    func find(_ id: String, seenFrom row: PlanIndex, seesMembers: Bool) -> Meaning? {
         var group = seesMembers ? row : state.plan.parent(of: row)
         while true {
             if state.plan.nodes[group].role != .fanOut, let found = members(of: group)[id] { return found }
-            if group == 0 { return nil }
+            if group == .root { return nil }
             group = state.plan.parent(of: group)
         }
     }
 
-    private func members(of group: Int) -> [String: Meaning] {
+    private func members(of group: PlanIndex) -> [String: Meaning] {
         if let known = members[group] { return known }
         let plan = state.plan
         var made: [String: Meaning] = [:]

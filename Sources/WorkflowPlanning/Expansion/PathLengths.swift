@@ -7,17 +7,17 @@ struct PathLengths {
     /// Per row: the longest path from its start to the end of the run, itself included.
     private(set) var remaining: [Int]
 
-    init(_ nodes: [PlanNode], _ edges: [PlanEdge], length: (Int) -> Int) {
+    init(_ nodes: [PlanNode], _ edges: [PlanEdge], length: (PlanIndex) -> Int) {
         let order = PlanOrder(nodes, edges)
         var beforeStart = [Int](repeating: 0, count: nodes.count)
         var beforeEnd = beforeStart
         for moment in order.moments {
             let row = moment.row
-            let parent = Int(nodes[row].parent)
+            let parent = nodes[row].parent
             if !moment.isEnd {
                 // What came before a hook is over when the group's other members are, and those have counted already.
                 var longest = nodes[row].hook == nil ? beforeStart[parent] : beforeEnd[parent]
-                for edge in nodes[row].edgeRange { longest = max(longest, beforeEnd[Int(edges[edge].target)]) }
+                for edge in nodes[row].edgeRange { longest = max(longest, beforeEnd[edges[edge].target]) }
                 beforeStart[row] = longest
                 beforeEnd[row] = nodes[row].role == .step ? longest + length(row) : longest
             }
@@ -27,10 +27,10 @@ struct PathLengths {
         var remaining = [Int](repeating: 0, count: nodes.count)
         var afterEnd = remaining
         // Per group with a hook: the path from the start of the first one.
-        var hooks: [Int: Int] = [:]
+        var hooks: [PlanIndex: Int] = [:]
         for moment in order.moments.reversed() {
             let row = moment.row
-            let parent = Int(nodes[row].parent)
+            let parent = nodes[row].parent
             if moment.isEnd || nodes[row].role == .step {
                 afterEnd[row] = max(afterEnd[row], afterEnd[parent])
                 if !hooks.isEmpty, let hook = hooks[parent] { afterEnd[row] = max(afterEnd[row], hook) }
@@ -41,7 +41,7 @@ struct PathLengths {
             remaining[parent] = max(remaining[parent], remaining[row])
             if nodes[row].hook != nil { hooks[parent] = remaining[row] }
             for edge in nodes[row].edgeRange {
-                let target = Int(edges[edge].target)
+                let target = edges[edge].target
                 afterEnd[target] = max(afterEnd[target], remaining[row])
             }
         }
@@ -57,10 +57,10 @@ struct PlanOrder {
     struct Moment {
         private let value: UInt32
 
-        static func start(_ row: Int) -> Moment { Moment(value: UInt32(row) * 2) }
-        static func end(_ row: Int) -> Moment { Moment(value: UInt32(row) * 2 + 1) }
+        static func start(_ row: PlanIndex) -> Moment { Moment(value: row.value * 2) }
+        static func end(_ row: PlanIndex) -> Moment { Moment(value: row.value * 2 + 1) }
 
-        var row: Int { Int(value / 2) }
+        var row: PlanIndex { PlanIndex(Int(value / 2)) }
         var isEnd: Bool { value % 2 == 1 }
         var index: Int { Int(value) }
     }
@@ -71,6 +71,7 @@ struct PlanOrder {
     init(_ nodes: [PlanNode], _ edges: [PlanEdge]) {
         moments.reserveCapacity(nodes.count)
         var isReached = [Bool](repeating: false, count: nodes.count * 2)
+        // `next` counts rows, or the edges of a start.
         var path: [(moment: Moment, next: Int)] = []
 
         func enter(_ moment: Moment) {
@@ -79,33 +80,28 @@ struct PlanOrder {
             // At an end, `next` is its own row and then member after member; at a start, an edge and then the parent. A
             // hook has no edges: it starts after each member before it.
             let node = nodes[moment.row]
-            path.append(
-                (moment, moment.isEnd ? moment.row : node.hook == nil ? Int(node.edgeStart) : Int(node.parent) + 1))
+            let first = moment.isEnd ? moment.row : node.parent.next
+            path.append((moment, moment.isEnd || node.hook != nil ? first.offset : Int(node.edgeStart)))
         }
-        func endMoment(of row: Int) -> Moment { nodes[row].role == .step ? .start(row) : .end(row) }
+        func endMoment(of row: PlanIndex) -> Moment { nodes[row].role == .step ? .start(row) : .end(row) }
 
-        enter(.end(0))
+        enter(.end(.root))
         while let (moment, next) = path.last {
             let row = moment.row
             let isDone: Bool
-            if moment.isEnd {
-                isDone = next >= Int(nodes[row].subtreeEnd)
+            if moment.isEnd || nodes[row].hook != nil {
+                let member = PlanIndex(next)
+                isDone = moment.isEnd ? member >= nodes[row].subtreeEnd : member > row
                 if !isDone {
-                    path[path.count - 1].next = next == row ? row + 1 : Int(nodes[next].subtreeEnd)
-                    enter(next == row ? .start(row) : endMoment(of: next))
-                }
-            } else if nodes[row].hook != nil {
-                isDone = next > row
-                if !isDone {
-                    path[path.count - 1].next = next == row ? row + 1 : Int(nodes[next].subtreeEnd)
-                    enter(next == row ? .start(Int(nodes[row].parent)) : endMoment(of: next))
+                    path[path.count - 1].next = (member == row ? row.next : nodes[member].subtreeEnd).offset
+                    enter(member != row ? endMoment(of: member) : .start(moment.isEnd ? row : nodes[row].parent))
                 }
             } else {
                 let edgeEnd = Int(nodes[row].edgeEnd)
                 isDone = next > edgeEnd
                 if !isDone {
                     path[path.count - 1].next = next + 1
-                    enter(next < edgeEnd ? endMoment(of: Int(edges[next].target)) : .start(Int(nodes[row].parent)))
+                    enter(next < edgeEnd ? endMoment(of: edges[next].target) : .start(nodes[row].parent))
                 }
             }
             if isDone {
@@ -119,10 +115,10 @@ struct PlanOrder {
 extension Plan {
     /// The rows of a longest chain of steps, each waiting for the one before, when every step takes equally long; of
     /// several, the one whose steps come first in the file, from the last step backwards. Empty for a plan without steps.
-    package func criticalPath() -> [Int] {
+    package func criticalPath() -> [PlanIndex] {
         let lengths = PathLengths(nodes, edges) { _ in 1 }
-        var left = lengths.beforeEnd[0]
-        guard var step = step(in: 0, endingAt: left, lengths) else { return [] }
+        var left = lengths.beforeEnd[.root]
+        guard var step = step(in: .root, endingAt: left, lengths) else { return [] }
         var path = [step]
         while left > 1 {
             left -= 1
@@ -134,34 +130,34 @@ extension Plan {
     }
 
     /// The sum of lengths along the longest chain of steps. O(rows + edges).
-    package func longestPath(length: (Int) -> Int) -> Int {
-        PathLengths(nodes, edges, length: length).beforeEnd[0]
+    package func longestPath(length: (PlanIndex) -> Int) -> Int {
+        PathLengths(nodes, edges, length: length).beforeEnd[.root]
     }
 
     /// The first step in a subtree up to whose end the longest path is exactly so long.
-    private func step(in row: Int, endingAt length: Int, _ lengths: PathLengths) -> Int? {
-        (row..<Int(nodes[row].subtreeEnd)).first { nodes[$0].role == .step && lengths.beforeEnd[$0] == length }
+    private func step(in row: PlanIndex, endingAt length: Int, _ lengths: PathLengths) -> PlanIndex? {
+        (row..<nodes[row].subtreeEnd).first { nodes[$0].role == .step && lengths.beforeEnd[$0] == length }
     }
 
     /// A step that ends at the length given, and that the start of the row waits for: by an edge of its own or of a group
     /// around it, directly or through groups without steps.
-    private func lastStep(before row: Int, endingAt length: Int, _ lengths: PathLengths) -> Int? {
-        var seen: Set<Int> = [row]
+    private func lastStep(before row: PlanIndex, endingAt length: Int, _ lengths: PathLengths) -> PlanIndex? {
+        var seen: Set<PlanIndex> = [row]
         var worklist = [row]
         while let waiting = worklist.popLast() {
             for target in prerequisites(of: waiting) where lengths.beforeEnd[target] == length {
                 if let step = step(in: target, endingAt: length, lengths) { return step }
                 if seen.insert(target).inserted { worklist.append(target) }
             }
-            let parent = Int(nodes[waiting].parent)
+            let parent = nodes[waiting].parent
             if lengths.beforeStart[parent] == length, seen.insert(parent).inserted { worklist.append(parent) }
         }
         return nil
     }
 
     /// What a row waits for itself: its needs, or as a hook everything before it in its group.
-    private func prerequisites(of row: Int) -> [Int] {
-        guard nodes[row].hook != nil else { return edges(of: row).map { Int($0.target) } }
-        return members(of: Int(nodes[row].parent)).filter { $0 < row }
+    private func prerequisites(of row: PlanIndex) -> [PlanIndex] {
+        guard nodes[row].hook != nil else { return edges(of: row).map { $0.target } }
+        return members(of: nodes[row].parent).filter { $0 < row }
     }
 }

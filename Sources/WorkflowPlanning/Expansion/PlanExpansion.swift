@@ -23,7 +23,7 @@ struct PlanExpansion {
 
         var content: Content
         let definition: Int
-        let row: Int
+        let row: PlanIndex
         let variables: [Variable]
     }
 
@@ -44,12 +44,12 @@ struct PlanExpansion {
     mutating func expandWorkflow() {
         nodes.reserveCapacity(layout.total)
         edges.reserveCapacity(needs.entries.count)
-        appendCopy(of: 0, id: "", parent: 0, variables: [], edgeStart: 0)
+        appendCopy(of: 0, id: "", parent: .root, variables: [], edgeStart: 0)
         expandFrames()
     }
 
     /// The instances of a fan-out among the rows, one after another.
-    mutating func expand(_ fanOut: Int, into instances: [FanOut.Instance]) {
+    mutating func expand(_ fanOut: PlanIndex, into instances: [FanOut.Instance]) {
         let node = nodes[fanOut]
         frames.append(
             Frame(
@@ -93,7 +93,7 @@ struct PlanExpansion {
         let edgeStart = edges.count
         appendEdges(of: definition, after: before, in: frame)
         let name = definitions[definition].id
-        let id = frame.row == 0 ? name : "\(nodes[frame.row].id).\(name)"
+        let id = frame.row == .root ? name : "\(nodes[frame.row].id).\(name)"
         guard let fanOut = definitions[definition].settings?.fanOut else {
             return appendCopy(
                 of: definition, id: id, parent: frame.row, variables: frame.variables, edgeStart: edgeStart)
@@ -101,7 +101,7 @@ struct PlanExpansion {
         let instances = fanOut.isDynamic && layout.isOutline ? [Self.anyInstance] : fanOut.instances
         frames.append(
             Frame(
-                content: .instances(instances, next: 0), definition: definition, row: nodes.count,
+                content: .instances(instances, next: 0), definition: definition, row: PlanIndex(nodes.count),
                 variables: frame.variables))
         append(
             definition, .fanOut, id: id, parent: frame.row, size: layout.wholeSize(of: definition),
@@ -112,7 +112,7 @@ struct PlanExpansion {
     private static let anyInstance = FanOut.Instance(key: "*", variables: [])
 
     private mutating func appendCopy(
-        of definition: Int, id: String, parent: Int, variables: [Variable], edgeStart: Int
+        of definition: Int, id: String, parent: PlanIndex, variables: [Variable], edgeStart: Int
     ) {
         var role = PlanNode.Role.step
         if case .group = definitions[definition].body {
@@ -121,7 +121,7 @@ struct PlanExpansion {
                 Frame(
                     content: .members(
                         next: definition + 1, end: Int(definitions[definition].subtreeEnd), before: definition),
-                    definition: definition, row: nodes.count, variables: variables))
+                    definition: definition, row: PlanIndex(nodes.count), variables: variables))
         }
         append(
             definition, role, id: id, parent: parent, size: layout.copySize[definition],
@@ -129,13 +129,13 @@ struct PlanExpansion {
     }
 
     private mutating func append(
-        _ definition: Int, _ role: PlanNode.Role, id: String, parent: Int, size: Int, variables: [Variable],
+        _ definition: Int, _ role: PlanNode.Role, id: String, parent: PlanIndex, size: Int, variables: [Variable],
         edgeStart: Int
     ) {
         nodes.append(
             PlanNode(
                 id: id, definition: NodeIndex(definition), role: role, hook: definitions[definition].hook,
-                parent: UInt32(parent), subtreeEnd: UInt32(nodes.count + size), edgeStart: UInt32(edgeStart),
+                parent: parent, subtreeEnd: PlanIndex(nodes.count + size), edgeStart: UInt32(edgeStart),
                 edgeEnd: UInt32(edges.count), level: 0, remainingPath: 0, variables: variables))
     }
 
@@ -160,24 +160,24 @@ struct PlanExpansion {
     }
 
     /// What the members of a fan-out's instances need that is not inside them: rows, in order, each once.
-    func needs(insideFanOut row: Int) -> [Int] {
+    func needs(insideFanOut row: PlanIndex) -> [PlanIndex] {
         let fanOut = nodes[row].definition.row
         let inside = fanOut..<Int(definitions[fanOut].subtreeEnd)
-        var found: Set<Int> = []
+        var found: Set<PlanIndex> = []
         for definition in inside.dropFirst() where definitions[definition].hook == nil {
             for entry in needs.entries[needs.range(of: definition)] where !inside.contains(Int(entry.target)) {
-                found.insert(Int(self.row(of: Int(entry.target), from: Int(nodes[row].parent))))
+                found.insert(self.row(of: Int(entry.target), from: nodes[row].parent))
             }
         }
         return found.sorted()
     }
 
     /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
-    private func row(of definition: Int, from copy: Int) -> UInt32 {
+    private func row(of definition: Int, from copy: PlanIndex) -> PlanIndex {
         let scope = definitions[definition].parent
         var copy = copy
-        while nodes[copy].definition != scope || nodes[copy].role == .fanOut { copy = Int(nodes[copy].parent) }
-        return UInt32(numbers.row(layout.distance[definition], behind: copy))
+        while nodes[copy].definition != scope || nodes[copy].role == .fanOut { copy = nodes[copy].parent }
+        return numbers.row(layout.distance[definition], behind: copy)
     }
 }
 
