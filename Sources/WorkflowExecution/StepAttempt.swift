@@ -61,7 +61,8 @@ final class StepAttempt {
         self.row = row
         self.number = number
         self.runner = runner
-        step = runner.plan.nodes[row].id
+        let plan = runner.plan
+        step = plan.nodes[row].id
         round = runner.state.round(of: row)
         began = runner.clock.now
         streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))

@@ -36,6 +36,8 @@ package final class WorkflowRunner {
     private let standardOutputReads: Set<NodeIndex>
 
     private var scheduler: OperationScheduler
+    /// Whether the scheduler has said that the run itself is over.
+    var hasFinished = false
     /// What has happened and is still to be handled, oldest first.
     private var events: [OperationScheduler.Event] = []
     private var isHandlingEvents = false
@@ -145,7 +147,7 @@ package final class WorkflowRunner {
         events.removeAll(keepingCapacity: true)
         isHandlingEvents = false
         isEndedEarly = false
-        if scheduler.isFinished, let whenDone = whenDone.take() { end(whenDone) }
+        if hasFinished, let whenDone = whenDone.take() { end(whenDone) }
     }
 
     private func end(_ whenDone: (RunResult) -> Void) {

@@ -152,8 +152,8 @@ extension Plan {
     func keeping(_ isKept: [Bool]) -> Plan {
         let outline = self.outline
         let rows = outline.rows(keeping: isKept)
-        var chosen = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
-        chosen.standardOutputReads = standardOutputReads
+        let origin = PlanOrigin(workflow, standardOutputReads: standardOutputReads)
+        let chosen = Plan(origin, measuring: rows.nodes, edges: rows.edges)
         guard let blueprint else { return chosen }
         let isFixed = outline.isFixed()
         let numbers = RowNumbers(keeping: zip(isKept, isFixed).lazy.filter(\.1).map(\.0))
@@ -163,9 +163,8 @@ extension Plan {
 
     private func fixed(_ blueprint: InstanceBlueprint) -> Plan {
         let rows = rows(keeping: isFixed())
-        var plan = Plan(workflow: workflow, nodes: rows.nodes, edges: rows.edges, blueprint: blueprint)
-        plan.standardOutputReads = standardOutputReads
-        return plan
+        let origin = PlanOrigin(workflow, standardOutputReads: standardOutputReads, blueprint: blueprint)
+        return Plan(origin, nodes: rows.nodes, edges: rows.edges)
     }
 
     /// Per row of an outline: whether the file says that it exists.

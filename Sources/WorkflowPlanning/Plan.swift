@@ -8,33 +8,36 @@ package import WorkflowModel
 /// A fan-out whose items only the run knows has no instances until `expand(_:into:)` adds them behind all other rows:
 /// `members(of:)` and `rows(inside:)` know of them, `subtreeEnd` does not.
 package struct Plan: Sendable {
-    package let workflow: Workflow
+    let origin: PlanOrigin
     package internal(set) var nodes: [PlanNode]
     /// The edges of all nodes one after another; `PlanNode.edges` is a range of it.
     package internal(set) var edges: [PlanEdge]
-    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an output.
-    package internal(set) var standardOutputReads: Set<NodeIndex> = []
-    /// nil where the file says all instances.
-    let blueprint: InstanceBlueprint?
     /// The rows that a run has added, by their fan-out's.
     var expansions: [PlanIndex: Range<PlanIndex>] = [:]
 
-    init(workflow: Workflow, nodes: [PlanNode], edges: [PlanEdge], blueprint: InstanceBlueprint? = nil) {
-        self.workflow = workflow
+    init(_ origin: PlanOrigin, nodes: [PlanNode], edges: [PlanEdge]) {
+        self.origin = origin
         self.nodes = nodes
         self.edges = edges
-        self.blueprint = blueprint
     }
 
     /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
-    init(workflow: Workflow, measuring nodes: consuming [PlanNode], edges: [PlanEdge]) {
+    init(_ origin: PlanOrigin, measuring nodes: consuming [PlanNode], edges: [PlanEdge]) {
         let lengths = PathLengths(copy nodes, edges) { _ in 1 }
         for row in nodes.rows {
             nodes[row].level = UInt32(lengths.beforeStart[row])
             nodes[row].remainingPath = UInt32(lengths.remaining[row])
         }
-        self.init(workflow: workflow, nodes: nodes, edges: edges)
+        self.init(origin, nodes: nodes, edges: edges)
     }
+
+    package var workflow: Workflow { _read { yield origin.workflow } }
+
+    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an output.
+    package var standardOutputReads: Set<NodeIndex> { origin.standardOutputReads }
+
+    /// nil where the file says all instances.
+    var blueprint: InstanceBlueprint? { origin.blueprint }
 
     /// All rows, the workflow itself first.
     package var rows: Range<PlanIndex> { nodes.rows }
@@ -58,6 +61,20 @@ package struct Plan: Sendable {
             member = nodes[member].subtreeEnd
         }
         return members
+    }
+}
+
+/// What all rows of a plan come from. Apart, because a run copies its plan several times per step, and a copy of a
+/// workflow is ten references.
+final class PlanOrigin: Sendable {
+    let workflow: Workflow
+    let standardOutputReads: Set<NodeIndex>
+    let blueprint: InstanceBlueprint?
+
+    init(_ workflow: Workflow, standardOutputReads: Set<NodeIndex>, blueprint: InstanceBlueprint? = nil) {
+        self.workflow = workflow
+        self.standardOutputReads = standardOutputReads
+        self.blueprint = blueprint
     }
 }
 

@@ -17,10 +17,9 @@ package enum Planner {
         var expansion = PlanExpansion(proof.layout, proof.needs)
         expansion.expandWorkflow()
         let rows = expansion.takeRows()
-        let outline = Plan(workflow: workflow, measuring: rows.nodes, edges: rows.edges)
-        var plan = outline.withoutDynamicInstances(needs: proof.needs)
-        plan.standardOutputReads = proof.standardOutputReads
-        return (plan, proof.diagnostics)
+        let origin = PlanOrigin(workflow, standardOutputReads: proof.standardOutputReads)
+        let outline = Plan(origin, measuring: rows.nodes, edges: rows.edges)
+        return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
     }
 
     /// What is known of a workflow before its rows are made.

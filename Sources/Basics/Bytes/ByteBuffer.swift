@@ -120,6 +120,17 @@ package struct ByteBuffer: ~Copyable {
         count += digits
     }
 
+    /// Two decimal digits of a number from 0 to 99, as clocks and calendars have them.
+    @inline(__always)
+    package mutating func append(pair number: Int64) {
+        reserve(2)
+        let (tens, ones) = number.quotientAndRemainder(dividingBy: 10)
+        base.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: tens), toByteOffset: count, as: UInt8.self)
+        base.storeBytes(
+            of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: ones), toByteOffset: count + 1, as: UInt8.self)
+        count += 2
+    }
+
     package mutating func append(_ number: Int) {
         if number < 0 { append(UInt8(ascii: "-")) }
         append(decimal: number.magnitude)

@@ -209,10 +209,12 @@ package struct JSONWriter: ~Copyable {
     }
 
     private mutating func append(_ seconds: Duration) {
-        let (whole, attoseconds) = seconds.components
-        if whole < 0 || attoseconds < 0 { buffer.append(UInt8(ascii: "-")) }
-        buffer.append(decimal: UInt(whole.magnitude))
-        var fraction = UInt(attoseconds.magnitude / 1_000_000_000_000)
+        // One division of a long number; `components` makes three.
+        let microseconds = UInt64(clamping: seconds.attoseconds.magnitude / 1_000_000_000_000)
+        if seconds < .zero { buffer.append(UInt8(ascii: "-")) }
+        let whole = microseconds / 1_000_000
+        buffer.append(decimal: UInt(whole))
+        var fraction = UInt(microseconds - whole * 1_000_000)
         guard fraction > 0 else { return }
         var digits = 6
         while fraction % 10 == 0 {
