@@ -88,18 +88,27 @@ final class StepAttempt {
 
     // MARK: Start
 
-    /// Makes the command and starts it on the spot. Where that cannot be, the attempt ends, perhaps during this call.
+    /// Makes the command and starts it: on the spot, or once the files are hashed that its expressions name. If that
+    /// fails, the attempt ends, perhaps during this call.
     func start() {
-        do {
-            let words = try runner.builder.words(of: row)
-            if declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
-            let command = try runner.builder.command(
-                for: row, words, attempt: number, outputFile: outputFile, separatesStreams: separatesStreams)
-            launch = Launch(command: command, words: words)
-        } catch {
-            return fail(error)
+        let made = runner.context.hashes.evaluate(for: row) { () -> Result<Launch, StepError> in
+            Result { () throws(StepError) in try makeLaunch() }
         }
-        tryLaunch()
+        switch made {
+        case .success(let launch)?:
+            self.launch = launch
+            tryLaunch()
+        case .failure(let error)?: fail(error)
+        case nil: runner.context.hashes.hash(for: row) { self.start() }
+        }
+    }
+
+    private func makeLaunch() throws(StepError) -> Launch {
+        let words = try runner.builder.words(of: row)
+        if outputFile == nil, declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
+        let command = try runner.builder.command(
+            for: row, words, attempt: number, outputFile: outputFile, separatesStreams: separatesStreams)
+        return Launch(command: command, words: words)
     }
 
     /// Tries a start that the machine refused once more, at once: it may have been held back for a pause.
@@ -154,19 +163,18 @@ final class StepAttempt {
 
     // MARK: Stop
 
-    /// Ends the attempt, with the step's own signal and grace; where there is no process yet, at once.
+    /// Ends the attempt, with the step's own signal and grace; if there is no process yet, at once.
     func stop() {
-        guard launch != nil else {
+        if let process {
             let plan = runner.plan
-            process?.terminate(with: plan.killSignal(of: row).number, grace: plan.grace(of: row))
-            return
+            return process.terminate(with: plan.killSignal(of: row).number, grace: plan.grace(of: row))
         }
         if let timer = launch?.timer { runner.clock.cancel(timer) }
-        end(isSuccess: false)
+        if !isOver { end(isSuccess: false) }
     }
 
     /// Ends the attempt without grace.
-    func kill() { if launch == nil { process?.killAll() } else { stop() } }
+    func kill() { if let process { process.killAll() } else { stop() } }
 
     func freeze() { process?.freeze() }
 
@@ -186,6 +194,7 @@ final class StepAttempt {
         launch = nil
         process = nil
         isOver = true
+        runner.context.hashes.forget(row)
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
         runner.attemptHasEnded(self, isSuccess: isSuccess)
     }

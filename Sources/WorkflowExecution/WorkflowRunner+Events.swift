@@ -23,12 +23,10 @@ extension WorkflowRunner {
         case .retrying(let id, let ended, let delay):
             record(state.isRetried(id.planIndex, ended: ended, delay: delay), about: id.planIndex)
         case .finished(let id, let outcome, let cause): hasFinished(id.planIndex, outcome, cause)
-        case .decide(let id): send(.decided(id, decide(id.planIndex)))
-        case .expand(let id):
-            send(expand(id.planIndex).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
-        case .conclude(let id, let outcome):
-            let (outcome, mayRetry) = conclude(id.planIndex, outcome)
-            send(.ended(id, outcome, mayRetry: mayRetry))
+        case .decide(let id): decide(id.planIndex)
+        case .expand(let id): expand(id.planIndex)
+        case .conclude(let id, let outcome): conclude(id.planIndex, outcome)
+        case .withdraw(let id): withdraw(id.planIndex)
         case .suspended: recordPause()
         case .resumed: noteResumption()
         case .acquired(let lock, let id):
@@ -99,6 +97,7 @@ extension WorkflowRunner {
     }
 
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
+        context.hashes.forget(row)
         guard plan.isStep(row) else {
             if row == .root { hasFinished = true }
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)

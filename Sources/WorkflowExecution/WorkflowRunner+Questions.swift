@@ -4,65 +4,106 @@ internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What the scheduler asks while the run goes on: conditions, instances, outputs of groups.
+// What the scheduler asks while the run goes on: conditions, instances, outputs of groups. An answer comes at once, or
+// once the files are hashed that an expression names.
 extension WorkflowRunner {
     /// `platforms` and `if`, once all needs have ended.
-    func decide(_ row: PlanIndex) -> OperationScheduler.Decision {
-        if let settings = plan.settings(of: row), !settings.platforms.allow() { return .skip }
-        guard let condition = plan.settings(of: row)?.condition else { return .run }
-        do {
-            let value = try condition.evaluate(in: RowScope(context: context, row: row))
-            guard case .bool(let isTrue) = value else {
-                state.noteFailure(of: row, .condition, "`if` is \(value.text), expected true or false")
-                return .fail
-            }
-            return isTrue ? .run : .skip
-        } catch {
-            state.noteFailure(of: row, .condition, "`if` cannot be decided: \(error.message)")
-            return .fail
+    func decide(_ row: PlanIndex) {
+        let id = OperationID(row)
+        guard plan.platforms(of: row).allow() else { return send(.decided(id, .skip)) }
+        guard let condition = plan.condition(of: row) else { return send(.decided(id, .run)) }
+        let scope = RowScope(context: context, row: row)
+        let evaluated = context.hashes.evaluate(for: row) { () -> Result<Value, EvaluationError> in
+            Result { () throws(EvaluationError) in try condition.evaluate(in: scope) }
         }
+        guard let evaluated else { return context.hashes.hash(for: row) { self.decide(row) } }
+        send(.decided(id, decision(of: row, by: evaluated)))
+    }
+
+    private func decision(
+        of row: PlanIndex, by condition: Result<Value, EvaluationError>
+    ) -> OperationScheduler.Decision {
+        switch condition {
+        case .success(.bool(let isTrue)): return isTrue ? .run : .skip
+        case .success(let value):
+            state.noteFailure(of: row, .condition, "`if` is \(value.text), expected true or false")
+        case .failure(let error):
+            state.noteFailure(of: row, .condition, "`if` cannot be decided: \(error.message)")
+        }
+        return .fail
     }
 
     /// The instances of a fan-out over a list that is known only now.
-    func expand(_ row: PlanIndex) -> OperationGraph? {
-        guard let fanOut = plan.settings(of: row)?.fanOut, let items = fanOut.items else { return nil }
-        do {
-            let value = try items.evaluate(in: RowScope(context: context, row: row))
-            let rows = try state.expand(row, over: value) { options.secrets.masked($0) != $0 }
-            for added in rows where plan.isStep(added) {
-                recorder.record(
-                    .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
+    func expand(_ row: PlanIndex) {
+        let id = OperationID(row)
+        guard let items = plan.fanOut(of: row)?.items else { return send(.ended(id, .failure, mayRetry: false)) }
+        let scope = RowScope(context: context, row: row)
+        let evaluated = context.hashes.evaluate(for: row) { () -> Result<Value, EvaluationError> in
+            Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
+        }
+        guard let evaluated else { return context.hashes.hash(for: row) { self.expand(row) } }
+        send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
+    }
+
+    /// nil if there is none, with the reason noted.
+    private func expansion(of row: PlanIndex, by items: Result<Value, EvaluationError>) -> OperationGraph? {
+        switch items {
+        case .success(let value):
+            do {
+                let rows = try state.expand(row, over: value) { options.secrets.masked($0) != $0 }
+                for added in rows where plan.isStep(added) {
+                    recorder.record(
+                        .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
+                }
+                return OperationGraph(rows, of: plan, locks: locks)
+            } catch {
+                state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
             }
-            return OperationGraph(rows, of: plan, locks: locks)
-        } catch let error as FanOut.ItemProblem {
-            state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
-        } catch {
-            let reason = (error as? EvaluationError)?.message ?? "\(error)"
-            state.noteFailure(of: row, .expression, "`for-each` cannot be evaluated: \(reason)")
+        case .failure(let error):
+            state.noteFailure(of: row, .expression, "`for-each` cannot be evaluated: \(error.message)")
         }
         return nil
     }
 
     /// What a group hands on, once everything in it has ended, and whether its failure is worth another round.
-    func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) -> (outcome: OperationOutcome, mayRetry: Bool) {
-        let settings = plan.settings(of: row)
-        let reasons = settings?.retry?.reasons ?? []
-        guard outcome == .success else { return (outcome, isWorthAnother(row, outcome, reasons)) }
+    func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) {
+        let id = OperationID(row)
+        let reasons = plan.retry(of: row)?.reasons ?? []
+        guard outcome == .success else {
+            return send(.ended(id, outcome, mayRetry: isWorthAnother(row, outcome, reasons)))
+        }
+        guard let outputs = context.hashes.evaluate(for: row, { outputs(of: row) }) else {
+            return context.hashes.hash(for: row) { self.conclude(row, outcome) }
+        }
+        switch outputs {
+        case .success(let fields):
+            if !fields.isEmpty { state.noteResult(of: row, RunState.Result(outputs: fields)) }
+            send(.ended(id, .success, mayRetry: false))
+        case .failure(let error):
+            state.noteFailure(of: row, .output, error.message)
+            send(.ended(id, .failure, mayRetry: reasons.isEmpty))
+        }
+    }
+
+    private func outputs(of row: PlanIndex) -> Result<[Value.Field], OutputError> {
+        let scope = RowScope(context: context, row: row, seesMembers: true)
         var outputs: [Value.Field] = []
-        for declaration in settings?.outputs ?? [] {
+        for declaration in plan.settings(of: row)?.outputs ?? [] {
             guard case .expression(let template) = declaration.source else { continue }
             do {
-                let value = try template.value(in: RowScope(context: context, row: row, seesMembers: true))
-                outputs.append(Value.Field(name: declaration.name, value: value))
+                outputs.append(Value.Field(name: declaration.name, value: try template.value(in: scope)))
             } catch {
                 // What is missing was not to run. Nobody has the group among its needs then.
                 if state.isIncomplete(row) { continue }
-                state.noteFailure(of: row, .output, "output `\(declaration.name)`: \(error.message)")
-                return (.failure, reasons.isEmpty)
+                return .failure(OutputError("output `\(declaration.name)`: \(error.message)"))
             }
         }
-        if !outputs.isEmpty { state.noteResult(of: row, RunState.Result(outputs: outputs)) }
-        return (.success, false)
+        return .success(outputs)
+    }
+
+    /// A group is being stopped before it could be answered.
+    func withdraw(_ row: PlanIndex) {
+        if context.hashes.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
     /// Of a group: the way its first failed step ended decides.

@@ -54,12 +54,13 @@ package final class WorkflowRunner {
     /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
     package init(
         _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
-        clock: any RunClock = MachineClock(), mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
+        clock: any RunClock = MachineClock(), hasher: any FileHasher = HashThread(),
+        mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
     ) {
         self.options = options
         self.spawner = spawner
         self.clock = clock
-        context = RunContext(plan, options: options)
+        context = RunContext(plan, options: options, hasher: hasher)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
         builder = CommandBuilder(context)
         control = ControlState(jobs: options.jobs)

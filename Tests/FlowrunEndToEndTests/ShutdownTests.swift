@@ -81,4 +81,35 @@ struct ShutdownTests {
         #expect(log.runFinished?.outcome == "failure")
         LogInvariants.check(log)
     }
+
+    @Test func `hashing a file without an end holds up neither other steps nor a signal`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              condition: { if: hashFiles('endless') != '', run: "true" }
+              list: { for-each: "${{ fromJSON(hashFiles('endless')) }}", run: "true" }
+              argument: { run: [echo, "${{ hashFiles('endless') }}"] }
+              group: { outputs: { hash: "${{ hashFiles('endless') }}" }, steps: { inside: { run: "true" } } }
+              first: { run: "true" }
+              second: { needs: [first], run: "true" }
+            """, files: ["endless": ""])
+        // Of holes, as many as the file system takes: hours of reading.
+        let isEndless = (40...62).reversed().contains { truncate(test.path("endless"), 1 << $0) == 0 }
+        #expect(isEndless)
+        let running = try await test.start("run", "workflow.yml", "--log", "json", "-j", "4")
+        try await running.waitForEvent("step.finished", step: "second")
+        try await running.waitForEvent("step.finished", step: "group.inside")
+        running.signal(SIGTERM)
+        let result = try await running.finish()
+        result.expect(.signalled(SIGTERM))
+        let log = try result.log()
+        #expect(
+            log.outcomes == [
+                "condition": "cancelled", "argument": "cancelled", "group.inside": "success", "first": "success",
+                "second": "success",
+            ])
+        #expect(log.finished("argument")?["attempt"]?.int == 0)
+        LogInvariants.check(log)
+    }
 }

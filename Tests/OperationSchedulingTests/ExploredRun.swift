@@ -5,6 +5,8 @@
 struct ExploredRun {
     enum Step {
         case ended(OperationID, OperationOutcome)
+        /// A question is answered.
+        case answer(Int)
         /// What is due next, if only a limit of time, comes due.
         case time
         case outside(Int)
@@ -20,6 +22,9 @@ struct ExploredRun {
     private(set) var way: [String] = []
 
     private let answers: VirtualRun.Answers
+    /// Whether questions wait for an answer like everything else, and are not answered on the spot.
+    private let answersLate: Bool
+    private var questions: [OperationScheduler.Command] = []
     private var time = Duration.zero
     private var wake: Duration?
     /// Running operations, and whether they were told to stop.
@@ -29,7 +34,10 @@ struct ExploredRun {
     private var outside: [OperationScheduler.Event]
     private var held: [LockID: Set<OperationID>] = [:]
 
-    init(_ scenario: Scenario, _ rule: OperationScheduler.HolderRule = .takesEverything) {
+    init(
+        _ scenario: Scenario, _ rule: OperationScheduler.HolderRule = .takesEverything, answersLate: Bool = false
+    ) {
+        self.answersLate = answersLate
         scheduler = OperationScheduler(scenario.graph, width: scenario.width, holderRule: rule)
         scheduler.tellsLocks = true
         answers = scenario.answers
@@ -50,6 +58,7 @@ struct ExploredRun {
             steps.append(.ended(id, .failure))
             if !isStopped { steps.append(.ended(id, .success)) }
         }
+        steps += questions.indices.map(Step.answer)
         if wake != nil { steps.append(.time) }
         steps += outside.indices.map(Step.outside)
         if isSuspended { steps.append(.resume) }
@@ -62,6 +71,8 @@ struct ExploredRun {
         case .ended(let id, let outcome):
             running[id] = nil
             handle(.ended(id, outcome, mayRetry: true))
+        case .answer(let index):
+            if let answer = answer(to: questions.remove(at: index)) { handle(answer) }
         case .time:
             time = wake ?? time
             wake = nil
@@ -72,26 +83,20 @@ struct ExploredRun {
     }
 
     private mutating func handle(_ event: OperationScheduler.Event) {
-        var questions = carryOut(scheduler.handle(event, at: time))[...]
+        for command in scheduler.handle(event, at: time) { note(command) }
         // One at a time: what joins begins where the answer before it ended.
-        while let question = questions.popFirst() {
-            guard let answer = answer(to: question) else { continue }
-            questions += carryOut(scheduler.handle(answer, at: time))
+        while !answersLate, !questions.isEmpty {
+            guard let answer = answer(to: questions.removeFirst()) else { continue }
+            for command in scheduler.handle(answer, at: time) { note(command) }
         }
         if let idleness = scheduler.idleness { fail(idleness) }
-        if running.isEmpty, backingOff.isEmpty, !isSuspended, !scheduler.isFinished {
+        if questions.isEmpty, running.isEmpty, backingOff.isEmpty, !isSuspended, !scheduler.isFinished {
             fail("nothing can happen, and the scheduler does not tell")
         }
         if scheduler.isFinished, !scheduler.locks.isAllFree { fail("locks are left taken") }
     }
 
     private mutating func fail(_ problem: String) { self.problem = self.problem ?? problem }
-
-    /// Returns what is to be answered.
-    private mutating func carryOut(_ commands: [OperationScheduler.Command]) -> [OperationScheduler.Command] {
-        for command in commands { note(command) }
-        return commands
-    }
 
     private func answer(to command: OperationScheduler.Command) -> OperationScheduler.Event? {
         switch command {
@@ -112,7 +117,20 @@ struct ExploredRun {
         case .stop(let id, _): running[id] = true
         case .wake(let time): wake = time
         case .retrying(let id, _, let delay): if delay > .zero { backingOff.insert(id) }
-        case .ready(let id), .finished(let id, _, _): backingOff.remove(id)
+        case .ready(let id): backingOff.remove(id)
+        case .finished(let id, _, _):
+            backingOff.remove(id)
+            // A condition is of no interest any more.
+            questions.removeAll { $0 == .decide(id) }
+        case .decide, .expand, .conclude: questions.append(command)
+        case .withdraw(let id):
+            let isAsked = questions.contains {
+                switch $0 {
+                case .expand(let asked), .conclude(let asked, _): asked == id
+                default: false
+                }
+            }
+            if !isAsked { fail("\(id) is to be answered, and was not asked") }
         case .suspended: isSuspended = true
         case .resumed: isSuspended = false
         case .stalled(let waits):
@@ -122,7 +140,7 @@ struct ExploredRun {
             held[lock, default: []].insert(id)
             checkRivals(of: id, for: lock)
         case .released(let lock, let id): held[lock]?.remove(id)
-        case .groupStarted, .groupStopping, .waiting, .decide, .expand, .conclude: break
+        case .groupStarted, .groupStopping, .waiting: break
         }
     }
 
@@ -166,6 +184,7 @@ struct ExploredRun {
         }
         hasher.combine(running)
         hasher.combine(backingOff)
+        hasher.combine(questions)
         hasher.combine(isSuspended)
         hasher.combine(scheduler.width)
         hasher.combine(wake.map { $0 - time })

@@ -128,7 +128,7 @@ struct InvariantCheck {
             if held[lock]?.removeValue(forKey: id) == nil { return "I7: released without having been taken" }
         case .stalled(let waits):
             return "it stalls: \(waits)"
-        case .wake, .conclude, .waiting, .ready:
+        case .wake, .conclude, .withdraw, .waiting, .ready:
             break
         }
         return nil

@@ -186,8 +186,8 @@ struct VirtualRun {
         case .conclude(let id, let outcome):
             let (outcome, mayRetry) = answers.conclude(id, outcome)
             return .ended(id, outcome, mayRetry: mayRetry)
-        case .groupStarted, .groupStopping, .finished, .retrying, .suspended, .resumed, .stalled, .acquired, .released,
-            .waiting, .ready:
+        case .groupStarted, .groupStopping, .withdraw, .finished, .retrying, .suspended, .resumed, .stalled, .acquired,
+            .released, .waiting, .ready:
             break
         }
         return nil

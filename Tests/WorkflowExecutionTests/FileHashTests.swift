@@ -64,7 +64,7 @@ struct FileHashTests {
         #expect(files("folder.c/*.h") == ["folder.c/c.h"])
         #expect(files(test.path("out/*")) == [test.path("out/b.c"), test.path("out/c.h")])
         let hash = try FileHash.hash([test.path("out/*")], in: "/nowhere")
-        #expect(hash.count == 64)
+        #expect(hash?.count == 64)
     }
 
     @Test func `names and contents make the hash, and no match is the empty text`() throws {
@@ -72,9 +72,9 @@ struct FileHashTests {
         let same = try FlowrunTest(files: ["a": "1", "b": "2"])
         let swapped = try FlowrunTest(files: ["a": "2", "b": "1"])
         let hash = try FileHash.hash(["*"], in: one.folder)
-        #expect(hash.count == 64)
+        #expect(hash?.count == 64)
         #expect(try FileHash.hash(["a", "b", "*"], in: same.folder) == hash)
         #expect(try FileHash.hash(["*"], in: swapped.folder) != hash)
-        #expect(try FileHash.hash(["*.none"], in: one.folder).isEmpty)
+        #expect(try FileHash.hash(["*.none"], in: one.folder) == "")
     }
 }

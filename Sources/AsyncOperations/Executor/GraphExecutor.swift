@@ -123,8 +123,8 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
                             case .conclude(let id, let outcome):
                                 let (outcome, mayRetry) = questions.conclude(id, outcome)
                                 answers.append(.ended(id, outcome, mayRetry: mayRetry))
-                            case .groupStarted, .groupStopping, .suspended, .resumed, .stalled, .acquired, .released,
-                                .waiting, .ready:
+                            case .groupStarted, .groupStopping, .withdraw, .suspended, .resumed, .stalled, .acquired,
+                                .released, .waiting, .ready:
                                 break
                             }
                         }

@@ -31,7 +31,7 @@ extension QueueCore {
             finish(core, row, outcome, cause, in: run)
         case .suspended, .resumed:
             if !run.roster.isRetired { announcePause(command == .suspended, in: run) }
-        case .wake, .decide, .expand, .conclude, .stalled, .acquired, .released, .waiting:
+        case .wake, .decide, .expand, .conclude, .withdraw, .stalled, .acquired, .released, .waiting:
             break
         }
     }

@@ -20,6 +20,9 @@ extension OperationScheduler {
         /// What a started group is waiting for.
         enum Stage: UInt8, Sendable {
             case body, onFailure, finally, concluding, over
+
+            /// Whether a stop that spares hooks concerns the group.
+            var canBeStopped: Bool { self == .body || self == .concluding }
         }
 
         /// Direct members of the body that have not ended, and one more while it is open and while it expands.
@@ -41,6 +44,9 @@ extension OperationScheduler {
         /// An outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
         var ends = FirstEnds()
+
+        /// Whether an answer to `expand` or `conclude` is to come.
+        var isAsked: Bool { isExpanding || stage == .concluding }
 
         init(_ group: RowTable.Group) {
             isOpen = group.isOpen

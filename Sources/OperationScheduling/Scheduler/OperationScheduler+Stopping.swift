@@ -28,8 +28,8 @@ extension OperationScheduler {
             let group = groups[groupIndex(of: id)]
             // Also when only its hooks are left: there is not another round.
             if cause == .request { progress[id]?.isOver = true }
-            let isInBody = group.verdict == nil && group.stage == .body
-            guard reach == .everything || isInBody || isBetweenAttempts(id) else { return }
+            let canBeStopped = group.verdict == nil && group.stage.canBeStopped
+            guard reach == .everything || canBeStopped || isBetweenAttempts(id) else { return }
             if group.verdict == nil { commands.append(.groupStopping(id, cause)) }
         }
         settle(id, verdict: verdict, cause: cause, reach: reach)
@@ -81,9 +81,9 @@ extension OperationScheduler {
             return false
         }
         if hasStarted(id) {
-            let isOver = groups[index].verdict != nil || groups[index].stage != .body
-            if isOver { return reach == .everything }
+            guard groups[index].verdict == nil, groups[index].stage.canBeStopped else { return reach == .everything }
             move(id, to: .stopping)
+            if groups[index].isAsked { commands.append(.withdraw(id)) }
         } else {
             guard groups[index].verdict == nil else { return false }
             // It never starts, so its hooks end like the rest.
@@ -95,7 +95,7 @@ extension OperationScheduler {
         }
         groups[index].verdict = verdict
         shut(index)
-        if groups[index].unfinishedMembers == 0 { advance(id) }
+        if groups[index].unfinishedMembers == 0, !groups[index].isAsked { advance(id) }
         return true
     }
 

@@ -79,6 +79,9 @@ package struct OperationScheduler: Sendable {
         /// Everything in a group has ended, with this outcome; answer with `ended` and its own, which may make a
         /// failure of a success and nothing else.
         case conclude(OperationID, OperationOutcome)
+        /// The answer to an `expand` or `conclude` does not matter any more, because the group is being stopped. It is
+        /// still awaited: give it soon.
+        case withdraw(OperationID)
         /// An attempt of an operation or a round of a group, the number of which is `ended`, is over, and another one
         /// begins not before so long a time.
         case retrying(OperationID, ended: Int, delay: Duration)

@@ -132,7 +132,8 @@ final class CommandBuilder {
             ? Surroundings(environment: environments[policy])
             : try memberSurroundings(of: plan.parent(of: row), policy)
         let made = try layer(row, over: outer)
-        shared[key] = made
+        // With a hash still to come, it is made once more.
+        if !context.hashes.isMissing { shared[key] = made }
         return made
     }
 

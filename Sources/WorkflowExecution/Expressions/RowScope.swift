@@ -36,12 +36,15 @@ struct RowScope: ExpressionScope {
     func status(_ function: StatusFunction) -> Bool { context.state.status(function, of: row) }
 
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
-        do {
-            return try FileHash.hash(patterns, in: context.options.folder ?? ".")
-        } catch {
-            let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
-            throw EvaluationError("`hashFiles` cannot read `\(error.path)`: \(error.reason.lowercased())", at: range)
+        let message: String
+        switch context.hashes.answer(for: patterns) {
+        case .success(let hash)?: return hash
+        case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason.lowercased())"
+        // Nobody reads this: what came to it is evaluated once more.
+        case nil: message = "the hash is still to be made"
         }
+        let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
+        throw EvaluationError(message, at: range)
     }
 
     /// What was written to standard output, byte for byte, where a template is nothing but its name; nil for any other.

@@ -22,9 +22,16 @@ final class RunContext {
     let options: RunOptions
     var state: RunState
     let parameters: Value
+    let hashes: FileHashes
     /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
     var readEnvironment: @EventLoopActor () -> Value = { .object([]) }
-    private(set) lazy var environment = readEnvironment()
+    var environment: Value {
+        if let knownEnvironment { return knownEnvironment }
+        let environment = readEnvironment()
+        if !hashes.isMissing { knownEnvironment = environment }
+        return environment
+    }
+    private var knownEnvironment: Value?
     /// `env` while the top of the file is evaluated: what flowrun has inherited.
     var readInherited: @EventLoopActor () -> Value = { .object([]) }
     private(set) lazy var inherited = readInherited()
@@ -34,8 +41,9 @@ final class RunContext {
     /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
     var lists: [ListKey: Value] = [:]
 
-    init(_ plan: Plan, options: RunOptions) {
+    init(_ plan: Plan, options: RunOptions, hasher: any FileHasher) {
         self.options = options
+        hashes = FileHashes(hasher, in: options.folder ?? ".")
         state = RunState(plan, options: options)
         parameters = .object(options.parameters.fields)
     }

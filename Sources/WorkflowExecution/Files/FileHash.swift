@@ -3,27 +3,44 @@ internal import Glibc
 
 /// One hash over files: their names and their contents, in the order of their names. Reads every byte of them, so it
 /// belongs on a thread of its own, never on the event loop.
-enum FileHash {
+package enum FileHash {
     /// A file that could not be read, and why.
-    struct ReadError: Error {
-        let path: String
-        let reason: String
+    package struct ReadError: Error {
+        package let path: String
+        package let reason: String
+
+        package init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
     }
 
-    /// 64 hexadecimal digits; the empty text where nothing matches, so that a condition can tell.
-    static func hash(_ patterns: [String], in folder: String) throws(ReadError) -> String {
-        let files = Set(patterns.flatMap { FilePattern($0).files(in: folder) })
+    package typealias Answer = Result<String, ReadError>
+
+    /// 64 hexadecimal digits; the empty text if nothing matches, so that a condition can tell. nil if it was given up,
+    /// for which is asked at every folder, file and block.
+    static func hash(
+        _ patterns: [String], in folder: String, isGivenUp: () -> Bool = { false }
+    ) throws(ReadError) -> String? {
+        var files: Set<String> = []
+        for pattern in patterns { files.formUnion(FilePattern(pattern).files(in: folder, isGivenUp: isGivenUp)) }
+        if isGivenUp() { return nil }
         guard !files.isEmpty else { return "" }
         var hash = SHA256()
         for file in files.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
             var contents = SHA256()
-            try read(file.hasPrefix("/") ? file : "\(folder)/\(file)") { contents.update($0) }
+            try read(file.hasPrefix("/") ? file : "\(folder)/\(file)") { bytes in
+                contents.update(bytes)
+                return !isGivenUp()
+            }
+            if isGivenUp() { return nil }
             hash.update("\(file)\0\(contents.finish())\0")
         }
         return hash.finish()
     }
 
-    private static func read(_ path: String, _ body: (UnsafeRawBufferPointer) -> Void) throws(ReadError) {
+    /// Reads to the end, or until `body` says that it wants no more.
+    private static func read(_ path: String, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ReadError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ReadError(path: path, reason: String(cString: strerror(errno))) }
         defer { close(descriptor) }
@@ -33,8 +50,7 @@ enum FileHash {
                 let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 if count < 0 { failure = errno }
-                guard count > 0 else { return }
-                body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                guard count > 0, body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
             }
         }
         if let failure { throw ReadError(path: path, reason: String(cString: strerror(failure))) }

@@ -21,36 +21,40 @@ struct FilePattern {
     }
 
     /// The paths of all files that match, relative to `folder` or absolute as the pattern is, sorted by their bytes.
-    func files(in folder: String) -> [String] {
+    /// Incomplete once it is given up.
+    func files(in folder: String, isGivenUp: () -> Bool = { false }) -> [String] {
         var found: Set<String> = []
-        search(isAbsolute ? "" : "\(folder)/", below: isAbsolute ? "/" : "", parts[...], into: &found)
+        search(isAbsolute ? "" : "\(folder)/", below: isAbsolute ? "/" : "", parts[...], into: &found, isGivenUp)
         return found.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
     /// `path` is empty or ends with a slash.
-    private func search(_ root: String, below path: String, _ parts: ArraySlice<String>, into found: inout Set<String>)
-    {
-        guard let part = parts.first else { return }
+    private func search(
+        _ root: String, below path: String, _ parts: ArraySlice<String>, into found: inout Set<String>,
+        _ isGivenUp: () -> Bool
+    ) {
+        guard let part = parts.first, !isGivenUp() else { return }
         let rest = parts.dropFirst()
         if part == "**" {
-            search(root, below: path, rest.isEmpty ? ["*"] : rest, into: &found)
+            search(root, below: path, rest.isEmpty ? ["*"] : rest, into: &found, isGivenUp)
             for (name, kind) in Self.entries(of: root + path) where kind == .folder {
-                search(root, below: "\(path)\(name)/", parts, into: &found)
+                search(root, below: "\(path)\(name)/", parts, into: &found, isGivenUp)
             }
         } else if part.utf8.contains(where: { "*?[\\".utf8.contains($0) }) {
             for (name, kind) in Self.entries(of: root + path) where fnmatch(part, name, 0) == 0 {
-                take(kind, "\(path)\(name)", in: root, rest, into: &found)
+                take(kind, "\(path)\(name)", in: root, rest, into: &found, isGivenUp)
             }
         } else {
-            take(Self.kind(of: root + path + part), path + part, in: root, rest, into: &found)
+            take(Self.kind(of: root + path + part), path + part, in: root, rest, into: &found, isGivenUp)
         }
     }
 
     private func take(
-        _ kind: Kind, _ path: String, in root: String, _ rest: ArraySlice<String>, into found: inout Set<String>
+        _ kind: Kind, _ path: String, in root: String, _ rest: ArraySlice<String>, into found: inout Set<String>,
+        _ isGivenUp: () -> Bool
     ) {
         if kind == .folder {
-            search(root, below: "\(path)/", rest, into: &found)
+            search(root, below: "\(path)/", rest, into: &found, isGivenUp)
         } else if kind == .file, rest.isEmpty {
             found.insert(path)
         }

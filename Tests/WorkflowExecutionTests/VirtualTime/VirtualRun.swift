@@ -13,6 +13,7 @@ import YAMLSyntax
 final class VirtualRun {
     let clock = VirtualClock()
     let spawner: FakeSpawner
+    let hasher: FakeHasher
     let runner: WorkflowRunner
     private let log = Log()
 
@@ -33,8 +34,9 @@ final class VirtualRun {
         options.run = "virtual"
         options.startsPaused = startsPaused
         spawner = FakeSpawner(clock, behave)
+        hasher = FakeHasher(clock)
         runner = WorkflowRunner(
-            plan, options: options, reporters: [log], spawner: spawner, clock: clock)
+            plan, options: options, reporters: [log], spawner: spawner, clock: clock, hasher: hasher)
     }
 
     /// Does something at a time of the run.
