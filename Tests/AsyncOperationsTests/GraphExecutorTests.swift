@@ -9,8 +9,8 @@ import Testing
         graph.addDependency(of: c, on: b)
         graph.addDependency(of: b, on: a)
         let order = Mutex<[OperationID]>([])
-        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { context in
-            order.withLock { $0.append(context.id) }
+        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { attempt in
+            order.withLock { $0.append(attempt.id) }
             return (.success, false)
         }.run()
         #expect(outcome == .success)
@@ -21,13 +21,15 @@ import Testing
         var graph = OperationGraph()
         for _ in 0..<3 { graph.addOperation() }
         let ended = Atomic(0)
-        let executor = GraphExecutor(graph, width: 3, clock: ContinuousClock()) { context in
-            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
+        let stops = Stops()
+        let executor = GraphExecutor(graph, width: 3, clock: ContinuousClock()) { attempt in
+            await stops.wait(for: attempt.id)
             ended.add(1, ordering: .relaxed)
             return (.success, false)
         }
         let started = Atomic(0)
         let outcome = await executor.run { command in
+            stops.hear(command)
             guard case .start = command, started.add(1, ordering: .relaxed).newValue == 3 else { return }
             executor.cancel()
         }
@@ -39,10 +41,11 @@ import Testing
         var graph = OperationGraph()
         graph.addOperation()
         let task = Task { [graph] in
-            await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
-                await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
+            let stops = Stops()
+            return await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { attempt in
+                await stops.wait(for: attempt.id)
                 return (.success, false)
-            }.run()
+            }.run { stops.hear($0) }
         }
         task.cancel()
         #expect(await task.value == .cancelled)
@@ -53,28 +56,18 @@ import Testing
         let slow = graph.addOperation(.init(timeout: .milliseconds(20)))
         let quick = graph.addOperation(.init(timeout: .seconds(3600)))
         var finished: [OperationID: OperationOutcome] = [:]
-        await GraphExecutor(graph, width: 2, clock: ContinuousClock()) { context in
-            guard context.id == slow else { return (.success, false) }
-            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
+        let stops = Stops()
+        await GraphExecutor(graph, width: 2, clock: ContinuousClock()) { attempt in
+            guard attempt.id == slow else { return (.success, false) }
+            await stops.wait(for: attempt.id)
             return (.success, false)
         }.run { command in
+            stops.hear(command)
             if case .finished(let id, let outcome, _) = command { finished[id] = outcome }
         }
         #expect(finished[slow] == .timeout)
         #expect(finished[quick] == .success)
         #expect(finished[.root] == .timeout)
-    }
-
-    @Test func `a handler set after the stop is called at once`() async {
-        var graph = OperationGraph()
-        graph.addOperation()
-        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
-            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
-            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
-            return (context.stopCause == .request ? .success : .failure, false)
-        }
-        let outcome = await executor.run { if case .start = $0 { executor.cancel() } }
-        #expect(outcome == .cancelled)
     }
 
     // L1, L5
@@ -83,9 +76,9 @@ import Testing
         let flaky = graph.addOperation(.init(retry: RetryPolicy(attempts: 5, backoff: .constant(.milliseconds(1)))))
         let hopeless = graph.addOperation(.init(retry: RetryPolicy(attempts: 5)))
         let attempts = Mutex<[OperationID: [Int]]>([:])
-        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { context in
-            attempts.withLock { $0[context.id, default: []].append(context.attempt) }
-            return (context.id == flaky && context.attempt == 3 ? .success : .failure, context.id == flaky)
+        let outcome = await GraphExecutor(graph, width: 4, clock: ContinuousClock()) { attempt in
+            attempts.withLock { $0[attempt.id, default: []].append(attempt.number) }
+            return (attempt.id == flaky && attempt.number == 3 ? .success : .failure, attempt.id == flaky)
         }.run()
         #expect(outcome == .failure)
         #expect(attempts.withLock { $0 } == [flaky: [1, 2, 3], hopeless: [1]])
@@ -134,8 +127,8 @@ import Testing
             conclude: { _, outcome in (outcome == .success ? .failure : .success, false) })
         let ran = Mutex<[OperationID]>([])
         var finished: [OperationID: OperationOutcome] = [:]
-        let outcome = await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
-            ran.withLock { $0.append(context.id) }
+        let outcome = await GraphExecutor(graph, width: 1, clock: ContinuousClock()) { attempt in
+            ran.withLock { $0.append(attempt.id) }
             return (.success, false)
         }.run(questions: questions) { if case .finished(let id, let outcome, _) = $0 { finished[id] = outcome } }
         #expect(outcome == .failure)
@@ -170,12 +163,14 @@ import Testing
         graph.beginHook(.finally)
         let hook = graph.addOperation()
         graph.endGroup()
-        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { context in
-            await withCheckedContinuation { continuation in context.onStop { _ in continuation.resume() } }
+        let stops = Stops()
+        let executor = GraphExecutor(graph, width: 1, clock: ContinuousClock()) { attempt in
+            await stops.wait(for: attempt.id)
             return (.success, false)
         }
         var outcomes: [OperationID: OperationOutcome] = [:]
         await executor.run { command in
+            stops.hear(command)
             switch command {
             case .start(body, _): executor.cancel()
             case .start(hook, _): executor.abort()
@@ -185,5 +180,33 @@ import Testing
         }
         #expect(outcomes[body] == .cancelled)
         #expect(outcomes[hook] == .cancelled)
+    }
+}
+
+/// Lets the work of an operation wait until the scheduler stops it.
+private final class Stops: Sendable {
+    private struct State {
+        var stopped: Set<OperationID> = []
+        var waiting: [OperationID: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func wait(for id: OperationID) async {
+        await withCheckedContinuation { continuation in
+            let isStopped = state.withLock { state in
+                if !state.stopped.contains(id) { state.waiting[id] = continuation }
+                return state.stopped.contains(id)
+            }
+            if isStopped { continuation.resume() }
+        }
+    }
+
+    func hear(_ command: OperationScheduler.Command) {
+        guard case .stop(let id, _) = command else { return }
+        state.withLock { state in
+            state.stopped.insert(id)
+            return state.waiting.removeValue(forKey: id)
+        }?.resume()
     }
 }

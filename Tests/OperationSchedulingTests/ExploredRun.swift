@@ -43,7 +43,7 @@ struct ExploredRun {
         answers = scenario.answers
         outside = scenario.events.map(\.1).filter {
             switch $0 {
-            case .resume, .frozen: false
+            case .resume: false
             default: true
             }
         }

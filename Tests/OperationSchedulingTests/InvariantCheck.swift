@@ -261,7 +261,7 @@ struct InvariantCheck {
             running -= 1
             let isExact = !scenario.events.contains {
                 switch $0.1 {
-                case .frozen, .lingering: true
+                case .lingering: true
                 default: false
                 }
             }

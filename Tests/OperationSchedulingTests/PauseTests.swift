@@ -94,16 +94,6 @@ import Testing
         #expect(run.time(of: run.start(step, attempt: 2)) == .seconds(20))
     }
 
-    @Test func `while everything stood still, no time passed`() {
-        var graph = OperationGraph(timeout: .seconds(30))
-        let step = graph.addOperation(.init(timeout: .seconds(20)))
-        let run = VirtualRun(graph, events: [(.seconds(5), .frozen(.seconds(3600)))]) { _ in
-            Behaviour(duration: .seconds(7200))
-        }
-        #expect(run.outcome(step) == .timeout)
-        #expect(run.end == .seconds(3620))
-    }
-
     @Test func `expansions and rounds wait too`() {
         var graph = OperationGraph()
         let flaky = graph.beginGroup(.init(retry: RetryPolicy(attempts: 2)))

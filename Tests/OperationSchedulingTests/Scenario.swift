@@ -84,14 +84,13 @@ struct Scenario {
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let time = Duration.seconds(Int.random(in: 0...25, using: &random))
             let id = OperationID(row: Int.random(in: 0..<graph.count, using: &random))
-            switch Int.random(in: 0..<(isPlain ? 2 : 9), using: &random) {
+            switch Int.random(in: 0..<(isPlain ? 2 : 8), using: &random) {
             case 0: events.append((time, .cancel(id)))
             case 1: events.append((time, .width(Int.random(in: 1...5, using: &random))))
             case 2: events.append((time, .cancel(.root)))
             case 3 where random.chance(2): events.append((time, .abort))
-            case 4: events.append((time, .frozen(.seconds(Int.random(in: 0...9, using: &random)))))
-            case 5: events.append((time, .lingering(id)))
-            case 6: events.append((time, .resume))
+            case 4: events.append((time, .lingering(id)))
+            case 5: events.append((time, .resume))
             default:
                 isSuspended = true
                 events.append((random.chance(5) ? .zero : time, .suspend))

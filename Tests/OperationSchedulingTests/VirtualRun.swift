@@ -33,7 +33,7 @@ struct VirtualRun {
     }
 
     private struct Pending {
-        var time: Duration
+        let time: Duration
         let order: Int
         let event: OperationScheduler.Event
         /// For an `ended`: which start it belongs to.
@@ -85,13 +85,7 @@ struct VirtualRun {
                 guard running[id] == start else { continue }
                 running[id] = nil
             }
-            if case .frozen(let time) = next.event {
-                // Everything stood still, so everything comes that much later.
-                for index in pending.indices { pending[index].time += time }
-                handle(next.event, at: next.time + time)
-            } else {
-                handle(next.event, at: next.time)
-            }
+            handle(next.event, at: next.time)
         }
     }
 

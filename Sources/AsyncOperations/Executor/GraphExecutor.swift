@@ -4,10 +4,16 @@
 /// It ends when its last operation has ended, never before, also when it is cancelled. Cancellation goes down to the
 /// running operations, outcomes come up; nothing finishes twice.
 package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Duration, C.Instant: Sendable {
-    /// The work of one attempt of an operation. Returns `success`, `failure` or `skipped`, and whether a failure is of a
-    /// kind that is worth another attempt; it learns through its context that it is to stop, and decides itself how fast
+    /// One attempt of an operation, counted from 1.
+    package struct Attempt: Sendable {
+        package let id: OperationID
+        package let number: Int
+    }
+
+    /// The work of an attempt. Returns `success`, `failure` or `skipped`, and whether a failure is of a kind that is worth
+    /// another attempt. Whoever observes the commands of `run` tells it that it is to stop, and it decides itself how fast
     /// it can.
-    package typealias Work = @Sendable (OperationContext) async -> (outcome: OperationOutcome, mayRetry: Bool)
+    package typealias Work = @Sendable (Attempt) async -> (outcome: OperationOutcome, mayRetry: Bool)
 
     /// What only somebody else can answer while the graph runs. Asked in the isolation of `run`, answered on the spot.
     package struct Questions {
@@ -68,9 +74,6 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
     /// Ends a suspension.
     package func resume() { mailbox.post(.resume) }
 
-    /// Says that all clocks stood still for so long.
-    package func noteFreeze(of time: Duration) { mailbox.post(.frozen(time)) }
-
     /// Adds members to a group that is open or running. Expansions have to come in the order of their rows.
     package func add(_ expansion: OperationGraph, to group: OperationID) {
         mailbox.post(.added(group, expansion))
@@ -99,7 +102,6 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
             await withDiscardingTaskGroup { group in
                 let alarm = Alarm(clock: clock)
                 group.addTask { [mailbox] in await alarm.run { mailbox.post(.time) } }
-                var contexts: [Int: OperationContext] = [:]
                 var events = beginning(with: mailbox.takeAll())
                 while !events.isEmpty {
                     // Answers lengthen the list: in the order of the questions, also where one answer leads to another
@@ -113,18 +115,15 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
                         for command in scheduler.handle(event, at: start.duration(to: clock.now)) {
                             observe(command)
                             switch command {
-                            case .start(let id, let attempt):
-                                contexts[id.row] = begin(id, attempt: attempt, in: &group)
-                            case .stop(let id, let cause): contexts[id.row]?.stop(cause)
-                            case .retrying(let id, _, _), .finished(let id, _, _): contexts[id.row] = nil
+                            case .start(let id, let number): begin(Attempt(id: id, number: number), in: &group)
                             case .wake(let time): alarm.set(start.advanced(by: time))
                             case .decide(let id): answers.append(.decided(id, questions.decide(id)))
                             case .expand(let id): answers.append(expansion(of: id, questions))
                             case .conclude(let id, let outcome):
                                 let (outcome, mayRetry) = questions.conclude(id, outcome)
                                 answers.append(.ended(id, outcome, mayRetry: mayRetry))
-                            case .groupStarted, .groupStopping, .withdraw, .suspended, .resumed, .stalled, .acquired,
-                                .released, .waiting, .ready:
+                            case .stop, .groupStarted, .groupStopping, .withdraw, .retrying, .finished, .suspended,
+                                .resumed, .stalled, .acquired, .released, .waiting, .ready:
                                 break
                             }
                         }
@@ -164,14 +163,10 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
         questions.expand(id).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false)
     }
 
-    private func begin(
-        _ id: OperationID, attempt: Int, in group: inout DiscardingTaskGroup
-    ) -> OperationContext {
-        let context = OperationContext(id: id, attempt: attempt) { [mailbox] in mailbox.post(.lingering(id)) }
+    private func begin(_ attempt: Attempt, in group: inout DiscardingTaskGroup) {
         group.addTask { [work, mailbox] in
-            let (outcome, mayRetry) = await work(context)
-            mailbox.post(.ended(id, outcome, mayRetry: mayRetry))
+            let (outcome, mayRetry) = await work(attempt)
+            mailbox.post(.ended(attempt.id, outcome, mayRetry: mayRetry))
         }
-        return context
     }
 }

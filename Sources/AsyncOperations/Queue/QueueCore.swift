@@ -109,9 +109,9 @@ final class QueueCore: Sendable {
         let roster = Roster()
         let executor = GraphExecutor(
             OperationGraph(isOpen: true), width: width, clock: clock, tellsLocks: true
-        ) { context in
-            guard let core = roster.operation(context.id) else { return (.failure, false) }
-            return await core.perform(attempt: context.attempt)
+        ) { attempt in
+            guard let core = roster.operation(attempt.id) else { return (.failure, false) }
+            return await core.perform(attempt: attempt.number)
         }
         let run = QueueRun(roster: roster, control: executor)
         // Owned by what it runs: it ends with the last operation. Detached, so that it has neither the priority nor the

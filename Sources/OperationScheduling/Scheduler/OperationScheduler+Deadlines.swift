@@ -66,9 +66,7 @@ extension OperationScheduler {
     mutating func announceWake() {
         let own = deadlines.earliest()
         let group = groupDeadlines.earliest().flatMap { clocks.time(ofGroupDeadline: $0) }
-        guard !isFinished, let earliest = [own, group].compactMap(\.self).min() else { return }
-        let time = clocks.external(earliest)
-        guard time != announcedWake else { return }
+        guard !isFinished, let time = [own, group].compactMap(\.self).min(), time != announcedWake else { return }
         announcedWake = time
         commands.append(.wake(at: time))
     }

@@ -40,8 +40,6 @@ package struct OperationScheduler: Sendable {
         case suspend
         /// The end of `suspend`.
         case resume
-        /// All clocks stood still for so long, up to now.
-        case frozen(Duration)
         /// An open group takes no more members.
         case close(OperationID)
         /// Further members of a group that is open or running. Members of one that has ended or is stopped are
@@ -199,7 +197,6 @@ package struct OperationScheduler: Sendable {
     /// Takes one event at a time that never goes backwards, measured from any fixed point. After the end of `.root`
     /// nothing happens any more.
     package mutating func handle(_ event: Event, at time: Duration) -> [Command] {
-        if case .frozen(let time) = event { clocks.freeze(for: time) }
         clocks.advance(to: time)
         guard !isFinished else { return [] }
         apply(event)
@@ -232,7 +229,6 @@ package struct OperationScheduler: Sendable {
         case .expanded(let id, let expansion): expand(id, expansion)
         case .suspend: suspend()
         case .resume: resume()
-        case .frozen: break
         case .close(let id): close(id)
         case .added(let id, let expansion): add(expansion, to: id)
         case .unlink(let dependent, let prerequisite): unlink(dependent, from: prerequisite)
