@@ -5,11 +5,10 @@ internal import WorkflowPlanning
 extension OperationGraph {
     /// The plan as operations: row by row the same, so that a plan's row is an operation's id. `locks` becomes the run's.
     init(_ plan: Plan, options: RunOptions, locks: inout RunLocks) {
-        let top = plan.workflow.settings(of: .root)
         self.init(
-            limit: top?.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited,
-            failFast: options.failFast.map { $0 ? .cancel : .off } ?? top?.failFast.map(FailFast.init) ?? .off,
-            timeout: options.timeout ?? top?.timeout?.duration, concludes: top?.outputs.isEmpty == false,
+            limit: plan.maxParallel(of: .root).map(ConcurrencyLimit.operations) ?? .unlimited,
+            failFast: options.failFast.map { $0 ? .cancel : .off } ?? plan.failFast(of: .root).map(FailFast.init) ?? .off,
+            timeout: options.timeout ?? plan.timeout(of: .root), concludes: plan.concludes(.root),
             minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)
         add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, locks: locks)
@@ -23,77 +22,61 @@ extension OperationGraph {
 
     /// Rows in preorder and what they wait for.
     private mutating func add(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
-        // The rows around the next one, innermost last, and whether they are in a hook.
-        var open: [(end: PlanIndex, isInHook: Bool)] = []
-        let isInHook = rows.first.map { plan.isInHook(plan.nodes[$0].parent) } ?? false
+        // The ends of the rows around the next one, innermost last.
+        var open: [PlanIndex] = []
         for row in rows {
-            let node = plan.nodes[row]
-            while let last = open.last, last.end <= row {
+            while let end = open.last, end <= row {
                 endGroup()
                 open.removeLast()
             }
-            let isInHook = node.hook != nil || open.last?.isInHook ?? isInHook
-            if let hook = node.hook {
-                beginHook(Hook(hook))
-            } else {
-                add(node, of: plan, isInHook: isInHook, locks: locks)
-            }
+            if let hook = plan.nodes[row].hook { beginHook(Hook(hook)) } else { add(row, of: plan, locks: locks) }
             if !locks.isEmpty, plan.isDynamicFanOut(row) {
                 foresee(
-                    locks.mutexes(inside: node.definition, of: plan.workflow),
+                    locks.mutexes(inside: plan.nodes[row].definition, of: plan.workflow),
                     needs: plan.outsideNeeds(ofInstancesOf: row).map { OperationID($0) },
                     in: OperationID(row))
             }
-            if node.role != .step { open.append((node.subtreeEnd, isInHook)) }
+            if plan.nodes[row].role != .step { open.append(plan.nodes[row].subtreeEnd) }
         }
         for _ in open { endGroup() }
         for row in rows where plan.nodes[row].edgeStart != plan.nodes[row].edgeEnd {
             for edge in plan.edges(of: row) {
-                addDependency(
-                    of: OperationID(row), on: OperationID(edge.target), EdgeKind(edge.kind))
+                addDependency(of: OperationID(row), on: OperationID(edge.target), EdgeKind(edge.kind))
             }
         }
     }
 
-    /// `if`, `max-parallel` and `fail-fast` of a fan-out belong to the whole, as its `needs` do; every other key to each
-    /// copy.
-    private mutating func add(_ node: PlanNode, of plan: Plan, isInHook: Bool, locks: RunLocks) {
-        var options = Options(priority: node.remainingPath)
-        let defaults = plan.workflow.defaults
-        if node.role == .step {
-            options.timeout = defaults.timeout ?? (isInHook ? Defaults.hookTimeout : nil)
-            options.retry = defaults.retry.map(RetryPolicy.init)
+    private mutating func add(_ row: PlanIndex, of plan: Plan, locks: RunLocks) {
+        var options = Options(
+            priority: plan.nodes[row].remainingPath, timeout: plan.timeout(of: row),
+            retry: plan.retry(of: row).map(RetryPolicy.init))
+        // Most rows have no keys of their own.
+        if plan.settings(of: row) != nil {
+            let condition = plan.condition(of: row)
+            options.isConditional = condition != nil || !plan.platforms(of: row).allow()
+            options.waitsForAll = condition?.usesStatus ?? false
+            options.toleratesFailure = plan.toleratesFailure(of: row)
+            options.locks = locks.requests(pools: plan.pools(of: row), mutexes: plan.mutexes(of: row))
         }
-        guard let settings = plan.workflow.settings(of: node.definition) else {
-            if node.role == .step { addOperation(options) } else { beginGroup(options) }
-            return
-        }
-        let isWhole = node.role == .fanOut || settings.fanOut == nil
-        if isWhole {
-            options.isConditional = settings.condition != nil || !settings.platforms.allow()
-            options.waitsForAll = settings.condition?.usesStatus ?? false
-        }
-        if node.role != .fanOut {
-            options.timeout = settings.timeout?.duration ?? options.timeout
-            options.toleratesFailure = settings.continueOnError
-            options.retry = settings.retry.map(RetryPolicy.init) ?? options.retry
-            options.locks = locks.requests(of: settings)
-        }
-        let failFast = settings.failFast.map(FailFast.init)
-        switch node.role {
+        switch plan.nodes[row].role {
         case .step:
             addOperation(options)
         case .fanOut:
             beginGroup(
-                options, limit: settings.maxParallel.map(ConcurrencyLimit.members) ?? .unlimited, failFast: failFast,
-                isExpandable: settings.fanOut?.isDynamic == true)
+                options, limit: plan.maxParallel(of: row).map(ConcurrencyLimit.members) ?? .unlimited,
+                failFast: plan.failFast(of: row).map(FailFast.init), isExpandable: plan.isDynamicFanOut(row))
         case .group:
             beginGroup(
-                options,
-                limit: isWhole ? settings.maxParallel.map(ConcurrencyLimit.operations) ?? .unlimited : .unlimited,
-                failFast: isWhole ? failFast : nil,
-                concludes: !settings.outputs.isEmpty || settings.retry?.reasons.isEmpty == false)
+                options, limit: plan.maxParallel(of: row).map(ConcurrencyLimit.operations) ?? .unlimited,
+                failFast: plan.failFast(of: row).map(FailFast.init), concludes: plan.concludes(row))
         }
+    }
+}
+
+extension Plan {
+    /// Whether the end of a group has to be asked for: it hands something on, or its failures differ.
+    fileprivate func concludes(_ row: PlanIndex) -> Bool {
+        settings(of: row)?.outputs.isEmpty == false || retry(of: row)?.reasons.isEmpty == false
     }
 }
 

@@ -16,7 +16,7 @@ extension Plan {
     func loopItem(of row: PlanIndex) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
 
     /// Whether a row is a group that may be tried again.
-    func hasRounds(_ row: PlanIndex) -> Bool { nodes[row].role == .group && settings(of: row)?.retry != nil }
+    func hasRounds(_ row: PlanIndex) -> Bool { nodes[row].role == .group && retry(of: row) != nil }
 
     /// Whether a row is a member, at any depth, of a group.
     func isInside(_ row: PlanIndex, _ group: PlanIndex) -> Bool {

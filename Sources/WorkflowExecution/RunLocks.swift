@@ -35,13 +35,13 @@ struct RunLocks {
     }
 
     /// What a copy of a step or group takes, each lock once.
-    func requests(of settings: Settings) -> [LockRequest] {
-        guard !settings.pools.isEmpty || !settings.mutexes.isEmpty else { return [] }
+    func requests(pools wanted: [PoolRequest], mutexes names: [MutexRequest]) -> [LockRequest] {
+        guard !wanted.isEmpty || !names.isEmpty else { return [] }
         var requests: [LockRequest] = []
-        for pool in settings.pools {
+        for pool in wanted {
             if let lock = pools[pool.pool] { requests.append(LockRequest(lock: lock, units: pool.units)) }
         }
-        for mutex in settings.mutexes {
+        for mutex in names {
             guard let lock = mutexes[mutex.name], !requests.contains(where: { $0.lock == lock }) else { continue }
             requests.append(LockRequest(lock: lock))
         }

@@ -46,13 +46,13 @@ extension RunState {
         var next = row
         while next != .root {
             if let known = cause(of: next), next != row { return known }
-            let settings = plan.whole(of: next) == next ? plan.settings(of: next) : nil
-            if let platforms = settings?.platforms, !platforms.allow() {
+            let platforms = plan.platforms(of: next)
+            if !platforms.allow() {
                 let wanted = platforms.map(\.rawValue).joined(separator: ", ")
                 let found = Platform.current.map(\.rawValue).joined(separator: " on ")
                 return cause(.condition, "is for \(wanted), this is \(found)", next)
             }
-            if let condition = settings?.condition {
+            if let condition = plan.condition(of: next) {
                 return Cause(
                     kind: .condition, message: "`if: \(condition.text)` is false", subject: subject(of: next),
                     file: plan.workflow.file.name, line: plan.workflow.file.line(at: condition.range.lowerOffset))
@@ -78,13 +78,12 @@ extension RunState {
     }
 
     private func timeout(_ row: PlanIndex, isOwn: Bool) -> Cause {
-        let settings = plan.settings(of: row)
         let isCommandLine = row == .root && options.timeout != nil
         let limit = isCommandLine ? options.timeout : plan.timeout(of: row)
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
-        let line = settings?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
+        let line = plan.settings(of: row)?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
         return Cause(
             kind: .timeout, message: message, subject: subject(of: row), file: plan.workflow.file.name,
             line: line ?? plan.line(of: row))

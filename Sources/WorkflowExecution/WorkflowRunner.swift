@@ -30,8 +30,6 @@ package final class WorkflowRunner {
     /// Whether a second one came, so that nothing gets a grace any more.
     private(set) var isAborted = false
 
-    /// What the top of the file says of steps that say nothing.
-    private let logView: LogView?
     /// The definitions whose standard output somebody may ask for.
     private let standardOutputReads: Set<NodeIndex>
 
@@ -65,7 +63,6 @@ package final class WorkflowRunner {
         builder = CommandBuilder(context)
         control = ControlState(jobs: options.jobs)
         files = OutputFiles(in: options.temporaryFolder)
-        logView = plan.workflow.settings(of: .root)?.log
         standardOutputReads = plan.standardOutputReads
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
@@ -241,8 +238,8 @@ package final class WorkflowRunner {
         !standardOutputReads.isEmpty && standardOutputReads.contains(plan.nodes[row].definition)
     }
 
-    /// How people are to be shown what a step writes; nil where the file does not say.
-    func view(of row: PlanIndex) -> OutputView? { (plan.settings(of: row)?.log ?? logView).map(OutputView.init) }
+    /// How people are to be shown what a step writes; nil if the file does not say.
+    func view(of row: PlanIndex) -> OutputView? { plan.logView(of: row).map(OutputView.init) }
 }
 
 extension OutputView {

@@ -42,10 +42,14 @@ extension Plan {
     /// What reads the script of a step. Handed down by groups.
     package func shell(of row: PlanIndex) -> Shell { nearest(to: row) { $0.shell } ?? workflow.defaults.shell ?? .bash }
 
-    /// What a step gets of flowrun's own environment: its own word, that of `defaults`, that of the workflow.
+    /// What a step gets of flowrun's own environment.
     package func environmentPolicy(of row: PlanIndex) -> EnvironmentPolicy {
-        copySettings(of: row)?.environmentPolicy ?? workflow.defaults.environmentPolicy
-            ?? workflow.nodes[0].settings?.environmentPolicy ?? .inherit
+        copySettings(of: row)?.environmentPolicy ?? environmentPolicy
+    }
+
+    /// The same for steps that do not say it: the word of `defaults`, or that of the workflow.
+    package var environmentPolicy: EnvironmentPolicy {
+        workflow.defaults.environmentPolicy ?? workflow.nodes[0].settings?.environmentPolicy ?? .inherit
     }
 
     /// How the output of a step is shown: its own word or that of the workflow; nil leaves it to the command line.

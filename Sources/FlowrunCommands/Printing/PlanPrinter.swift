@@ -79,15 +79,11 @@ package struct PlanPrinter {
     }
 
     /// The text of the row's own `if`, which a fan-out has once for all its instances.
-    private func condition(of row: PlanIndex) -> String? {
-        if row != .root, plan.nodes[plan.nodes[row].parent].role == .fanOut { return nil }
-        return plan.workflow.settings(of: plan.nodes[row].definition)?.condition?.text
-    }
+    private func condition(of row: PlanIndex) -> String? { plan.condition(of: row)?.text }
 
     /// How many instances a fan-out may have whose items only the run knows; nil for everything else.
     private func maxItems(of row: PlanIndex) -> Int? {
-        guard plan.isDynamicFanOut(row) else { return nil }
-        return plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.limit
+        plan.isDynamicFanOut(row) ? plan.fanOut(of: row)?.limit : nil
     }
 
     // MARK: Text
@@ -158,7 +154,7 @@ package struct PlanPrinter {
         var text = ""
         for row in plan.rows {
             guard let limit = maxItems(of: row) else { continue }
-            let items = plan.workflow.settings(of: plan.nodes[row].definition)?.fanOut?.items?.text ?? ""
+            let items = plan.fanOut(of: row)?.items?.text ?? ""
             text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
         }
         return text.isEmpty ? "" : text + "\n"

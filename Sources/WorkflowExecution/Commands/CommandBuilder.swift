@@ -87,19 +87,15 @@ final class CommandBuilder {
 
     /// `env` in expressions: the variables at the top of the workflow.
     func variables() -> Value {
-        let top = try? memberSurroundings(of: .root, policyOfWorkflow)
-        return Self.object(top?.environment ?? environments[policyOfWorkflow])
+        let top = try? memberSurroundings(of: .root, plan.environmentPolicy)
+        return Self.object(top?.environment ?? environments[plan.environmentPolicy])
     }
 
     /// `env` in the expressions of the top of the workflow itself.
-    func inheritedVariables() -> Value { Self.object(environments[policyOfWorkflow]) }
+    func inheritedVariables() -> Value { Self.object(environments[plan.environmentPolicy]) }
 
     private static func object(_ block: EnvironmentBlock) -> Value {
         .object(block.variables.map { Value.Field(name: $0.name, value: .string($0.value)) })
-    }
-
-    private var policyOfWorkflow: EnvironmentPolicy {
-        plan.workflow.defaults.environmentPolicy ?? plan.environmentPolicy(of: .root)
     }
 
     private func standardInput(of row: PlanIndex) throws(StepError) -> MemoryFile? {
