@@ -7,7 +7,8 @@ extension OperationGraph {
     init(_ plan: Plan, options: RunOptions, locks: inout RunLocks) {
         self.init(
             limit: plan.maxParallel(of: .root).map(ConcurrencyLimit.operations) ?? .unlimited,
-            failFast: options.failFast.map { $0 ? .cancel : .off } ?? plan.failFast(of: .root).map(FailFast.init) ?? .off,
+            failFast: options.failFast.map { $0 ? .cancel : .off } ?? plan.failFast(of: .root).map(FailFast.init)
+                ?? .off,
             timeout: options.timeout ?? plan.timeout(of: .root), concludes: plan.concludes(.root),
             minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)

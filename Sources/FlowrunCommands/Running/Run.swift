@@ -6,14 +6,19 @@ internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowExecution
 internal import WorkflowModel
-internal import WorkflowPlanning
+package import WorkflowPlanning
 
 /// One `flowrun run`: from the request to the exit status.
 package struct Run {
     let request: RunRequest
+    private let alterPlan: @Sendable (inout Plan) -> Void
     private let standardError = StandardStream.error
 
-    package init(_ request: RunRequest) { self.request = request }
+    /// `alterPlan` may make of the plan what no planner would, to see what becomes of it.
+    package init(_ request: RunRequest, alterPlan: @escaping @Sendable (inout Plan) -> Void = { _ in }) {
+        self.request = request
+        self.alterPlan = alterPlan
+    }
 
     /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended
     /// the run: the process dies by it.
@@ -23,6 +28,7 @@ package struct Run {
         standardError.show(loaded.diagnostics, color: request.color)
         guard var plan = loaded.plan else { return .invalid }
         if !request.targets.isEmpty { plan = try restricted(plan) }
+        alterPlan(&plan)
         return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
     }
 
