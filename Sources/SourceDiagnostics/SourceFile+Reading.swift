@@ -10,7 +10,7 @@ extension SourceFile {
     /// Where the file cannot be read, the diagnostic says why and `file` is empty.
     package static func read(_ path: String) -> (file: SourceFile, diagnostic: Diagnostic?) {
         let name = path == "-" ? "<stdin>" : path
-        do throws(ReadingProblem) {
+        do throws(ReadingError) {
             return (SourceFile(name: name, bytes: try path == "-" ? readStandardInput() : readFile(path)), nil)
         } catch {
             let file = SourceFile(name: name, bytes: [])
@@ -20,28 +20,28 @@ extension SourceFile {
         }
     }
 
-    private struct ReadingProblem: Error {
+    private struct ReadingError: Error {
         var code = DiagnosticCode.unreadableFile
         var message: String
         var fix: String?
 
-        static func tooLarge(_ size: Int?) -> ReadingProblem {
+        static func tooLarge(_ size: Int?) -> ReadingError {
             let found = size.map { "the file has \(($0 + (1 << 20) - 1) >> 20) MiB" } ?? "the input goes on"
-            return ReadingProblem(
+            return ReadingError(
                 code: .fileTooLarge, message: "\(found), at most \(sizeLimit >> 20) MiB are read",
                 fix: "split the workflow into several files")
         }
 
-        static func system(_ operation: String, _ number: Int32) -> ReadingProblem {
-            ReadingProblem(message: "cannot \(operation): \(String(cString: strerror(number)))")
+        static func system(_ operation: String, _ number: Int32) -> ReadingError {
+            ReadingError(message: "cannot \(operation): \(String(cString: strerror(number)))")
         }
     }
 
-    private static func readFile(_ path: String) throws(ReadingProblem) -> [UInt8] {
+    private static func readFile(_ path: String) throws(ReadingError) -> [UInt8] {
         // Non-blocking, so that opening a fifo nobody writes to comes back at once.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw errno == ENOENT ? ReadingProblem(message: "there is no such file") : .system("open the file", errno)
+            throw errno == ENOENT ? ReadingError(message: "there is no such file") : .system("open the file", errno)
         }
         defer { close(descriptor) }
         var status = stat()
@@ -49,10 +49,10 @@ extension SourceFile {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR:
-            throw ReadingProblem(
+            throw ReadingError(
                 message: "this is a directory, expected a workflow file", fix: "name the file in it")
         default:
-            throw ReadingProblem(
+            throw ReadingError(
                 message: "this is neither a file nor a directory, expected a workflow file",
                 fix: "to read from a pipe, give `-` and connect it to standard input")
         }
@@ -60,18 +60,17 @@ extension SourceFile {
         return try readToEnd(descriptor, expecting: Int(status.st_size))
     }
 
-    private static func readStandardInput() throws(ReadingProblem) -> [UInt8] {
+    private static func readStandardInput() throws(ReadingError) -> [UInt8] {
         try readToEnd(STDIN_FILENO, expecting: 0)
     }
 
     /// One read where `size` is right, and then no copy; more where the input is longer or of unknown length.
-    private static func readToEnd(_ descriptor: Int32, expecting size: Int) throws(ReadingProblem) -> [UInt8] {
+    private static func readToEnd(_ descriptor: Int32, expecting size: Int) throws(ReadingError) -> [UInt8] {
         var bytes: [UInt8] = []
         var capacity = max(size, 64 << 10) + 1
         while true {
             var failure: Int32 = 0
             bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-                LargeMemory.prepare(UnsafeRawBufferPointer(buffer))
                 count = buffer.update(fromContentsOf: bytes)
                 failure = fill(buffer, &count, from: descriptor)
             }

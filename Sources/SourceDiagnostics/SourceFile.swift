@@ -1,3 +1,4 @@
+internal import Glibc
 import Synchronization
 
 /// A text and its name; knows where its lines start and nothing about what the text means.
@@ -71,8 +72,13 @@ package final class SourceFile: Sendable {
         lineStarts.withLock { starts in
             if let starts { return body(starts) }
             var found: [UInt32] = [0]
-            bytes.withUnsafeBufferPointer { buffer in
-                for offset in 0..<buffer.count where buffer[offset] == 10 { found.append(UInt32(offset + 1)) }
+            bytes.withUnsafeBytes { buffer in
+                guard let start = buffer.baseAddress else { return }
+                var offset = 0
+                while let end = memchr(start + offset, 10, buffer.count - offset) {
+                    offset = UnsafeRawPointer(end) - start + 1
+                    found.append(UInt32(offset))
+                }
             }
             starts = found
             return body(found)

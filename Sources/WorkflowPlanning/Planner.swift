@@ -14,7 +14,7 @@ package enum Planner {
     package static func plan(_ workflow: Workflow) -> (plan: Plan?, diagnostics: [Diagnostic]) {
         let proof = prove(workflow)
         guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
-        var expansion = PlanExpansion(proof.layout, proof.needs)
+        var expansion = PlanExpansion(proof.layout ?? PlanLayout(workflow, isOutline: true), proof.needs)
         expansion.expandWorkflow()
         let rows = expansion.takeRows()
         let origin = PlanOrigin(workflow, standardOutputReads: proof.standardOutputReads)
@@ -25,7 +25,8 @@ package enum Planner {
     /// What is known of a workflow before its rows are made.
     private struct Proof {
         let needs: ResolvedNeeds
-        let layout: PlanLayout
+        /// nil where each definition is one row.
+        let layout: PlanLayout?
         let standardOutputReads: Set<NodeIndex>
         let diagnostics: [Diagnostic]
     }
@@ -35,9 +36,11 @@ package enum Planner {
         let needs = resolver.resolve()
         var findings = resolver.findings
 
-        let graph = DependencyGraph(workflow, needs)
-        var reporter = CycleReporter(workflow, needs, graph)
-        for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
+        if !needs.followFileOrder(workflow.nodes) {
+            let graph = DependencyGraph(workflow, needs)
+            var reporter = CycleReporter(workflow, needs, graph)
+            for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
+        }
 
         LockFindings(workflow).add(to: &findings)
 
@@ -49,9 +52,18 @@ package enum Planner {
             findings.append(dataFlow.findings)
         }
 
-        let layout = PlanLayout(workflow, isOutline: true)
-        if let finding = layout.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
+        // Without a fan-out each definition is one row.
+        var layout: PlanLayout?
+        if workflow.nodes.count > rowLimit || workflow.nodes.indices.contains(where: workflow.isFanOut) {
+            let outline = PlanLayout(workflow, isOutline: true)
+            if let finding = outline.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
+            layout = outline
+        }
         return Proof(
             needs: needs, layout: layout, standardOutputReads: standardOutputReads, diagnostics: findings.sorted)
     }
+}
+
+extension Workflow {
+    fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }
 }

@@ -1,82 +1,92 @@
+internal import Basics
 internal import SourceDiagnostics
 
 /// The keys of a mapping that is being read, to find the one that comes twice. Holds rows, not texts.
+///
+/// A few keys are compared with each other as they come. Many are only hashed as they come, and compared at the end,
+/// group by group of their hashes: a table of all keys is larger than what a processor keeps at hand, so that looking into
+/// it for each key costs more than all of this.
 struct SeenKeys {
     /// Up to here comparing with every key is cheaper than hashing.
     private static let fewLimit = 8
 
     private var count = 0
     private var few = InlineArray<8, UInt32>(repeating: 0)
-    /// An open-addressing table, filled to seven eighths at most: the upper half of a hash, then the row. 0 is free, because
-    /// row 0 is the document's outermost node and never a key.
-    private var table: [UInt64] = []
+    /// All keys once they are many, in file order: the upper half of a hash, then the row.
+    private var many: [UInt64] = []
 
-    /// Adds a key, or returns the row of the one that says the same.
+    /// Whether `duplicates` may find any.
+    var areMany: Bool { !many.isEmpty }
+
+    /// Adds a key; the row of the one that says the same, where that is known already.
     mutating func insert(
         _ key: UInt32, _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
     ) -> UInt32? {
-        if count < Self.fewLimit {
+        if many.isEmpty {
             for index in 0..<count where keysAreEqual(few[index], key, rows, source, copiedText) { return few[index] }
-            few[count] = key
-            count += 1
-            return nil
-        }
-        if count * 8 >= table.count * 7 { grow(rows, source, copiedText) }
-        if let first = insertIntoTable(key, rows, source, copiedText) { return first }
-        count += 1
-        return nil
-    }
-
-    private mutating func grow(
-        _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
-    ) {
-        let old = table
-        table = [UInt64](repeating: 0, count: max(64, old.count * 2))
-        if old.isEmpty {
-            for index in 0..<Self.fewLimit { _ = insertIntoTable(few[index], rows, source, copiedText) }
-        }
-        for entry in old where entry != 0 {
-            // The upper half of the hash has all the bits that any table needs.
-            var slot = Int(entry >> 32) & (table.count - 1)
-            while table[slot] != 0 { slot = (slot + 1) & (table.count - 1) }
-            table[slot] = entry
-        }
-    }
-
-    private mutating func insertIntoTable(
-        _ key: UInt32, _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
-    ) -> UInt32? {
-        let hash = rows.withKeyBytes(key, source, copiedText) { Self.hash(of: UnsafeRawBufferPointer($0)) } >> 32
-        let mask = table.count - 1
-        var slot = Int(hash) & mask
-        while table[slot] != 0 {
-            let row = UInt32(truncatingIfNeeded: table[slot])
-            if table[slot] >> 32 == hash, keysAreEqual(row, key, rows, source, copiedText) { return row }
-            slot = (slot + 1) & mask
-        }
-        table[slot] = hash << 32 | UInt64(key)
-        return nil
-    }
-
-    /// Unknown to whoever writes a file, so that no file can be made slow by its keys.
-    private static let seed = UInt64.random(in: .min ... .max)
-
-    /// A multiplication per eight bytes, both halves of the product folded into one.
-    private static func hash(of bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = seed ^ UInt64(bytes.count)
-        var offset = 0
-        while offset < bytes.count {
-            var word: UInt64 = 0
-            if offset + 8 <= bytes.count {
-                word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            } else {
-                for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
+            if count < Self.fewLimit {
+                few[count] = key
+                count += 1
+                return nil
             }
-            let product = (hash ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-            hash = product.high ^ product.low ^ seed
-            offset += 8
+            for index in 0..<count { many.append(Self.entry(few[index], rows, source, copiedText)) }
         }
-        return hash
+        many.append(Self.entry(key, rows, source, copiedText))
+        return nil
+    }
+
+    /// The keys that `insert` did not tell of, each with the first that says the same, in file order.
+    func duplicates(
+        _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
+    ) -> [(key: UInt32, first: UInt32)] {
+        var found: [(key: UInt32, first: UInt32)] = []
+        // An open-addressing table, at most half full. 0 is free, because row 0 is the document's outermost node and
+        // never a key.
+        var table: [UInt64] = []
+        forEachGroup { group in
+            var mask = 15
+            while mask < 2 * group.count { mask = mask << 1 | 1 }
+            table.removeAll(keepingCapacity: true)
+            table.append(contentsOf: repeatElement(0, count: mask + 1))
+            for entry in group {
+                var slot = Int(entry >> 32) & mask
+                while table[slot] != 0 {
+                    let (key, first) = (UInt32(truncatingIfNeeded: entry), UInt32(truncatingIfNeeded: table[slot]))
+                    if table[slot] >> 32 == entry >> 32, keysAreEqual(first, key, rows, source, copiedText) {
+                        found.append((key, first))
+                        break
+                    }
+                    slot = (slot + 1) & mask
+                }
+                if table[slot] == 0 { table[slot] = entry }
+            }
+        }
+        return found.sorted { $0.key < $1.key }
+    }
+
+    /// Hands over the entries whose hashes begin alike, some hundred at a time, each group in file order.
+    private func forEachGroup(_ body: (ArraySlice<UInt64>) -> Void) {
+        var bits = 0
+        while many.count >> bits > 512 { bits += 1 }
+        let shift = 64 - bits
+        var starts = [Int](repeating: 0, count: 1 << bits + 1)
+        for entry in many { starts[Int(entry >> shift) + 1] += 1 }
+        for group in 0..<1 << bits { starts[group + 1] += starts[group] }
+        var next = starts
+        var grouped = [UInt64](repeating: 0, count: many.count)
+        for entry in many {
+            let group = Int(entry >> shift)
+            grouped[next[group]] = entry
+            next[group] += 1
+        }
+        for group in 0..<1 << bits { body(grouped[starts[group]..<starts[group + 1]]) }
+    }
+
+    private static func entry(
+        _ key: UInt32, _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
+    ) -> UInt64 {
+        let hash = rows.withKeyBytes(key, source, copiedText) { ByteHash.of(UnsafeRawBufferPointer($0)) }
+        return hash & ~0xFFFF_FFFF | UInt64(key)
     }
 
     private func keysAreEqual(
@@ -104,7 +114,7 @@ extension YAMLRows {
 }
 
 extension YAMLTreeBuilder {
-    /// Reports and marks a key that is no name: a collection, a merge key; returns whether it was one.
+    /// Reports and marks a key that is not a name: a collection, a merge key; returns whether it was one.
     mutating func refuseOddKey(_ key: UInt32) -> Bool {
         let row = rows.content(ofKey: key)
         let place = Int(rows[key].start)..<Int(rows[key].end)
@@ -127,6 +137,11 @@ extension YAMLTreeBuilder {
         }
         rows[key].markRefusedKey()
         return true
+    }
+
+    mutating func refuseDuplicates(in keys: SeenKeys) {
+        guard keys.areMany else { return }
+        for (key, first) in keys.duplicates(rows, source, copiedText) { refuseDuplicate(key, of: first) }
     }
 
     mutating func refuseDuplicate(_ key: UInt32, of first: UInt32) {

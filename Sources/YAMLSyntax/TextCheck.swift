@@ -34,6 +34,12 @@ struct TextCheck {
         let raw = UnsafeRawBufferPointer(bytes)
         while offset + 8 <= bytes.count {
             let word = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            // Most words hold nothing but printable ASCII, which one look tells: what one byte takes from the next or
+            // adds to it makes that one suspect at worst.
+            if ((word &- every(0x20)) | (word &+ every(0x01)) | word) & highBits == 0 {
+                offset += 8
+                continue
+            }
             // One flag per byte, in its highest bit. Every subtraction and sum stays inside its byte.
             let belowBlank = ~((word | highBits) &- every(0x20)) & highBits
             let lineEndsAndTabs = flags(of: 0x0A, in: word) | flags(of: 0x0D, in: word) | flags(of: 0x09, in: word)

@@ -60,15 +60,15 @@ private struct EventStream: ~Copyable {
                 let scalar = event.data.scalar
                 builder.addScalar(
                     UnsafeBufferPointer(start: scalar.value, count: scalar.length), kind: .init(scalar.style),
-                    from: start, to: end, properties: .init(anchor: scalar.anchor, tag: scalar.tag))
+                    from: start, to: end, properties: .init(anchorText: scalar.anchor, hasTag: scalar.tag != nil))
             case YAML_MAPPING_START_EVENT:
                 let mapping = event.data.mapping_start
                 builder.openCollection(
-                    .mapping, from: start, to: end, properties: .init(anchor: mapping.anchor, tag: mapping.tag))
+                    .mapping, from: start, to: end, properties: .init(anchorText: mapping.anchor, hasTag: mapping.tag != nil))
             case YAML_SEQUENCE_START_EVENT:
                 let sequence = event.data.sequence_start
                 builder.openCollection(
-                    .sequence, from: start, to: end, properties: .init(anchor: sequence.anchor, tag: sequence.tag))
+                    .sequence, from: start, to: end, properties: .init(anchorText: sequence.anchor, hasTag: sequence.tag != nil))
             case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT:
                 // Without a bracket the event is empty and stands wherever the next token is.
                 builder.closeCollection(at: end > start ? end : nil)
@@ -112,12 +112,6 @@ private struct EventStream: ~Copyable {
                 context: context ?? "",
                 offset: offsets.offset(ofCharacter: problem.problem_mark.index),
                 contextOffset: context == nil ? nil : offsets.offset(ofCharacter: problem.context_mark.index)))
-    }
-}
-
-extension YAMLTreeBuilder.Properties {
-    fileprivate init(anchor: UnsafePointer<UInt8>?, tag: UnsafePointer<UInt8>?) {
-        self.init(anchor: anchor.map { String(cString: $0) }, hasTag: tag != nil)
     }
 }
 

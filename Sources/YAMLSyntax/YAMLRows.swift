@@ -31,7 +31,7 @@ struct YAMLRow {
         self.link = link
     }
 
-    /// Made from a kind, so that asking whether it is one would be in vain.
+    /// Made from a kind, so that checking whether it is one is wasted.
     var kind: Kind { unsafeBitCast(UInt8(truncatingIfNeeded: startBits >> 28), to: Kind.self) }
 
     var start: UInt32 { startBits & Self.placeMask }
@@ -71,7 +71,11 @@ struct YAMLRow {
     func value(
         _ source: UnsafeBufferPointer<UInt8>, _ copiedText: UnsafeBufferPointer<UInt8>
     ) -> UnsafeBufferPointer<UInt8> {
-        guard isCopied else { return UnsafeBufferPointer(rebasing: source[valueInSource]) }
+        guard isCopied else {
+            let value = valueInSource
+            precondition(value.upperBound <= source.count)
+            return UnsafeBufferPointer(start: source.baseAddress.map { $0 + value.lowerBound }, count: value.count)
+        }
         let start = Int(link) + 4
         let length = UnsafeRawBufferPointer(copiedText).loadUnaligned(fromByteOffset: Int(link), as: UInt32.self)
         return UnsafeBufferPointer(rebasing: copiedText[start..<start + Int(length)])
@@ -89,7 +93,6 @@ struct YAMLRows: ~Copyable {
         self.capacity = capacity
         guard let memory = malloc(capacity * MemoryLayout<YAMLRow>.stride) else { fatalError("no memory for the rows") }
         base = memory.bindMemory(to: YAMLRow.self, capacity: capacity)
-        LargeMemory.prepare(UnsafeRawBufferPointer(start: memory, count: capacity * MemoryLayout<YAMLRow>.stride))
     }
 
     deinit { free(base) }
@@ -120,6 +123,5 @@ struct YAMLRows: ~Copyable {
             fatalError("no memory for the rows")
         }
         base = memory.bindMemory(to: YAMLRow.self, capacity: capacity)
-        LargeMemory.prepare(UnsafeRawBufferPointer(start: memory, count: capacity * MemoryLayout<YAMLRow>.stride))
     }
 }

@@ -4,13 +4,14 @@ internal import SourceDiagnostics
 /// Collects the nodes of one document and refuses what flowrun's YAML leaves out: tags, aliases without measure, deep
 /// nesting. Knows nothing of libyaml.
 struct YAMLTreeBuilder: ~Copyable {
-    /// What may stand before a node: `&anchor` and `!tag`.
+    /// What may stand before a node: `&anchor` and `!tag`. Read from the event when it is needed, which is seldom.
     struct Properties {
-        var anchor: String?
-        var hasTag = false
+        /// Ends with a NUL.
+        let anchorText: UnsafePointer<UInt8>?
+        let hasTag: Bool
 
-        static let none = Properties()
-        var isEmpty: Bool { anchor == nil && !hasTag }
+        var anchor: String? { anchorText.map { String(cString: $0) } }
+        var isEmpty: Bool { anchorText == nil && !hasTag }
     }
 
     private struct OpenCollection {
@@ -52,6 +53,8 @@ struct YAMLTreeBuilder: ~Copyable {
 
     /// What was collected; no document where reading had to stop.
     consuming func finish() -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
+        // What is still open where reading had to stop.
+        while let collection = open.popLast() { refuseDuplicates(in: collection.keys) }
         let diagnostics = findings.sorted
         if isStopped { return (nil, diagnostics) }
         return (YAMLDocument(file: file, rows: rows, copiedText: copiedText), diagnostics)
@@ -127,6 +130,7 @@ struct YAMLTreeBuilder: ~Copyable {
         if let name = closed.anchor, anchors[name]?.row == closed.row {
             anchors[name] = Anchor(row: closed.row, size: nodeCount - closed.nodesBefore)
         }
+        refuseDuplicates(in: closed.keys)
     }
 
     mutating func addAlias(_ name: String, from start: Int, to end: Int) {

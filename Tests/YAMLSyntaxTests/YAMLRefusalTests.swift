@@ -27,6 +27,17 @@ struct `What the parser refuses` {
         #expect(findings(keys + "1️⃣k500: 2\n") == ["1️⃣ FR0106 the key `k500` is given twice"])
     }
 
+    @Test func `all duplicates among thousands of keys, in file order, also where the file breaks off`() {
+        let keys = (0..<3000).map { "k\($0): 1\n" }.joined()
+        let duplicates = "1️⃣'k2999': 2\n2️⃣k0: 2\n3️⃣\"k\\x37\": 2\n4️⃣k0: 3\n"
+        let told = [
+            "1️⃣ FR0106 the key `k2999` is given twice", "2️⃣ FR0106 the key `k0` is given twice",
+            "3️⃣ FR0106 the key `k7` is given twice", "4️⃣ FR0106 the key `k0` is given twice",
+        ]
+        #expect(findings(keys + duplicates) == told)
+        #expect(Array(findings(keys + duplicates + "last: [\n").prefix(4)) == told)
+    }
+
     @Test func `readers do not see a refused key`() throws {
         let document = YAMLParser.parse(SourceFile(name: "t", text: "a: 1\na: 2\n<<: {b: 1}\n[c]: 1\nd: 1\n")).document
         #expect(try #require(document).withRoot { $0.entries.map(\.key.text) } == ["a", "d"])

@@ -1,17 +1,19 @@
 internal import SourceDiagnostics
 internal import YAMLSyntax
 
-/// Reads the entries of one mapping by key, and knows which are no words of the format.
-struct MappingReader {
+/// Reads the entries of one mapping by key, and knows which are not words of the format. Never copied: each step has
+/// one.
+struct MappingReader: ~Copyable {
     let node: YAMLNode
     /// The keys that are there, known to the format but not necessarily to this place.
     private(set) var present = KeySet()
-    /// Keys that are no word of the format, in file order.
+    /// Keys that are not words of the format, in file order.
     private(set) var unknownKeys: [Entry] = []
     /// Words of the format that are not supported yet, in file order.
     private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
-    /// Per supported key the row of its key node; only those that are `present` count. Small, because every step has one.
-    private var rows: InlineArray<40, UInt32>
+    /// Per supported key the row of its key node; only those that are `present` are there. Memory of its own, because the
+    /// compiler copies all of an inline array to read one element.
+    private let rows: UnsafeMutablePointer<UInt32>
 
     struct Entry {
         let key: YAMLNode
@@ -20,7 +22,7 @@ struct MappingReader {
 
     init(_ node: YAMLNode) {
         self.node = node
-        rows = InlineArray(repeating: 0)
+        rows = .allocate(capacity: WorkflowKey.allCases.count)
         for (key, value) in node.entries {
             guard let known = WorkflowKey.named(key.bytes) else {
                 unknownKeys.append(Entry(key: key, value: value))
@@ -35,6 +37,8 @@ struct MappingReader {
         }
     }
 
+    deinit { rows.deallocate() }
+
     func has(_ key: WorkflowKey) -> Bool { present.contains(key) }
 
     /// The entry of a key, if it is there.
@@ -46,7 +50,7 @@ struct MappingReader {
     /// Forgets the entries of keys that do not belong here.
     mutating func keepOnly(_ keys: KeySet) { present = present.subtracting(present.subtracting(keys)) }
 
-    /// Takes a misspelt or foreign entry for the key it means, so that what it says is read all the same.
+    /// Takes a misspelt or foreign entry for the key it means, so that its value is still read.
     mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
         guard !present.contains(key) else { return }
         present.insert(key)

@@ -7,18 +7,18 @@ extension WorkflowDecoder {
         let value = entry.value
         switch value.kind {
         case .invalid:
-            return .script("")
+            return .script(.empty)
         case .sequence:
             return .arguments(arguments(entry))
         case .mapping:
             reportType(
                 entry, expected: "a script or a list of words",
                 fix: .init("quote the command if the braces belong to it"))
-            return .script("")
+            return .script(.empty)
         case .scalar:
             guard value.type == .string else {
                 reportBareWord(entry)
-                return .script("")
+                return .script(.empty)
             }
             if hasExpressions { scriptRows.insert(value.contentRow) }
             if value.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
@@ -135,7 +135,7 @@ extension WorkflowDecoder {
         return outputs
     }
 
-    /// A type, or `{ type, from: stdout }`. One that is wrong is there all the same, of any type.
+    /// A type, or `{ type, from: stdout }`. A wrong one still counts as declared, of any type.
     private mutating func stepOutput(_ entry: MappingReader.Entry) -> OutputDeclaration.Source {
         guard entry.value.kind == .mapping else {
             if isExpression(entry.value) {
@@ -183,6 +183,6 @@ extension WorkflowDecoder {
         ["steps.", "params.", "previous.", "fromJSON("].contains(where: text.hasPrefix)
     }
 
-    /// A text as an expression in a double-quoted scalar, which flow collections take, too.
+    /// A text as an expression in a double-quoted scalar, which may also stand in a flow collection.
     static func braced(_ text: String) -> String { quoted("${{ \(text) }}") }
 }

@@ -3,7 +3,7 @@ internal import YAMLSyntax
 
 extension WorkflowDecoder {
     /// `matrix` or `for-each`, with the keys that go only together with one of them.
-    mutating func decodeFanOut(_ reader: MappingReader, in place: KeyPlace) -> FanOut? {
+    mutating func decodeFanOut(_ reader: borrowing MappingReader, in place: KeyPlace) -> FanOut? {
         guard place == .step || place == .group else { return nil }
         let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
         let (matrix, loop) = (reader.take(.matrix), reader.take(.forEach))
@@ -19,7 +19,7 @@ extension WorkflowDecoder {
         return nil
     }
 
-    private mutating func reportLonelyKeys(_ reader: MappingReader, in place: KeyPlace) {
+    private mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
         let isFanOut = reader.has(.matrix) || reader.has(.forEach)
         var lonely: [(WorkflowKey, String)] = []
         if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }
@@ -99,7 +99,7 @@ extension WorkflowDecoder {
                 }
             }
         }
-        // An axis that is wrong would make every exclusion of it wrong, too.
+        // A wrong axis would make every exclusion of it wrong as well.
         guard isComplete else { return nil }
         let size = matrix.axes.reduce(matrix.axes.isEmpty ? 0 : 1) { size, axis in
             let product = size.multipliedReportingOverflow(by: axis.values.count)

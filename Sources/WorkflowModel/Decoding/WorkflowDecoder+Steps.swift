@@ -13,8 +13,8 @@ extension WorkflowDecoder {
             return
         }
         guard value.count > 0 else {
-            // A group without members succeeds at once, as a fan-out over nothing does; a whole file without a step is
-            // most likely a lost one, and a hook without one was meant to do something.
+            // A group without members succeeds at once, as a fan-out over nothing does. A whole file without a step has
+            // probably lost it, and a hook without one was meant to do something.
             let isHarmless = group != .root && nodes[group.row].hook == nil
             report(
                 .emptyList, "\(Phrase.quoted(entry.key.text)) contains no step", at: value,
@@ -27,17 +27,9 @@ extension WorkflowDecoder {
 
     /// Only at the top: asking again for each group would copy all rows each time.
     private mutating func reserveNodes(_ count: Int) {
-        Self.reserve(count, in: &nodes)
+        nodes.reserveCapacity(count)
         // Most steps have one or two; what is not touched costs nothing.
-        Self.reserve(2 * count, in: &needs)
-    }
-
-    private static func reserve<Element>(_ count: Int, in array: inout [Element]) {
-        array.reserveCapacity(count)
-        array.withUnsafeMutableBufferPointer { buffer in
-            let size = count * MemoryLayout<Element>.stride
-            LargeMemory.prepare(UnsafeRawBufferPointer(start: buffer.baseAddress, count: size))
-        }
+        needs.reserveCapacity(2 * count)
     }
 
     private mutating func decodeMember(_ key: YAMLNode, _ value: YAMLNode, of parent: NodeIndex) {
@@ -46,7 +38,7 @@ extension WorkflowDecoder {
         // A step without a readable body keeps its row, so that what needs it still finds it.
         nodes.append(
             WorkflowNode(
-                id: key.text, range: key.range, parent: parent, subtreeEnd: UInt32(index.row + 1), body: .script("")))
+                id: key.text, range: key.range, parent: parent, subtreeEnd: UInt32(index.row + 1), body: .script(.empty)))
         guard value.kind == .mapping else { return reportNoMember(key, value) }
         var reader = MappingReader(value)
         let place: KeyPlace = reader.has(.steps) || isForeignGroup(reader) ? .group : .step
@@ -94,8 +86,8 @@ extension WorkflowDecoder {
         return "\"\(escaped)\""
     }
 
-    /// `jobs:` or `tasks:` inside a member makes it a group all the same.
-    private func isForeignGroup(_ reader: MappingReader) -> Bool {
+    /// `jobs:` or `tasks:` inside a member also makes it a group.
+    private func isForeignGroup(_ reader: borrowing MappingReader) -> Bool {
         !reader.has(.run)
             && reader.unknownKeys.contains { entry in
                 guard entry.value.kind == .mapping,
@@ -151,13 +143,13 @@ extension Diagnostic {
 
 // `on-failure` and `finally`: groups of their own behind all members of the group around.
 extension WorkflowDecoder {
-    mutating func decodeHooks(_ reader: MappingReader, of group: NodeIndex) {
+    mutating func decodeHooks(_ reader: borrowing MappingReader, of group: NodeIndex) {
         decodeHook(reader, .onFailure, key: .onFailure, of: group)
         decodeHook(reader, .finally, key: .finally, of: group)
     }
 
     private mutating func decodeHook(
-        _ reader: MappingReader, _ hook: WorkflowNode.Hook, key: WorkflowKey, of group: NodeIndex
+        _ reader: borrowing MappingReader, _ hook: WorkflowNode.Hook, key: WorkflowKey, of group: NodeIndex
     ) {
         guard let entry = reader.take(key) else { return }
         reportNamesake(of: entry, named: key.spelling, in: reader)
@@ -172,8 +164,8 @@ extension WorkflowDecoder {
         nodes[group.row].subtreeEnd = UInt32(nodes.count)
     }
 
-    /// The id of a hook in the log is its key, which then cannot be a member's, too.
-    private mutating func reportNamesake(of hook: MappingReader.Entry, named name: String, in reader: MappingReader) {
+    /// The id of a hook in the log is its key, which no member can have then.
+    private mutating func reportNamesake(of hook: MappingReader.Entry, named name: String, in reader: borrowing MappingReader) {
         guard let steps = reader.take(.steps) else { return }
         for (key, _) in steps.value.entries where key.bytes.elementsEqual(name.utf8) {
             report(

@@ -16,7 +16,7 @@ package struct WorkflowNode: Sendable {
     package enum Hook: UInt8, Sendable, Hashable {
         /// Only after a failure or timeout.
         case onFailure
-        /// Whatever happened.
+        /// In any case.
         case finally
     }
 
@@ -86,6 +86,9 @@ package enum Script: Sendable, ExpressibleByStringLiteral {
     case inFile(SourceRange)
 
     package init(stringLiteral text: String) { self = .text(text) }
+
+    /// No bytes of any file, and no memory of its own.
+    static let empty = Script.inFile(.beginning)
 
     /// The script, byte for byte, given the workflow's file.
     package func text(in file: SourceFile) -> String {

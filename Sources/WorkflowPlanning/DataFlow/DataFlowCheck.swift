@@ -17,7 +17,9 @@ struct DataFlowCheck {
 
     let workflow: Workflow
     let names: ScopedNames
-    var knowledge: ResultKnowledge
+    /// Made when an expression first asks for the result of a step.
+    lazy var knowledge = ResultKnowledge(workflow, needs)
+    private let needs: ResolvedNeeds
     var findings = FindingList()
     var suggestions = Suggestion()
     /// Steps whose standard output some expression reads.
@@ -37,14 +39,15 @@ struct DataFlowCheck {
     init(_ workflow: Workflow, _ needs: ResolvedNeeds, _ names: ScopedNames) {
         self.workflow = workflow
         self.names = names
-        knowledge = ResultKnowledge(workflow, needs)
+        self.needs = needs
     }
 
     /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
-        workflow.nodes.contains { node in
-            if node.settings != nil { return true }
-            guard case .arguments(let words) = node.body else { return false }
+        // By row: a copy of a node holds on to all that it has.
+        workflow.nodes.indices.contains { row in
+            if workflow.nodes[row].settings != nil { return true }
+            guard case .arguments(let words) = workflow.nodes[row].body else { return false }
             return words.contains { $0.literal == nil }
         }
     }
@@ -54,12 +57,11 @@ struct DataFlowCheck {
     }
 
     private mutating func check(_ row: Int) {
-        let node = workflow.nodes[row]
         place = Place(row: row)
-        if case .arguments(let words) = node.body {
+        if case .arguments(let words) = workflow.nodes[row].body {
             for word in words { check(word) }
         }
-        guard let settings = node.settings else { return }
+        guard let settings = workflow.nodes[row].settings else { return }
         for entry in settings.env {
             if let value = entry.value { check(value) }
         }

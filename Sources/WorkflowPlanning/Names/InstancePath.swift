@@ -8,7 +8,7 @@ struct InstancePath {
 
     let parts: [Part]
 
-    /// Text that is no such path gives parts that name nothing.
+    /// Text that is not such a path gives parts that name nothing.
     init(_ text: String) {
         var parts: [Part] = []
         var rest = text[...]

@@ -1,3 +1,4 @@
+import Basics
 import SourceDiagnostics
 import WorkflowModel
 
@@ -21,14 +22,18 @@ struct NeedResolver {
         let (nodes, allNeeds) = (workflow.nodes, workflow.needs)
         // Beside `self`, so that a finding is made only where there is room for it.
         var findings = FindingList()
-        var resolved = ResolvedNeeds(rows: nodes.count)
+        var resolved = ResolvedNeeds(rows: nodes.count, needs: allNeeds.count)
+        var hashes = NameHashes { ByteHash.of(allNeeds[$0].name) }
         // The last row that needed this one, which shows a repeated entry at once.
         var neededBy = [UInt32](repeating: 0, count: nodes.count)
         for row in nodes.indices {
             let first = Int(nodes[row].needs.lowerBound)
             for position in 0..<nodes[row].needs.count {
-                guard let target = names.visible(allNeeds[first + position].name, from: nodes[row].parent.row) else {
-                    findings.add(.error) { unresolved(allNeeds[first + position], of: row) }
+                let need = first + position
+                let hash = hashes.hash(need, of: allNeeds.count)
+                let scope = nodes[row].parent.row
+                guard let target = names.visible(allNeeds[need].name, hash: hash, from: scope) else {
+                    findings.add(.error) { unresolved(allNeeds[need], of: row) }
                     continue
                 }
                 if neededBy[target] == UInt32(row), row != 0 {
@@ -235,7 +240,10 @@ struct ResolvedNeeds {
     private(set) var starts: [UInt32] = [0]
     private(set) var entries: [Entry] = []
 
-    init(rows: Int) { starts.reserveCapacity(rows + 1) }
+    init(rows: Int, needs: Int) {
+        starts.reserveCapacity(rows + 1)
+        entries.reserveCapacity(needs)
+    }
 
     func range(of row: Int) -> Range<Int> { Int(starts[row])..<Int(starts[row + 1]) }
 
@@ -243,4 +251,12 @@ struct ResolvedNeeds {
     mutating func append(_ entry: Entry) { entries.append(entry) }
 
     mutating func closeRow() { starts.append(UInt32(entries.count)) }
+
+    /// Whether everything needed stands, with all that is inside it, before what needs it. Then the order of the file is
+    /// one in which all can run, and there is no cycle. O(rows + needs).
+    func followFileOrder(_ nodes: [WorkflowNode]) -> Bool {
+        nodes.indices.allSatisfy { row in
+            range(of: row).allSatisfy { nodes[Int(entries[$0].target)].subtreeEnd <= UInt32(row) }
+        }
+    }
 }
