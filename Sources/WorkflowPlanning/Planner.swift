@@ -42,7 +42,8 @@ package enum Planner {
             for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
         }
 
-        LockFindings(workflow).add(to: &findings)
+        var locks = LockFindings(workflow)
+        locks.add(to: &findings)
 
         var standardOutputReads: Set<NodeIndex> = []
         if DataFlowCheck.concerns(workflow) {

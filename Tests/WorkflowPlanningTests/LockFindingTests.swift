@@ -53,6 +53,18 @@ struct LockFindingTests {
         #expect(findings[3].severity == .warning)
     }
 
+    @Test func `names of pools that nobody declares are compared with a bounded number of others`() {
+        let names = (0..<500).map { String(repeating: "x", count: 125) + String(100 + $0) }
+        let steps = names.enumerated().map { index, name in
+            NodeSketch.step("s\(index)").with(\.pools, [(name + "y", 1)])
+        }
+        let workflow = WorkflowSketch.workflow(steps, pools: names.map { ($0, 1) })
+        let unknown = Planner.findings(in: workflow).filter { $0.code == .unknownPool }
+        #expect(unknown.count == 500)
+        let suggested = unknown.count { $0.fix?.edits.isEmpty == false }
+        #expect(suggested > 0 && suggested < 100)
+    }
+
     private func holder(_ id: String, _ mutex: String, _ members: [NodeSketch]) -> NodeSketch {
         NodeSketch.group(id, members).with(\.mutexes, [mutex])
     }

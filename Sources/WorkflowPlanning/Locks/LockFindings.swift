@@ -1,17 +1,26 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// What is wrong with the locks that a workflow names: pools that are too small or that nobody declares, and mutexes that
+/// What is wrong with the locks that a workflow names: pools that are too small or not declared, and mutexes that
 /// are named once more inside their holder.
 struct LockFindings {
     private let workflow: Workflow
+    /// By name, the first of a name.
+    private let pools: [String: Int]
+    private var suggestions = Suggestion()
 
-    init(_ workflow: Workflow) { self.workflow = workflow }
+    init(_ workflow: Workflow) {
+        self.workflow = workflow
+        pools = Dictionary(zip(workflow.pools.map(\.name), workflow.pools.indices)) { first, _ in first }
+    }
 
-    /// O(rows), times the depth of rows with a mutex.
-    func add(to findings: inout FindingList) {
+    /// O(rows + pools), times the depth of rows with a mutex.
+    mutating func add(to findings: inout FindingList) {
         addPools(to: &findings)
-        guard workflow.nodes.contains(where: { $0.isGroup && $0.settings?.mutexes.isEmpty == false }) else { return }
+        let hasHolder = workflow.nodes.indices.contains { row in
+            workflow.nodes[row].settings?.mutexes.isEmpty == false && workflow.nodes[row].isGroup
+        }
+        guard hasHolder else { return }
         for row in workflow.nodes.indices {
             var seen: Set<String> = []
             for request in workflow.nodes[row].settings?.mutexes ?? [] where seen.insert(request.name).inserted {
@@ -21,12 +30,13 @@ struct LockFindings {
         }
     }
 
-    private func addPools(to findings: inout FindingList) {
+    private mutating func addPools(to findings: inout FindingList) {
         var isUsed = [Bool](repeating: false, count: workflow.pools.count)
         for row in workflow.nodes.indices {
+            guard let requests = workflow.nodes[row].settings?.pools, !requests.isEmpty else { continue }
             var asked: [String: Int] = [:]
-            for request in workflow.nodes[row].settings?.pools ?? [] {
-                guard let index = workflow.pools.firstIndex(where: { $0.name == request.pool }) else {
+            for request in requests {
+                guard let index = pools[request.pool] else {
                     findings.add(.error) { unknown(request) }
                     continue
                 }
@@ -47,9 +57,9 @@ struct LockFindings {
         }
     }
 
-    private func unknown(_ request: PoolRequest) -> Diagnostic {
-        let nearest = Suggestion.nearest(to: request.pool, among: workflow.pools.map(\.name))
-        guard let pool = workflow.pools.first(where: { $0.name == nearest }) else {
+    private mutating func unknown(_ request: PoolRequest) -> Diagnostic {
+        let nearest = suggestions.nearest(to: request.pool, among: workflow.pools.lazy.map(\.name))
+        guard let pool = nearest.flatMap({ pools[$0] }).map({ workflow.pools[$0] }) else {
             return Diagnostic(
                 .unknownPool, "unknown pool `\(request.pool)`", in: workflow.file, at: request.range,
                 fix: Diagnostic.Fix("declare it at the top of the file: `pools: { \(request.pool): SIZE }`"))
