@@ -14,27 +14,33 @@ struct Adjacency: Sendable {
 
     /// Appends `count` rows with the edges that start there, and edges of earlier rows. Keeps the order of the edges
     /// within a row. O(new rows + new edges).
+    @inline(__always)  // `from` and `to` are asked several times for each edge.
     mutating func append(
         count: Int, edges: [RowTable.Edge], from: (RowTable.Edge) -> OperationID, to: (RowTable.Edge) -> OperationID
     ) {
         let first = starts.count - 1
         let base = entries.count
         starts.append(contentsOf: repeatElement(0, count: count))
-        for edge in edges where from(edge).row >= first { starts[from(edge).row + 1] += 1 }
-        // The first new row begins where the last old one ends.
-        for row in first..<first + count { starts[row + 1] += starts[row] }
+        starts.withUnsafeMutableBufferPointer { starts in
+            for edge in edges where from(edge).row >= first { starts[from(edge).row + 1] += 1 }
+            // The first new row begins where the last old one ends.
+            for row in first..<first + count { starts[row + 1] += starts[row] }
+        }
         entries.append(
             contentsOf: repeatElement(Entry(other: .root, kind: .ok), count: Int(starts[first + count]) - base))
         var next = Array(starts[first...])
-        for edge in edges {
-            let entry = Entry(other: to(edge), kind: edge.kind)
-            let row = from(edge).row
-            guard row >= first else {
-                late[from(edge), default: []].append(entry)
-                continue
+        next.withUnsafeMutableBufferPointer { next in
+            entries.withUnsafeMutableBufferPointer { entries in
+                for edge in edges where from(edge).row >= first {
+                    let row = from(edge).row - first
+                    entries[Int(next[row])] = Entry(other: to(edge), kind: edge.kind)
+                    next[row] += 1
+                }
             }
-            entries[Int(next[row - first])] = entry
-            next[row - first] += 1
+        }
+        guard first > 0 else { return }
+        for edge in edges where from(edge).row < first {
+            late[from(edge), default: []].append(Entry(other: to(edge), kind: edge.kind))
         }
     }
 

@@ -15,12 +15,12 @@ extension OperationScheduler {
         var blamed: (rank: Int, id: OperationID)?
         for need in needs[id] where !need.isCut {
             let outcome = states[need.other.row].outcome
-            let isTolerated = has(need.other, .toleratesFailure)
             switch (need.kind, outcome) {
             case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
                 (.failure, .timeout):
                 continue
-            case (.ok, .failure) where isTolerated, (.ok, .timeout) where isTolerated:
+            case (.ok, .failure) where has(need.other, .toleratesFailure),
+                (.ok, .timeout) where has(need.other, .toleratesFailure):
                 continue
             case (.success, .skipped), (.failure, .success), (.failure, .skipped):
                 skippedBy = skippedBy ?? need.other

@@ -244,8 +244,10 @@ package struct OperationScheduler: Sendable {
         dependents.append(
             count: table.rows.count, edges: table.edges, from: { $0.prerequisite }, to: { $0.dependent })
         states.append(contentsOf: repeatElement(State(), count: table.rows.count))
-        for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
-            states[edge.dependent.row].pendingNeeds += 1
+        states.withUnsafeMutableBufferPointer { states in
+            for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
+                states[edge.dependent.row].pendingNeeds += 1
+            }
         }
         openGroups += table.groups.count { $0.isOpen }
         groups.append(contentsOf: graph.table.groups[groups.count...].map(GroupState.init))
@@ -257,7 +259,8 @@ package struct OperationScheduler: Sendable {
         case .takesEverything:
             let (requests, edges) = holders.add(table, to: graph)
             for (id, requests) in requests { locks.add(id, requests, of: graph) }
-            table.edges += edges
+            // Adding nothing would copy all edges all the same.
+            if !edges.isEmpty { table.edges += edges }
         case .takesItsOwn:
             for (id, requests) in table.locks {
                 locks.add(id, requests.map(HolderTable.Request.init(inWholeRun:)), of: graph)
