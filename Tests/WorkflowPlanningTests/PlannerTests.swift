@@ -25,6 +25,20 @@ struct PlannerTests {
         #expect(plan.row("g").map { plan.nodes[$0].remainingPath } == 3)
     }
 
+    @Test func `levels are the same in a file where nothing needs what stands below it`() throws {
+        let workflow = WorkflowSketch.workflow([
+            .step("a"), .step("c", needs: ["a"]), .step("b", needs: ["c"]),
+            .group("g", needs: ["a"], [.step("x"), .step("y", needs: ["x", "b"]), .group("empty", needs: ["y"], [])]),
+            .step("last", needs: ["g"]), .step("alone", needs: ["g"]),
+        ])
+        let plan = try #require(Planner.plan(workflow).plan)
+        let ids = ["a", "b", "c", "g", "g.x", "g.y", "g.empty", "last"]
+        #expect(ids.map { plan.level(of: $0) } == [0, 2, 1, 1, 1, 3, 4, 4])
+        #expect(plan.criticalIDs == ["a", "c", "b", "g.y", "last"])
+        #expect(plan.row("a").map { plan.nodes[$0].remainingPath } == 5)
+        #expect(plan.row("g").map { plan.nodes[$0].remainingPath } == 3)
+    }
+
     @Test func `the critical path leads through groups without steps`() throws {
         let workflow = WorkflowSketch.workflow([
             .step("a"), .group("e1", needs: ["a"], []), .group("e2", needs: ["e1"], []), .step("b", needs: ["e2"]),

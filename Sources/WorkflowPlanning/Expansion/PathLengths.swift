@@ -67,9 +67,17 @@ struct PlanOrder {
 
     private(set) var moments: [Moment] = []
 
-    /// O(rows + edges), by a depth-first search with its own stack.
+    /// O(rows + edges), by a depth-first search with its own stack where the order of the rows is not one.
     init(_ nodes: [PlanNode], _ edges: [PlanEdge]) {
         moments.reserveCapacity(nodes.count)
+        let rows = .root..<nodes[.root].subtreeEnd
+        let areSorted = rows.allSatisfy { row in
+            nodes[row].edgeRange.allSatisfy { nodes[edges[$0].target].subtreeEnd <= row }
+        }
+        guard !areSorted else {
+            appendInOrder(nodes, rows)
+            return
+        }
         var isReached = [Bool](repeating: false, count: nodes.count * 2)
         // `next` counts rows, or the edges of a start.
         var path: [(moment: Moment, next: Int)] = []
@@ -109,6 +117,25 @@ struct PlanOrder {
                 path.removeLast()
             }
         }
+    }
+}
+
+extension PlanOrder {
+    /// All rows as they come, where none waits for a later one: hooks stand behind what they wait for.
+    private mutating func appendInOrder(_ nodes: [PlanNode], _ rows: Range<PlanIndex>) {
+        var open: [PlanIndex] = []
+        func close(before row: PlanIndex) {
+            while let last = open.last, nodes[last].subtreeEnd <= row {
+                moments.append(.end(last))
+                open.removeLast()
+            }
+        }
+        for row in rows {
+            close(before: row)
+            moments.append(.start(row))
+            if nodes[row].role != .step { open.append(row) }
+        }
+        close(before: rows.upperBound)
     }
 }
 

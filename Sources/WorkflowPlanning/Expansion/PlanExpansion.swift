@@ -144,6 +144,7 @@ struct PlanExpansion {
     private mutating func appendEdges(of definition: Int, after before: Int, in frame: Frame) {
         guard definitions[definition].hook == nil else { return }
         var isNeeded = false
+        let written = layout.workflow.needs(of: definition)
         for index in needs.range(of: definition) {
             let entry = needs.entries[index]
             let target = Int(entry.target)
@@ -151,7 +152,7 @@ struct PlanExpansion {
             edges.append(
                 PlanEdge(
                     target: row(of: target, from: frame.row),
-                    kind: layout.workflow.need(Int(entry.position), of: definition).kind,
+                    kind: written[written.startIndex + Int(entry.position)].kind,
                     isSequence: false))
         }
         if before != frame.definition, !isNeeded, definitions[frame.definition].settings?.isSequence == true {
@@ -173,6 +174,7 @@ struct PlanExpansion {
     }
 
     /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
+    @inline(__always)  // A call, one for each edge, would copy all of this value.
     private func row(of definition: Int, from copy: PlanIndex) -> PlanIndex {
         let scope = definitions[definition].parent
         var copy = copy
