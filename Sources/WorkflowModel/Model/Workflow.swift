@@ -67,16 +67,22 @@ package struct Workflow: Sendable {
     }
 }
 
-/// The row of a step or group in `Workflow.nodes`.
+/// The row of a step or group in `Workflow.nodes`. Inlined everywhere, so that it costs what the number in it would.
+@usableFromInline
 package struct NodeIndex: Hashable, Comparable, Sendable {
-    private let value: UInt32
+    @usableFromInline let value: UInt32
 
+    @inlinable
     package init(_ row: Int) { value = UInt32(row) }
 
-    package var row: Int { Int(value) }
+    @inlinable package var row: Int { Int(value) }
     /// The workflow itself.
-    package static let root = NodeIndex(0)
+    @inlinable package static var root: NodeIndex { NodeIndex(0) }
 
+    @inlinable
+    package static func == (left: NodeIndex, right: NodeIndex) -> Bool { left.value == right.value }
+
+    @inlinable
     package static func < (left: NodeIndex, right: NodeIndex) -> Bool { left.value < right.value }
 }
 
