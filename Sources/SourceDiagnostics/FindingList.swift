@@ -1,4 +1,4 @@
-/// Collects findings up to a limit, because nobody reads the thousandth and a hostile file makes millions.
+/// Collects findings up to a limit, because no one reads the thousandth and a hostile file makes millions.
 ///
 /// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid.
 package struct FindingList: Sendable {

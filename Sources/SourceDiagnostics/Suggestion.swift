@@ -6,7 +6,7 @@ package struct Suggestion: Sendable {
     /// Bytes that may still be compared.
     private(set) var workLeft: Int
 
-    /// Whether there is no use in collecting candidates any more.
+    /// Whether collecting further candidates is useless.
     package var isSpent: Bool { workLeft <= 0 }
 
     package init(work: Int = 4 << 20) { workLeft = work }
@@ -17,7 +17,7 @@ package struct Suggestion: Sendable {
         var search = Search(word)
         for candidate in candidates {
             search.compare(candidate)
-            // Looking at a candidate is work too.
+            // Looking at a candidate is work as well.
             workLeft -= candidate.utf8.count + 8
             guard !isSpent else { break }
         }

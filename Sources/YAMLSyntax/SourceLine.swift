@@ -1,4 +1,4 @@
-/// One line of the source, for telling what the mistake on it is. Offsets count from the start of the file.
+/// One line of the source, to tell what is wrong on it. Offsets count from the start of the file.
 struct SourceLine {
     let source: [UInt8]
     /// Without the line end.
@@ -14,7 +14,7 @@ struct SourceLine {
         range = start..<end
     }
 
-    /// Where the first character that is no blank stands; the line's end on a blank line.
+    /// Where the first character that is not a blank stands; the line's end on a blank line.
     var contentStart: Int { range.first { !Self.isBlank(source[$0]) } ?? range.upperBound }
 
     /// The blanks the line begins with.

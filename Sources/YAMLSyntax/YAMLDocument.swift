@@ -19,8 +19,9 @@ package final class YAMLDocument: @unchecked Sendable {  // The rows are memory 
     /// How many rows the document has; an alias counts one, whatever it stands for.
     package var rowCount: Int { rows.count }
 
-    /// Calls `body` with the document's outermost node. Nodes are views of memory that is only there meanwhile: none
-    /// may be kept. Reading through them costs no reference count, of which a large workflow would pay millions.
+    /// Calls `body` with the document's outermost node. Nodes are views of memory that lives only until it
+    /// returns: keep none. Reading through them costs no reference counting, which a large workflow would pay millions
+    /// of times.
     package func withRoot<Result>(_ body: (YAMLNode) throws -> Result) rethrows -> Result {
         try file.bytes.withUnsafeBufferPointer { source in
             try copiedText.withUnsafeBufferPointer { copiedText in

@@ -50,7 +50,7 @@ private struct EventStream: ~Copyable {
         if let directive = tagDirective(from: base) { builder.refuseTagDirective(at: directive) }
         while !builder.isStopped {
             guard yaml_parser_parse(parser, &event) == 1 else {
-                return reportProblem(to: &builder, &offsets)
+                return reportSyntaxError(to: &builder, &offsets)
             }
             defer { yaml_event_delete(&event) }
             let start = offsets.offset(ofCharacter: event.start_mark.index)
@@ -64,11 +64,13 @@ private struct EventStream: ~Copyable {
             case YAML_MAPPING_START_EVENT:
                 let mapping = event.data.mapping_start
                 builder.openCollection(
-                    .mapping, from: start, to: end, properties: .init(anchorText: mapping.anchor, hasTag: mapping.tag != nil))
+                    .mapping, from: start, to: end,
+                    properties: .init(anchorText: mapping.anchor, hasTag: mapping.tag != nil))
             case YAML_SEQUENCE_START_EVENT:
                 let sequence = event.data.sequence_start
                 builder.openCollection(
-                    .sequence, from: start, to: end, properties: .init(anchorText: sequence.anchor, hasTag: sequence.tag != nil))
+                    .sequence, from: start, to: end,
+                    properties: .init(anchorText: sequence.anchor, hasTag: sequence.tag != nil))
             case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT:
                 // Without a bracket the event is empty and stands wherever the next token is.
                 builder.closeCollection(at: end > start ? end : nil)
@@ -102,12 +104,12 @@ private struct EventStream: ~Copyable {
         return nil
     }
 
-    private func reportProblem(to builder: inout YAMLTreeBuilder, _ offsets: inout CharacterOffsets) {
+    private func reportSyntaxError(to builder: inout YAMLTreeBuilder, _ offsets: inout CharacterOffsets) {
         let problem = parser.pointee
         precondition(problem.error != YAML_MEMORY_ERROR, "no memory for the YAML parser")
         let context = problem.context.map { String(cString: $0) }
         builder.stop(
-            YAMLProblem(
+            YAMLSyntaxError(
                 problem: problem.problem.map { String(cString: $0) } ?? "",
                 context: context ?? "",
                 offset: offsets.offset(ofCharacter: problem.problem_mark.index),

@@ -183,8 +183,8 @@ struct YAMLTreeBuilder: ~Copyable {
         isStopped = true
     }
 
-    mutating func stop(_ problem: YAMLProblem) {
-        findings.add(.error) { [file] in problem.diagnostic(in: file) }
+    mutating func stop(_ error: YAMLSyntaxError) {
+        findings.add(.error) { [file] in error.diagnostic(in: file) }
         isStopped = true
     }
 

@@ -9,7 +9,7 @@ import WorkflowModel
     @Test func `items that differ in their bytes are different items`() throws {
         let instances = try fanOut.instances(over: .list([.string("\u{E9}"), .string("e\u{301}"), .string("e")]))
         #expect(instances.count == 3)
-        let error = try #require(throws: FanOut.ItemProblem.self) {
+        let error = try #require(throws: FanOut.ItemError.self) {
             try fanOut.instances(over: .list([.string("a"), .string("b"), .string("a")]))
         }
         #expect(error.message.hasPrefix("has one item twice, as number 1 and number 3"))

@@ -38,7 +38,7 @@ import WorkflowModel
     func `a text that is no value of the type is refused with what would be one`(
         kind: Parameter.Kind, text: String, message: String
     ) throws {
-        let error = try #require(throws: Parameter.Mistake.self) { try parameter("p", kind).value(from: text) }
+        let error = try #require(throws: Parameter.ValueError.self) { try parameter("p", kind).value(from: text) }
         #expect(error.message == message)
     }
 
@@ -50,14 +50,14 @@ import WorkflowModel
         if isGood {
             #expect(try tag.value(from: text) == .string(text))
         } else {
-            #expect(throws: Parameter.Mistake.self) { try tag.value(from: text) }
+            #expect(throws: Parameter.ValueError.self) { try tag.value(from: text) }
         }
     }
 
     @Test func `each item of a list has to match the pattern`() throws {
         let list = parameter("l", .list, pattern: "[a-z]+")
         #expect(try list.value(from: "ab,cd") == .list([.string("ab"), .string("cd")]))
-        let error = try #require(throws: Parameter.Mistake.self) { try list.value(from: "ab,Cd") }
+        let error = try #require(throws: Parameter.ValueError.self) { try list.value(from: "ab,Cd") }
         #expect(error.message == "item 2, `Cd`, does not match the pattern `[a-z]+`")
     }
 
@@ -86,7 +86,7 @@ import WorkflowModel
         let channel = Parameter(
             name: "channel", kind: .choice(["nightly", "stable"]), isRequired: true, description: "what to publish",
             range: .beginning)
-        let error = try #require(throws: ParameterValues.Mistakes.self) {
+        let error = try #require(throws: ParameterValues.ValuesError.self) {
             try ParameterValues(
                 [("chanel", "stable"), ("count", "many"), ("zzz", String(repeating: "long\n", count: 90))],
                 for: [channel, parameter("count", .int)])

@@ -4,7 +4,7 @@ package struct DiagnosticExplanation: Sendable {
     package let title: String
     /// Whole sentences: what it means and why flowrun refuses it.
     package let meaning: String
-    /// A file with the mistake; empty where the mistake cannot be shown as text.
+    /// A file that gives the finding; empty where no text can show it.
     package let example: String
     /// What to do about it.
     package let remedy: String

@@ -43,7 +43,7 @@ struct FanOutExpansion {
         return Self.instances(combinations, axisCount: axes.count)
     }
 
-    /// Gives each combination its key, which is a number where a value is no plain word or `isHidden`.
+    /// Gives each combination its key, which is a number where a value is not a plain word or `isHidden`.
     static func instances(
         _ combinations: [[Variable]], axisCount: Int, isHidden: (String) -> Bool = { _ in false }
     ) -> [FanOut.Instance] {
@@ -57,7 +57,7 @@ struct FanOutExpansion {
         return zip(keys, combinations).map { FanOut.Instance(key: $0, variables: $1) }
     }
 
-    /// The values in axis order, or nil where one of them is no plain word.
+    /// The values in axis order, or nil where one of them is not a plain word.
     private static func key(of combination: [Variable], axisCount: Int) -> String? {
         let values = combination.prefix(axisCount > 0 ? axisCount : combination.count).map(\.value)
         guard values.allSatisfy(isPlainWord) else { return nil }

@@ -3,7 +3,7 @@ internal import YAMLSyntax
 
 // Where the characters of a scalar's value stand in the file.
 extension ExpressionText {
-    /// The value of a scalar that is no alias. O(length).
+    /// The value of a scalar that is not an alias. O(length).
     init(_ node: YAMLNode) {
         let bytes = Array(node.bytes)
         let isQuoted = node.source.first == UInt8(ascii: "'") && !node.isPlain && !node.isBlockText
@@ -34,7 +34,7 @@ private struct ScalarPlaces {
         if isQuoted {
             offset = 1
         } else if node.isBlockText {
-            // The line with `|` or `>` is no part of the text.
+            // The line with `|` or `>` is not part of the text.
             offset = source.firstIndex(of: UInt8(ascii: "\n")) ?? source.count
         }
     }

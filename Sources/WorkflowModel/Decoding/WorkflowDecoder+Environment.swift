@@ -148,7 +148,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Among more names nobody looks for the nearest one.
+    /// With more names than this, none is suggested.
     private static let suggestedSecrets = 100
 
     private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode) {

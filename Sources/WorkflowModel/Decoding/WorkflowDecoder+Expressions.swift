@@ -8,11 +8,11 @@ extension WorkflowDecoder {
     mutating func template(_ node: YAMLNode) -> Template {
         guard hasExpressions, Self.firstExpression(in: node.bytes, from: 0) != nil else { return .literal(node.text) }
         let row = node.contentRow
-        // An alias says what its anchor says, and has its mistakes told there.
+        // An alias says what its anchor says, and its errors are reported there.
         if let known = templates[row] { return known }
         let content = node.node(atRow: row)
-        let (template, problems) = TemplateParser.parse(ExpressionText(content), range: content.range)
-        for problem in problems { report(problem) }
+        let (template, errors) = TemplateParser.parse(ExpressionText(content), range: content.range)
+        for error in errors { report(error) }
         templates[row] = template
         return template
     }
@@ -32,7 +32,7 @@ extension WorkflowDecoder {
         let content = node.node(atRow: node.contentRow)
         if hasExpressions { wholeRows.insert(node.contentRow) }
         let text = ExpressionText(content)
-        do throws(ExpressionProblem) {
+        do throws(ExpressionError) {
             return try ExpressionParser.parse(text, in: try Self.inside(text, needsBraces: needsBraces))
         } catch {
             report(error)
@@ -41,21 +41,21 @@ extension WorkflowDecoder {
     }
 
     /// The part of a value between its braces; all of it where it has none.
-    private static func inside(_ text: ExpressionText, needsBraces: Bool) throws(ExpressionProblem) -> Range<Int> {
+    private static func inside(_ text: ExpressionText, needsBraces: Bool) throws(ExpressionError) -> Range<Int> {
         let all = 0..<text.bytes.count
         guard let first = text.bytes.withUnsafeBufferPointer({ firstExpression(in: $0, from: 0) }) else {
             guard needsBraces else { return all }
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "expected an expression, found \(Phrase.quoted(text.string(all)))", at: text.range(all),
                 fix: .init("write it in braces: `${{ … }}`"))
         }
         let isBlank = { (part: Range<Int>) in text.bytes[part].allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A } }
         guard let close = ExpressionBraces.close(of: text.bytes, from: first + 3) else {
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "this `${{` is not closed", at: text.range(first..<first + 3), fix: .init("close it with `}}`"))
         }
         guard isBlank(0..<first), isBlank(close + 2..<all.upperBound) else {
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "the braces stand around the whole expression, or not at all", at: text.range(first..<close + 2),
                 fix: needsBraces
                     ? .init("write one `${{ … }}` and nothing beside it")
@@ -66,8 +66,8 @@ extension WorkflowDecoder {
         return first + 3..<close
     }
 
-    private mutating func report(_ problem: ExpressionProblem) {
-        report(problem.code, problem.message, at: problem.range, notes: problem.notes, fix: problem.fix)
+    private mutating func report(_ error: ExpressionError) {
+        report(error.code, error.message, at: error.range, notes: error.notes, fix: error.fix)
     }
 
     static func mentionsExpression(_ file: SourceFile) -> Bool {

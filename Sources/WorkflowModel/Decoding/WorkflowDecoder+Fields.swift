@@ -43,7 +43,7 @@ extension WorkflowDecoder {
     }
 
     /// The scalars of a list, each at most once. Where `mayBeAlone`, one scalar may stand in the list's place;
-    /// otherwise it is reported, and taken all the same.
+    /// otherwise it is reported, and still taken.
     mutating func items(_ entry: MappingReader.Entry, expected: String, mayBeAlone: Bool) -> [YAMLNode] {
         let value = entry.value
         if value.kind == .scalar, !value.isNull, value.type != .bool, value.byteCount > 0 {

@@ -134,7 +134,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Reports a key that is no word at all and returns the key it probably means.
+    /// Reports an unknown key and returns the key it probably means.
     private mutating func reportUnknown(_ entry: MappingReader.Entry, in place: KeyPlace) -> WorkflowKey? {
         let word = entry.key.text
         let meant = suggestedKey(for: word, in: place)

@@ -185,7 +185,7 @@ extension WorkflowDecoder {
         }
         var pools: [Pool] = []
         for (key, value) in entry.value.entries where checkName(key, of: "a pool") {
-            // A pool of an unreadable size is there all the same, as large as can be.
+            // A pool whose size is wrong still exists, as large as possible, so that its uses are not reported as well.
             let size = count(MappingReader.Entry(key: key, value: value))
             pools.append(Pool(name: key.text, size: size ?? .max, range: key.range))
         }

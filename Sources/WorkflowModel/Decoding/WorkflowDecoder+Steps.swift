@@ -38,7 +38,8 @@ extension WorkflowDecoder {
         // A step without a readable body keeps its row, so that what needs it still finds it.
         nodes.append(
             WorkflowNode(
-                id: key.text, range: key.range, parent: parent, subtreeEnd: UInt32(index.row + 1), body: .script(.empty)))
+                id: key.text, range: key.range, parent: parent, subtreeEnd: UInt32(index.row + 1), body: .script(.empty)
+            ))
         guard value.kind == .mapping else { return reportNoMember(key, value) }
         var reader = MappingReader(value)
         let place: KeyPlace = reader.has(.steps) || isForeignGroup(reader) ? .group : .step
@@ -117,7 +118,7 @@ extension WorkflowDecoder {
     private mutating func reportID(_ key: YAMLNode) {
         let text = key.text
         let name = Phrase.quoted(text)
-        let problem =
+        let message =
             if text.isEmpty {
                 "an id cannot be empty"
             } else if text.unicodeScalars.count > StepName.lengthLimit {
@@ -131,7 +132,7 @@ extension WorkflowDecoder {
             }
         let suggestion = StepName.suggestion(for: text)
         report(
-            .invalidID, problem, at: key,
+            .invalidID, message, at: key,
             fix: suggestion.map { .init("write `\($0)`, here and wherever it is needed") })
     }
 }
@@ -165,7 +166,9 @@ extension WorkflowDecoder {
     }
 
     /// The id of a hook in the log is its key, which no member can have then.
-    private mutating func reportNamesake(of hook: MappingReader.Entry, named name: String, in reader: borrowing MappingReader) {
+    private mutating func reportNamesake(
+        of hook: MappingReader.Entry, named name: String, in reader: borrowing MappingReader
+    ) {
         guard let steps = reader.take(.steps) else { return }
         for (key, _) in steps.value.entries where key.bytes.elementsEqual(name.utf8) {
             report(

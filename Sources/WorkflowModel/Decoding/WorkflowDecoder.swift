@@ -1,7 +1,7 @@
 package import SourceDiagnostics
 package import YAMLSyntax
 
-/// Reads YAML nodes as a workflow and reports every mistake in them at once.
+/// Reads YAML nodes as a workflow and reports everything that is wrong in them in one go.
 ///
 /// What is wrong is left out or replaced, and reading goes on: the workflow is as complete as the file allows, so that
 /// the planner can add what it finds about the graph. Knows nothing of edges between steps; names in `needs` are kept
@@ -11,7 +11,7 @@ package struct WorkflowDecoder {
     var nodes: [WorkflowNode] = []
     var needs: [Need] = []
     var findings = FindingList()
-    /// Rows of `run: text` values, where `${{` is a mistake of its own kind.
+    /// Rows of `run: text` values, where `${{` is an error of its own kind.
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole, and in which nothing more is reported.
     var refusedRows: [Range<Int>] = []
@@ -19,7 +19,7 @@ package struct WorkflowDecoder {
     var templates: [Int: Template] = [:]
     /// Rows of values that are one expression as a whole.
     var wholeRows: Set<Int> = []
-    /// Whether the file says `${{` anywhere; only then is anybody interested in the four above.
+    /// Whether the file says `${{` anywhere; only then are the four above read.
     let hasExpressions: Bool
     var suggestions = Suggestion()
     /// What the top's `secrets` declare; nil where that cannot be told.
@@ -28,10 +28,10 @@ package struct WorkflowDecoder {
     /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
     /// mapping. The nodes of the text are gone when this returns.
     package static func read(_ file: SourceFile) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
-        let (document, problems) = YAMLParser.parse(file)
-        guard let document else { return (nil, problems) }
-        let (workflow, mistakes) = decode(document)
-        return (workflow, problems + mistakes)
+        let (document, textFindings) = YAMLParser.parse(file)
+        guard let document else { return (nil, textFindings) }
+        let (workflow, keyFindings) = decode(document)
+        return (workflow, textFindings + keyFindings)
     }
 
     /// The workflow is nil only where the document is not a mapping.

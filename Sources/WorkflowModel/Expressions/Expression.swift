@@ -112,7 +112,7 @@ package enum StatusFunction: String, Sendable, CaseIterable {
     case success
     /// Something needed failed or timed out.
     case failure
-    /// Always true: the step runs whatever happened.
+    /// Always true: the step runs in any case.
     case always
     /// The run or a group around is being cancelled.
     case cancelled

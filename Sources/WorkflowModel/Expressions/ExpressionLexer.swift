@@ -46,7 +46,7 @@ struct ExpressionLexer {
         end = part.upperBound
     }
 
-    mutating func next() throws(ExpressionProblem) -> Token {
+    mutating func next() throws(ExpressionError) -> Token {
         skipBlanks()
         guard offset < end else { return Token(kind: .end, range: end..<end) }
         let start = offset
@@ -79,14 +79,14 @@ struct ExpressionLexer {
         return Token(kind: .name(text.string(start..<offset)), range: start..<offset)
     }
 
-    private mutating func int() throws(ExpressionProblem) -> Token {
+    private mutating func int() throws(ExpressionError) -> Token {
         let start = offset
         offset += 1
         while Self.isDigit(peek(0)) { offset += 1 }
         if peek(0) == UInt8(ascii: "."), Self.isDigit(peek(1)) {
             offset += 1
             while Self.isName(peek(0)) { offset += 1 }
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "\(Phrase.quoted(text.string(start..<offset))) is not a whole number; expressions have no other numbers",
                 at: text.range(start..<offset),
                 fix: text.replacing(start..<offset, by: "fromJSON('\(text.string(start..<offset))')"))
@@ -94,12 +94,12 @@ struct ExpressionLexer {
         if Self.isName(peek(0)) {
             while Self.isName(peek(0)) { offset += 1 }
             let word = text.string(start..<offset)
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "\(Phrase.quoted(word)) is neither a number nor a name", at: text.range(start..<offset),
                 fix: text.replacing(start..<offset, by: "'\(word)'", "quote it if it is a text: `'\(word)'`"))
         }
         guard let number = Int(text.string(start..<offset)) else {
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "the number \(Phrase.quoted(text.string(start..<offset))) is too large", at: text.range(start..<offset),
                 fix: .init("write a number that fits into 64 bits"))
         }
@@ -107,7 +107,7 @@ struct ExpressionLexer {
     }
 
     /// A text in single quotes, in which a quote is written twice.
-    private mutating func string() throws(ExpressionProblem) -> Token {
+    private mutating func string() throws(ExpressionError) -> Token {
         let start = offset
         var value: [UInt8] = []
         offset += 1
@@ -122,7 +122,7 @@ struct ExpressionLexer {
             }
             value.append(byte)
         }
-        throw ExpressionProblem(
+        throw ExpressionError(
             "this quote is not closed", at: text.range(start..<start + 1),
             fix: .init("close it with another `'`; a quote inside a text is written twice"))
     }
@@ -174,30 +174,30 @@ extension ExpressionLexer {
         ("{", nil, "objects are not written, `fromJSON` reads one"), ("}", nil, "braces stand only around the whole"),
     ]
 
-    func unexpectedCharacter() -> ExpressionProblem {
+    func unexpectedCharacter() -> ExpressionError {
         if peek(0) == UInt8(ascii: "\"") { return doubleQuotes() }
         for (spelling, word, hint) in Self.foreign where text.bytes[offset..<end].starts(with: spelling.utf8) {
             let part = offset..<offset + spelling.utf8.count
-            return ExpressionProblem(
+            return ExpressionError(
                 "`\(spelling)` is not an operator", at: text.range(part),
                 fix: word.map { text.replacing(part, by: $0, hint) } ?? .init(hint))
         }
         var last = offset + 1
         while last < end, text.bytes[last] & 0xC0 == 0x80 { last += 1 }
-        return ExpressionProblem(
+        return ExpressionError(
             "unexpected character \(Phrase.quoted(text.string(offset..<last)))", at: text.range(offset..<last),
             fix: .init("a text stands in single quotes"))
     }
 
-    private func doubleQuotes() -> ExpressionProblem {
+    private func doubleQuotes() -> ExpressionError {
         let fix = "texts stand in single quotes"
         guard let close = text.bytes[(offset + 1)..<end].firstIndex(of: UInt8(ascii: "\"")) else {
-            return ExpressionProblem(
+            return ExpressionError(
                 "a double quote does not begin a text", at: text.range(offset..<offset + 1), fix: .init(fix))
         }
         let content = text.string(offset + 1..<close)
         let quoted = content.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-        return ExpressionProblem(
+        return ExpressionError(
             "a text in double quotes", at: text.range(offset..<close + 1),
             fix: text.replacing(offset..<close + 1, by: "'\(quoted)'", fix))
     }

@@ -14,20 +14,20 @@ package struct ExpressionParser {
     private var usesStatus = false
 
     /// A text that the file spells as it is, from the start of `range` on.
-    package static func parse(_ text: String, at range: SourceRange) throws(ExpressionProblem) -> Expression {
+    package static func parse(_ text: String, at range: SourceRange) throws(ExpressionError) -> Expression {
         let text = ExpressionText(Array(text.utf8), from: range.start)
         return try parse(text, in: 0..<text.bytes.count)
     }
 
-    static func parse(_ text: ExpressionText, in part: Range<Int>) throws(ExpressionProblem) -> Expression {
+    static func parse(_ text: ExpressionText, in part: Range<Int>) throws(ExpressionError) -> Expression {
         var (start, end) = (part.lowerBound, part.upperBound)
         while start < end, isBlank(text.bytes[start]) { start += 1 }
         while end > start, isBlank(text.bytes[end - 1]) { end -= 1 }
         guard start < end else {
-            throw ExpressionProblem("the expression is empty", at: text.range(part), fix: .init("write a value"))
+            throw ExpressionError("the expression is empty", at: text.range(part), fix: .init("write a value"))
         }
         guard end - start <= lengthLimit else {
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "the expression is longer than \(lengthLimit) bytes", at: text.range(start..<start + 1),
                 fix: .init("let a step compute it, and read its output"))
         }
@@ -41,7 +41,7 @@ package struct ExpressionParser {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    private init(_ text: ExpressionText, in part: Range<Int>) throws(ExpressionProblem) {
+    private init(_ text: ExpressionText, in part: Range<Int>) throws(ExpressionError) {
         lexer = ExpressionLexer(text, in: part)
         token = try lexer.next()
     }
@@ -51,25 +51,25 @@ package struct ExpressionParser {
 
     // MARK: operators
 
-    private mutating func disjunction() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func disjunction() throws(ExpressionError) -> ExpressionNode {
         var parts = [try conjunction()]
         while try take(.or) { parts.append(try conjunction()) }
         return joined(parts) { .any($0) }
     }
 
-    private mutating func conjunction() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func conjunction() throws(ExpressionError) -> ExpressionNode {
         var parts = [try comparison()]
         while try take(.and) { parts.append(try comparison()) }
         return joined(parts) { .all($0) }
     }
 
-    private mutating func comparison() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func comparison() throws(ExpressionError) -> ExpressionNode {
         let left = try coalescing()
         guard let comparison = comparisonHere else { return left }
         try advance()
         let right = try coalescing()
         if comparisonHere != nil {
-            throw ExpressionProblem(
+            throw ExpressionError(
                 "comparisons cannot be chained", at: text.range(token.range),
                 fix: .init("join two comparisons by `&&`"))
         }
@@ -81,7 +81,7 @@ package struct ExpressionParser {
         return ExpressionNode.Comparison(rawValue: symbol.rawValue)
     }
 
-    private mutating func coalescing() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func coalescing() throws(ExpressionError) -> ExpressionNode {
         var parts = [try unary()]
         while try take(.coalesce) { parts.append(try unary()) }
         return joined(parts) { .firstPresent($0) }
@@ -94,7 +94,7 @@ package struct ExpressionParser {
             ? parts[0] : ExpressionNode(kind(parts), at: parts[0].range.joined(with: parts[parts.count - 1].range))
     }
 
-    private mutating func unary() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func unary() throws(ExpressionError) -> ExpressionNode {
         let start = token.range
         guard try take(.not) else { return try postfix() }
         try descend(at: start)
@@ -105,7 +105,7 @@ package struct ExpressionParser {
 
     // MARK: values
 
-    private mutating func postfix() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func postfix() throws(ExpressionError) -> ExpressionNode {
         let start = token.range
         if case .name(let name) = token.kind, Self.keywords[name] == nil {
             try advance()
@@ -118,7 +118,7 @@ package struct ExpressionParser {
         return try accessed(try primary())
     }
 
-    private mutating func accessed(_ value: ExpressionNode) throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func accessed(_ value: ExpressionNode) throws(ExpressionError) -> ExpressionNode {
         let (path, end) = try accessors(after: value.range)
         return path.isEmpty ? value : ExpressionNode(.access(value, path), at: value.range.joined(with: end))
     }
@@ -126,7 +126,7 @@ package struct ExpressionParser {
     /// What stands behind a value, and where it ends.
     private mutating func accessors(
         after range: SourceRange
-    ) throws(ExpressionProblem) -> ([ExpressionNode.Accessor], SourceRange) {
+    ) throws(ExpressionError) -> ([ExpressionNode.Accessor], SourceRange) {
         var path: [ExpressionNode.Accessor] = []
         var end = range
         while true {
@@ -161,7 +161,7 @@ package struct ExpressionParser {
         }
     }
 
-    private mutating func call(_ name: String, at start: Range<Int>) throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func call(_ name: String, at start: Range<Int>) throws(ExpressionError) -> ExpressionNode {
         guard let function = ExpressionFunction(rawValue: name) else { throw unknownFunction(name, at: start) }
         let (arguments, end) = try list(until: .closeParen)
         let range = text.range(start).joined(with: end)
@@ -175,7 +175,7 @@ package struct ExpressionParser {
     /// From an opening bracket to the closing one.
     private mutating func list(
         until close: ExpressionLexer.Symbol
-    ) throws(ExpressionProblem) -> ([ExpressionNode], SourceRange) {
+    ) throws(ExpressionError) -> ([ExpressionNode], SourceRange) {
         let start = token.range
         try advance()
         try descend(at: start)
@@ -191,7 +191,7 @@ package struct ExpressionParser {
 
     private static let keywords: [String: Value] = ["true": .bool(true), "false": .bool(false), "null": .null]
 
-    private mutating func primary() throws(ExpressionProblem) -> ExpressionNode {
+    private mutating func primary() throws(ExpressionError) -> ExpressionNode {
         let start = token.range
         let range = text.range(start)
         switch token.kind {
@@ -222,9 +222,9 @@ package struct ExpressionParser {
 
     // MARK: tokens
 
-    private mutating func advance() throws(ExpressionProblem) { token = try lexer.next() }
+    private mutating func advance() throws(ExpressionError) { token = try lexer.next() }
 
-    private mutating func take(_ symbol: ExpressionLexer.Symbol) throws(ExpressionProblem) -> Bool {
+    private mutating func take(_ symbol: ExpressionLexer.Symbol) throws(ExpressionError) -> Bool {
         guard token.kind == .symbol(symbol) else { return false }
         try advance()
         return true
@@ -232,15 +232,15 @@ package struct ExpressionParser {
 
     private mutating func close(
         _ symbol: ExpressionLexer.Symbol, opened: Range<Int>
-    ) throws(ExpressionProblem) {
+    ) throws(ExpressionError) {
         guard try !take(symbol) else { return }
         throw unclosed(symbol, opened: opened)
     }
 
-    private mutating func descend(at place: Range<Int>) throws(ExpressionProblem) {
+    private mutating func descend(at place: Range<Int>) throws(ExpressionError) {
         depth += 1
         guard depth > Self.depthLimit else { return }
-        throw ExpressionProblem(
+        throw ExpressionError(
             "the expression is nested deeper than \(Self.depthLimit) levels", at: text.range(place),
             fix: .init("let a step compute it, and read its output"))
     }

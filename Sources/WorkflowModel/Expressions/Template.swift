@@ -54,22 +54,21 @@ struct TemplateParser {
     private let text: ExpressionText
     private var parts: [ParsedTemplate.Part] = []
     private var literal: [UInt8] = []
-    private(set) var problems: [ExpressionProblem] = []
+    private(set) var errors: [ExpressionError] = []
 
     /// The template and what is wrong with it; the text as it is where something is. O(length).
-    static func parse(_ text: ExpressionText, range: SourceRange) -> (template: Template, problems: [ExpressionProblem])
-    {
+    static func parse(_ text: ExpressionText, range: SourceRange) -> (template: Template, errors: [ExpressionError]) {
         var parser = TemplateParser(text: text)
         parser.parse()
         let template: Template =
-            if !parser.problems.isEmpty {
+            if !parser.errors.isEmpty {
                 .literal(text.string(0..<text.bytes.count))
             } else if parser.parts.isEmpty {
                 .literal(String(decoding: parser.literal, as: UTF8.self))
             } else {
                 .parsed(ParsedTemplate(parts: parser.parts + parser.rest, range: range))
             }
-        return (template, parser.problems)
+        return (template, parser.errors)
     }
 
     private init(text: ExpressionText) { self.text = text }
@@ -106,8 +105,8 @@ struct TemplateParser {
         let opening = start..<start + 3
         guard let close = ExpressionBraces.close(of: text.bytes, from: start + 3) else {
             let isLong = text.bytes.count - start > ExpressionParser.lengthLimit
-            problems.append(
-                ExpressionProblem(
+            errors.append(
+                ExpressionError(
                     isLong
                         ? "this `${{` is not closed within \(ExpressionParser.lengthLimit) bytes"
                         : "this `${{` is not closed",
@@ -115,13 +114,13 @@ struct TemplateParser {
                     fix: .init("close it with `}}`; for the plain text `${{` write `$${{`")))
             return nil
         }
-        do throws(ExpressionProblem) {
+        do throws(ExpressionError) {
             let expression = try ExpressionParser.parse(text, in: start + 3..<close)
             parts += rest
             literal = []
             parts.append(.expression(expression))
         } catch {
-            problems.append(error)
+            errors.append(error)
         }
         return close + 2
     }

@@ -61,13 +61,13 @@ package struct Variable: Sendable, Hashable {
         self.typedValue = typedValue
     }
 
-    /// A variable that is a text to expressions too.
+    /// A variable that expressions see as a text.
     package init(name: String, value: String) { self.init(name: name, value: value, typedValue: .string(value)) }
 }
 
 extension FanOut {
     /// Why a value makes no instances: a clause about it, with what would be accepted.
-    package struct ItemProblem: Error {
+    package struct ItemError: Error {
         package let message: String
     }
 
@@ -77,12 +77,12 @@ extension FanOut {
     /// reason no message shows an item.
     package func instances(
         over value: Value, isHidden: (String) -> Bool = { _ in false }
-    ) throws(ItemProblem) -> [Instance] {
+    ) throws(ItemError) -> [Instance] {
         guard case .list(let items) = value else {
-            throw ItemProblem(message: "is not a list but \(value.described)")
+            throw ItemError(message: "is not a list but \(value.described)")
         }
         guard items.count <= limit else {
-            throw ItemProblem(
+            throw ItemError(
                 message: "has \(items.count) items, more than the limit of \(limit); "
                     + "write `max-items: \(items.count)` if that many are meant")
         }
@@ -93,12 +93,12 @@ extension FanOut {
             switch item {
             case .string, .int, .bool, .decimal, .object: break
             case .null, .list:
-                throw ItemProblem(message: "has \(item.described) as an item; an item is a text, a number or an object")
+                throw ItemError(message: "has \(item.described) as an item; an item is a text, a number or an object")
             }
             let text = item.text
             if let first = seen.updateValue(index, forKey: Array(text.utf8)) {
                 let numbers = "as number \(first + 1) and number \(index + 1); "
-                throw ItemProblem(
+                throw ItemError(
                     message: items[first].json == item.json
                         ? "has one item twice, \(numbers)write `unique(…)` around the list to keep one"
                         : "has two items of the same text, \(numbers)copies are told apart by it")

@@ -33,8 +33,8 @@ package struct Parameter: Sendable {
 }
 
 extension Parameter {
-    /// Why a text is no value of a parameter: a clause that can stand behind `--param name=text: `.
-    package struct Mistake: Error {
+    /// Why a text is not a value of a parameter: a clause that can stand behind `--param name=text: `.
+    package struct ValueError: Error {
         package let message: String
     }
 
@@ -49,25 +49,25 @@ extension Parameter {
         }
     }
 
-    /// Whether an enum can be what is none of its words: nobody has to give one.
+    /// Whether an enum may have a value that is not one of its words, because no value has to be given.
     package var mayBeEmpty: Bool { !isRequired && defaultValue == nil }
 
     /// The value that a caller's text means. A text, an alternative of an enum and a path are kept byte for byte.
     ///
     /// A relative path is not changed either: it means a place under the folder in which a step runs.
-    package func value(from text: String) throws(Mistake) -> Value {
+    package func value(from text: String) throws(ValueError) -> Value {
         switch kind {
         case .string:
             try match(text)
             return .string(text)
         case .path:
-            guard !text.isEmpty else { throw Mistake(message: "a path cannot be empty; `.` is the current folder") }
+            guard !text.isEmpty else { throw ValueError(message: "a path cannot be empty; `.` is the current folder") }
             try match(text)
             return .string(text)
         case .int:
             guard let number = TypedText.int(text) else {
                 let isDigits = !text.isEmpty && text.utf8.drop { $0 == 0x2D }.allSatisfy { $0 &- 0x30 < 10 }
-                throw Mistake(
+                throw ValueError(
                     message: isDigits
                         ? "expected a whole number from \(Int.min) to \(Int.max)"
                         : "expected a whole number in decimal digits, such as 12 or -3")
@@ -76,13 +76,13 @@ extension Parameter {
         case .bool:
             guard let value = TypedText.bool(text) else {
                 let meant = Self.lookAlikes[text.lowercased()].map { "; did you mean \($0)?" } ?? ""
-                throw Mistake(message: "expected true or false\(meant)")
+                throw ValueError(message: "expected true or false\(meant)")
             }
             return .bool(value)
         case .choice(let choices):
             guard choices.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
                 let near = Suggestion.nearest(to: text, among: choices).map { "; did you mean `\($0)`?" } ?? ""
-                throw Mistake(message: "expected \(Phrase.alternatives(choices))\(near)")
+                throw ValueError(message: "expected \(Phrase.alternatives(choices))\(near)")
             }
             return .string(text)
         case .list:
@@ -99,38 +99,39 @@ extension Parameter {
         "n": "false", "t": "true", "f": "false", "true": "true", "false": "false",
     ]
 
-    private func match(_ text: String, of subject: String = "the value") throws(Mistake) {
+    private func match(_ text: String, of subject: String = "the value") throws(ValueError) {
         guard let pattern, !pattern.matches(text) else { return }
-        throw Mistake(message: "\(subject) does not match the pattern \(Phrase.quoted(pattern.text))")
+        throw ValueError(message: "\(subject) does not match the pattern \(Phrase.quoted(pattern.text))")
     }
 
     /// Values between commas, as they stand, blanks included; nothing at all is an empty list.
-    private func commaItems(_ text: String) throws(Mistake) -> [String] {
+    private func commaItems(_ text: String) throws(ValueError) -> [String] {
         guard !text.isEmpty else { return [] }
         let items = text.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
         guard items.allSatisfy({ !$0.isEmpty }) else {
-            throw Mistake(message: "a value between commas is empty; for an empty text write a JSON array with `\"\"`")
+            throw ValueError(
+                message: "a value between commas is empty; for an empty text write a JSON array with `\"\"`")
         }
         return items.map { String(Substring($0)) }
     }
 
     /// Texts, and what has one spelling only; `3.10` would not keep its own.
-    private func jsonItems(_ text: String) throws(Mistake) -> [String] {
+    private func jsonItems(_ text: String) throws(ValueError) -> [String] {
         let value: Value
         do {
             value = try Value(json: text)
         } catch {
-            throw Mistake(message: "what begins with `[` has to be a JSON array: \(error.message)")
+            throw ValueError(message: "what begins with `[` has to be a JSON array: \(error.message)")
         }
-        guard case .list(let elements) = value else { throw Mistake(message: "expected a JSON array") }
+        guard case .list(let elements) = value else { throw ValueError(message: "expected a JSON array") }
         var items: [String] = []
         for (index, element) in elements.enumerated() {
             switch element {
             case .string(let text): items.append(text)
             case .int, .bool: items.append(element.text)
-            case .decimal: throw Mistake(message: "item \(index + 1) needs quotes, so that it keeps its digits")
+            case .decimal: throw ValueError(message: "item \(index + 1) needs quotes, so that it keeps its digits")
             case .null, .list, .object:
-                throw Mistake(message: "item \(index + 1) is not a text; the items of a list are")
+                throw ValueError(message: "item \(index + 1) is not a text; the items of a list are")
             }
         }
         return items

@@ -3,8 +3,8 @@ internal import SourceDiagnostics
 /// The values of all parameters of one run.
 package struct ParameterValues: Sendable {
     /// What is wrong with the parameters that a caller gives: wrong usage (64).
-    package struct Mistakes: Error {
-        /// One sentence for each mistake.
+    package struct ValuesError: Error {
+        /// One sentence for each value that is wrong or missing.
         package let messages: [String]
     }
 
@@ -22,7 +22,7 @@ package struct ParameterValues: Sendable {
     /// in make and just.
     package init(
         _ given: [(name: String, text: String)], for parameters: [Parameter]
-    ) throws(Mistakes) {
+    ) throws(ValuesError) {
         var messages: [String] = []
         var texts: [String: String] = [:]
         for (name, text) in given {
@@ -46,7 +46,7 @@ package struct ParameterValues: Sendable {
             }
             fields.append(Value.Field(name: parameter.name, value: value))
         }
-        guard messages.isEmpty else { throw Mistakes(messages: messages) }
+        guard messages.isEmpty else { throw ValuesError(messages: messages) }
         self.fields = fields
         environment = fields.map { ($0.name, $0.value.text) }
     }

@@ -64,7 +64,7 @@ extension DataFlowCheck {
     }
 
     mutating func unknownField(
-        _ name: ExpressionNode.Name, _ problem: String, among known: [String], otherwise: String? = nil,
+        _ name: ExpressionNode.Name, _ message: String, among known: [String], otherwise: String? = nil,
         note: Diagnostic.Note? = nil
     ) {
         let near = suggestions.nearest(to: name.text, among: known)
@@ -78,7 +78,7 @@ extension DataFlowCheck {
             } else {
                 otherwise.map { .init($0) }
             }
-        report(.unknownName, "\(problem) \(Phrase.quoted(name.text))", at: name.range, notes: notes, fix: fix)
+        report(.unknownName, "\(message) \(Phrase.quoted(name.text))", at: name.range, notes: notes, fix: fix)
     }
 
     mutating func unknownResult(_ name: ExpressionNode.Name, _ result: ValueType.Result) {

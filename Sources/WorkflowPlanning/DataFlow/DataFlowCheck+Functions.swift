@@ -90,7 +90,7 @@ extension DataFlowCheck {
     private mutating func checkFormat(_ types: [ValueType], _ arguments: [ExpressionNode]) {
         expect(types[0].isText, "a text", types[0], at: arguments[0])
         guard case .literal(.string(let pattern)) = arguments[0].kind else { return }
-        do throws(FormatPattern.Problem) {
+        do throws(FormatPattern.SyntaxError) {
             _ = try FormatPattern.fill(pattern, with: arguments.dropFirst().map { _ in "" })
         } catch {
             report(.valueType, error.message, at: arguments[0].range)

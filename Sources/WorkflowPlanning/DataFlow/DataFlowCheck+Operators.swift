@@ -51,7 +51,7 @@ extension DataFlowCheck {
     private mutating func compare(
         _ left: ExpressionNode, _ comparison: ExpressionNode.Comparison, _ right: ExpressionNode, at range: SourceRange
     ) {
-        // Beside a written `null` an absent value is the question, not a mistake.
+        // Next to a written `null`, whether the value is absent is the question, not an error.
         if left.isNull || right.isNull, !comparison.isOrder {
             _ = type(of: left)
             _ = type(of: right)
@@ -59,9 +59,9 @@ extension DataFlowCheck {
         }
         let (first, second) = (present(left), present(right))
         guard comparison.isOrder ? first.isOrdered(with: second) : first.isComparable(to: second) else {
-            let problem = comparison.isOrder ? "there is no order of" : "cannot compare"
+            let message = comparison.isOrder ? "there is no order of" : "cannot compare"
             report(
-                .valueType, "\(problem) \(first.described) and \(second.described)", at: range,
+                .valueType, "\(message) \(first.described) and \(second.described)", at: range,
                 fix: .init(
                     first.isText && second.isNumber
                         ? "write the number in quotes, or read the text as one with `fromJSON`"
@@ -101,7 +101,7 @@ extension DataFlowCheck {
         return result
     }
 
-    /// `left ?? right`: where the left side is a list with gaps, a default that is no list fills them.
+    /// `left ?? right`: where the left side is a list with gaps, a default that is not a list fills them.
     private static func coalesced(_ left: ValueType, _ right: ValueType) -> ValueType? {
         if case .list(let element) = left.kind, !right.isList, !right.isAny, left.absence == nil {
             guard let filled = element.joined(with: right) else { return nil }

@@ -89,7 +89,7 @@ extension DataFlowCheck {
                 report(.valueType, "the index of a list is a whole number, found \(key.described)", at: index.range)
                 return .any
             }
-            // How long a list is, nobody knows before: an index beyond it fails where it is read, and `??` is for that.
+            // The length of a list is not known before the run: an index beyond it fails where it is read, and `??` is for that.
             return element
         case .object, .result, .outputs:
             guard key.isAny || key.isText else {

@@ -154,7 +154,7 @@ struct ResultKnowledge {
 
     private func mayBeSkipped(_ row: Int) -> Bool {
         if isConditional(row) || hasKind(row, .failure) { return true }
-        // A skip of what has to succeed skips this one, too.
+        // A skip of what has to succeed skips this one as well.
         return needs.range(of: row).contains { entry in
             let target = Int(needs.entries[entry].target)
             return kind(of: entry, in: row) == .success && (isConditional(target) || hasEdgeKinds(target))
@@ -172,6 +172,6 @@ struct ResultKnowledge {
         workflow.needs(of: row).contains { $0.kind == kind }
     }
 
-    /// A condition with a status function decides whatever the needs came to.
+    /// A condition with a status function decides, however the needs ended.
     private func waitsForAll(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
 }

@@ -69,7 +69,7 @@ struct ValueType: Sendable {
         }
     }
 
-    /// Whether two values can be asked for equality; not knowing is no reason to refuse.
+    /// Whether two values can be asked for equality; what is not known is accepted.
     func isComparable(to other: ValueType) -> Bool {
         switch (kind, other.kind) {
         case (.any, _), (_, .any), (.null, _), (_, .null): true

@@ -34,7 +34,7 @@ struct CycleFinder {
         return best
     }
 
-    /// A group's own start is no hop to be told, so that edge has the length 0.
+    /// A group's own start is not shown as a hop, so that edge has length 0.
     private mutating func cycle(
         through start: Int, shorterThan limit: Int, without removed: [Bool], budget: inout Int
     ) -> (edges: [Int], length: Int)? {

@@ -17,7 +17,7 @@ struct DependencyGraph {
         case memberEnds
         /// The member before, in a group with `order: sequence`.
         case sequence
-        /// A group ends after its own start; nobody needs that explained.
+        /// A group ends after its own start, which needs no explanation.
         case ownStart
     }
 
@@ -51,7 +51,7 @@ struct DependencyGraph {
         for row in nodes.indices {
             for entry in needs.range(of: row) { targets.append(ends[Int(needs.entries[entry].target)]) }
             if row != 0 {
-                // A hook is behind all others, which nobody can need, so that it closes no cycle.
+                // Nothing can need a hook, which is behind all others, so it closes no cycle.
                 guard nodes[row].hook == nil else {
                     starts.append(UInt32(targets.count))
                     continue

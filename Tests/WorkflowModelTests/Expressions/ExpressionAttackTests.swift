@@ -5,7 +5,7 @@ import WorkflowModel
 
 struct `The expression parser stands` {
     private func parse(_ text: String) -> String? {
-        do throws(ExpressionProblem) {
+        do throws(ExpressionError) {
             _ = try ExpressionParser.parse(text, at: .beginning)
             return nil
         } catch {
@@ -56,7 +56,7 @@ struct `The expression parser stands` {
         for _ in 0..<20000 {
             let text = (0..<Int.random(in: 1...12, using: &random)).map { _ in words.randomElement(using: &random) ?? ""
             }.joined()
-            do throws(ExpressionProblem) {
+            do throws(ExpressionError) {
                 let expression = try ExpressionParser.parse(text, at: .beginning)
                 accepted += 1
                 _ = try? expression.evaluate(in: SampleScope(values: ["a": .list([.int(1), .null])]))

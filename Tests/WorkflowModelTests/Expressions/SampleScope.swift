@@ -22,7 +22,7 @@ struct SampleScope: ExpressionScope {
 
 /// A value written as JSON.
 func json(_ text: String) -> Value {
-    do throws(JSONProblem) {
+    do throws(JSONError) {
         return try Value(json: text)
     } catch {
         preconditionFailure("\(error)")

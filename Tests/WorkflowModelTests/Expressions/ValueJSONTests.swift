@@ -31,7 +31,7 @@ struct `A value in JSON` {
         (String(repeating: "[", count: 100_000), 64, "the nesting is deeper than 64 levels"),
     ])
     func `is refused with the place`(text: String, offset: Int, message: String) {
-        let problem = #expect(throws: JSONProblem.self) { try Value(json: text) }
+        let problem = #expect(throws: JSONError.self) { try Value(json: text) }
         #expect(problem?.offset == offset && problem?.message == message)
     }
 

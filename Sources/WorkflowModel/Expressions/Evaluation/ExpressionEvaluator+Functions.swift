@@ -88,7 +88,7 @@ extension ExpressionEvaluator {
 
     private func fromJSON(_ node: ExpressionNode) throws(EvaluationError) -> Value {
         let text = try text(node)
-        do throws(JSONProblem) {
+        do throws(JSONError) {
             return try Value(json: text)
         } catch {
             throw EvaluationError("this is not JSON: \(error.message), at byte \(error.offset)", at: node.range)
@@ -100,7 +100,7 @@ extension ExpressionEvaluator {
         let pattern = try text(arguments[0])
         var values: [String] = []
         for argument in arguments.dropFirst() { values.append(try present(argument).text) }
-        do throws(FormatPattern.Problem) {
+        do throws(FormatPattern.SyntaxError) {
             return try FormatPattern.fill(pattern, with: values)
         } catch {
             throw EvaluationError(error.message, at: arguments[0].range)

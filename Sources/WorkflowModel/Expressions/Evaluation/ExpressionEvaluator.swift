@@ -109,7 +109,7 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
 
     // MARK: operators
 
-    /// The first value that is neither absent nor null. In a list, a default that is no list takes the place of each
+    /// The first value that is neither absent nor null. In a list, a default that is not a list takes the place of each
     /// element that is missing.
     private func firstPresent(_ parts: [ExpressionNode]) throws(EvaluationError) -> Value? {
         var lists: [[Value]] = []

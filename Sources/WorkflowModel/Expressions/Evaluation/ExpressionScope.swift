@@ -17,7 +17,7 @@ package protocol ExpressionScope {
     func hash(files patterns: [String]) throws(EvaluationError) -> String
 }
 
-/// Why an expression has no value. What `check` lets pass fails only over values that nobody could know before.
+/// Why an expression has no value. What `check` accepts fails only over values that are not known before the run.
 package struct EvaluationError: Error, Hashable {
     package let message: String
     /// The part of the expression that has none.

@@ -1,5 +1,5 @@
-/// Why a text is no JSON.
-package struct JSONProblem: Error, Hashable {
+/// Why a text is not JSON.
+package struct JSONError: Error, Hashable {
     /// What was found; no full stop.
     package let message: String
     /// In bytes from the start of the text.
@@ -16,16 +16,16 @@ struct JSONReader {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    mutating func document() throws(JSONProblem) -> Value {
+    mutating func document() throws(JSONError) -> Value {
         let value = try value()
         skipBlanks()
-        guard offset == bytes.count else { throw problem("text follows the value") }
+        guard offset == bytes.count else { throw error("text follows the value") }
         return value
     }
 
-    private mutating func value() throws(JSONProblem) -> Value {
+    private mutating func value() throws(JSONError) -> Value {
         skipBlanks()
-        guard let byte = peek else { throw problem("the text ends where a value is wanted") }
+        guard let byte = peek else { throw error("the text ends where a value is wanted") }
         switch byte {
         case UInt8(ascii: "{"): return try object()
         case UInt8(ascii: "["): return try list()
@@ -34,11 +34,11 @@ struct JSONReader {
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-        default: throw problem("this begins no value")
+        default: throw error("this begins no value")
         }
     }
 
-    private mutating func object() throws(JSONProblem) -> Value {
+    private mutating func object() throws(JSONError) -> Value {
         try open()
         var fields: [Value.Field] = []
         var names: Set<String> = []
@@ -46,51 +46,51 @@ struct JSONReader {
             repeat {
                 skipBlanks()
                 let start = offset
-                guard peek == UInt8(ascii: "\"") else { throw problem("a name in double quotes is wanted") }
+                guard peek == UInt8(ascii: "\"") else { throw error("a name in double quotes is wanted") }
                 let name = try string()
                 guard names.insert(name).inserted else {
-                    throw JSONProblem(message: "the name stands in the object twice", offset: start)
+                    throw JSONError(message: "the name stands in the object twice", offset: start)
                 }
-                guard take(UInt8(ascii: ":")) else { throw problem("`:` is wanted") }
+                guard take(UInt8(ascii: ":")) else { throw error("`:` is wanted") }
                 fields.append(Value.Field(name: name, value: try value()))
             } while take(UInt8(ascii: ","))
-            guard take(UInt8(ascii: "}")) else { throw problem("`,` or `}` is wanted") }
+            guard take(UInt8(ascii: "}")) else { throw error("`,` or `}` is wanted") }
         }
         depth -= 1
         return .object(fields)
     }
 
-    private mutating func list() throws(JSONProblem) -> Value {
+    private mutating func list() throws(JSONError) -> Value {
         try open()
         var elements: [Value] = []
         if !take(UInt8(ascii: "]")) {
             repeat { elements.append(try value()) } while take(UInt8(ascii: ","))
-            guard take(UInt8(ascii: "]")) else { throw problem("`,` or `]` is wanted") }
+            guard take(UInt8(ascii: "]")) else { throw error("`,` or `]` is wanted") }
         }
         depth -= 1
         return .list(elements)
     }
 
-    private mutating func open() throws(JSONProblem) {
+    private mutating func open() throws(JSONError) {
         depth += 1
-        guard depth <= Self.depthLimit else { throw problem("the nesting is deeper than \(Self.depthLimit) levels") }
+        guard depth <= Self.depthLimit else { throw error("the nesting is deeper than \(Self.depthLimit) levels") }
         offset += 1
     }
 
-    private mutating func word(_ word: StaticString, _ value: Value) throws(JSONProblem) -> Value {
+    private mutating func word(_ word: StaticString, _ value: Value) throws(JSONError) -> Value {
         let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        guard bytes[offset...].starts(with: letters) else { throw problem("this begins no value") }
+        guard bytes[offset...].starts(with: letters) else { throw error("this begins no value") }
         offset += letters.count
         return value
     }
 
-    private mutating func number() throws(JSONProblem) -> Value {
+    private mutating func number() throws(JSONError) -> Value {
         let start = offset
         if peek == UInt8(ascii: "-") { offset += 1 }
         let first = offset
         try digits()
         if bytes[first] == UInt8(ascii: "0"), offset > first + 1 {
-            throw JSONProblem(message: "a number begins with 0", offset: start)
+            throw JSONError(message: "a number begins with 0", offset: start)
         }
         var isWhole = true
         if peek == UInt8(ascii: ".") {
@@ -107,20 +107,20 @@ struct JSONReader {
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
         if isWhole, let number = Int(text) { return .int(number) }
         guard let number = Double(text), number.isFinite else {
-            throw JSONProblem(message: "the number is too large", offset: start)
+            throw JSONError(message: "the number is too large", offset: start)
         }
         return .decimal(number)
     }
 
-    private mutating func digits() throws(JSONProblem) {
+    private mutating func digits() throws(JSONError) {
         let start = offset
         while let byte = peek, byte &- 0x30 < 10 { offset += 1 }
-        guard offset > start else { throw problem("a digit is wanted") }
+        guard offset > start else { throw error("a digit is wanted") }
     }
 
     // MARK: texts
 
-    private mutating func string() throws(JSONProblem) -> String {
+    private mutating func string() throws(JSONError) -> String {
         let start = offset
         offset += 1
         var text: [UInt8] = []
@@ -133,17 +133,17 @@ struct JSONReader {
                 offset += 1
                 try escape(into: &text)
             case 0..<0x20:
-                throw problem("a control character has to be written as an escape")
+                throw error("a control character has to be written as an escape")
             default:
                 text.append(byte)
                 offset += 1
             }
         }
-        throw JSONProblem(message: "the text that begins here has no end", offset: start)
+        throw JSONError(message: "the text that begins here has no end", offset: start)
     }
 
-    private mutating func escape(into text: inout [UInt8]) throws(JSONProblem) {
-        guard let letter = peek else { throw problem("the text ends in an escape") }
+    private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
+        guard let letter = peek else { throw error("the text ends in an escape") }
         offset += 1
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(letter)
@@ -161,25 +161,25 @@ struct JSONReader {
                 offset += 2
                 let low = try hexDigits()
                 guard (0xDC00..<0xE000).contains(low) else {
-                    throw JSONProblem(message: "half a character is written here", offset: start)
+                    throw JSONError(message: "half a character is written here", offset: start)
                 }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
             guard let scalar = Unicode.Scalar(code) else {
-                throw JSONProblem(message: "half a character is written here", offset: start)
+                throw JSONError(message: "half a character is written here", offset: start)
             }
             text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
         default:
             offset -= 2
-            throw problem("there is no such escape")
+            throw error("there is no such escape")
         }
     }
 
-    private mutating func hexDigits() throws(JSONProblem) -> UInt32 {
+    private mutating func hexDigits() throws(JSONError) -> UInt32 {
         guard offset + 4 <= bytes.count,
             bytes[offset..<offset + 4].allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }),
             let code = UInt32(String(decoding: bytes[offset..<offset + 4], as: UTF8.self), radix: 16)
-        else { throw problem("four hexadecimal digits are wanted") }
+        else { throw error("four hexadecimal digits are wanted") }
         offset += 4
         return code
     }
@@ -199,5 +199,5 @@ struct JSONReader {
         return true
     }
 
-    private func problem(_ message: String) -> JSONProblem { JSONProblem(message: message, offset: offset) }
+    private func error(_ message: String) -> JSONError { JSONError(message: message, offset: offset) }
 }

@@ -58,7 +58,7 @@ extension Value {
         }
     }
 
-    /// Texts byte by byte, objects whatever the order of their fields; values of unlike types are not equal.
+    /// Texts byte by byte, objects in any order of their fields; values of unlike types are not equal.
     package func isEqual(to other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -104,7 +104,7 @@ extension Value {
 extension Value {
     /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole. Refused are
     /// names that stand in an object twice, nesting deeper than 64 levels and numbers beyond a `Double`. O(length).
-    package init(json text: String) throws(JSONProblem) {
+    package init(json text: String) throws(JSONError) {
         var reader = JSONReader(Array(text.utf8))
         self = try reader.document()
     }

@@ -1,7 +1,7 @@
 internal import SourceDiagnostics
 
-/// What libyaml stumbled over, told in the words of someone who writes a workflow file.
-struct YAMLProblem {
+/// What libyaml stopped at, in the words of someone who writes a workflow file.
+struct YAMLSyntaxError {
     let problem: String
     /// What libyaml was doing, such as `while parsing a flow mapping`; empty where it does not say.
     let context: String
@@ -114,7 +114,7 @@ func quotingFix(_ line: SourceLine, _ range: Range<Int>) -> Diagnostic.Fix {
 }
 
 // One function per mistake that people make often enough to deserve its own words.
-extension YAMLProblem {
+extension YAMLSyntaxError {
     /// `run: say price: ten`, or a key that is indented like a continuation of the value above it.
     func unexpectedColon(_ line: SourceLine) -> Finding {
         if let value = line.value(before: offset), value.contains(offset) {
@@ -166,7 +166,7 @@ extension YAMLProblem {
             fix: .init("add the missing `,` or `\(closing)`"))
     }
 
-    /// In a block mapping: something that is no `key: value` line.
+    /// In a block mapping: something that is not a `key: value` line.
     func expectedKey(_ line: SourceLine) -> Finding {
         let range = offset..<max(offset + 1, line.text(from: offset).upperBound)
         if offset > line.contentStart {

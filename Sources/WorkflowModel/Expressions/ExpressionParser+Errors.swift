@@ -16,82 +16,82 @@ extension ExpressionParser {
         "add": "sum", "json": "toJSON",
     ]
 
-    func unexpected(after value: ExpressionNode) -> ExpressionProblem {
+    func unexpected(after value: ExpressionNode) -> ExpressionError {
         let range = text.range(current.range)
         switch current.kind {
         case .name("not"):
-            return ExpressionProblem(
+            return ExpressionError(
                 "`not` is not an operator", at: range,
                 fix: text.replacing(current.range, by: "!", "\"not\" is `!`"))
         case .name(let word):
             if let symbol = Self.operatorWords[word] {
-                return ExpressionProblem(
+                return ExpressionError(
                     "`\(word)` is not an operator", at: range,
                     fix: text.replacing(current.range, by: symbol))
             }
             if word == "in" || word == "contains" {
-                return ExpressionProblem(
+                return ExpressionError(
                     "`\(word)` is not an operator", at: range,
                     fix: .init("write `contains(list, value)`"))
             }
             if case .reference(let name, let path) = value.kind, path.isEmpty, name.text == "not" {
-                return ExpressionProblem(
+                return ExpressionError(
                     "`not` is not an operator", at: name.range,
                     fix: .init("write `!`", edits: [.init(range: name.range, replacement: "!")]))
             }
         case .symbol(.closeParen), .symbol(.closeBracket):
-            return ExpressionProblem(
+            return ExpressionError(
                 "there is no opening bracket for this one", at: range, fix: .init("remove it, or open one before"))
         default: break
         }
-        return ExpressionProblem(
+        return ExpressionError(
             "an operator is missing before \(found)", at: range,
             fix: .init("join the two by an operator such as `==` or `&&`"))
     }
 
-    func missingValue() -> ExpressionProblem {
+    func missingValue() -> ExpressionError {
         if current.kind == .end {
-            return ExpressionProblem(
+            return ExpressionError(
                 "a value is missing at the end",
                 at: text.range(current.range.lowerBound - 1..<current.range.lowerBound),
                 fix: .init("write a value, such as a name or a text in single quotes"))
         }
-        return ExpressionProblem(
+        return ExpressionError(
             "a value is missing before \(found)", at: text.range(current.range),
             fix: .init("write a value, such as a name or a text in single quotes"))
     }
 
-    func missingMember(at dot: Range<Int>) -> ExpressionProblem {
-        ExpressionProblem(
+    func missingMember(at dot: Range<Int>) -> ExpressionError {
+        ExpressionError(
             "a name is missing after the dot", at: text.range(dot),
             fix: .init("write a name, or `*` for every element"))
     }
 
-    func unclosed(_ symbol: ExpressionLexer.Symbol, opened: Range<Int>) -> ExpressionProblem {
+    func unclosed(_ symbol: ExpressionLexer.Symbol, opened: Range<Int>) -> ExpressionError {
         let note = Diagnostic.Note("it belongs to this one", at: text.range(opened))
         if current.kind == .end {
-            return ExpressionProblem(
+            return ExpressionError(
                 "`\(symbol.rawValue)` is missing for this bracket", at: text.range(opened),
                 fix: .init("close it with `\(symbol.rawValue)`"))
         }
-        return ExpressionProblem(
+        return ExpressionError(
             "expected `\(symbol.rawValue)` before \(found)", at: text.range(current.range), notes: [note],
             fix: .init("close the bracket, or join the two values by an operator"))
     }
 
-    func unknownFunction(_ name: String, at range: Range<Int>) -> ExpressionProblem {
+    func unknownFunction(_ name: String, at range: Range<Int>) -> ExpressionError {
         let names = ExpressionFunction.allCases.map(\.rawValue)
         let word = Self.foreignFunctions[name.lowercased()] ?? Suggestion.nearest(to: name, among: names)
-        return ExpressionProblem(
+        return ExpressionError(
             "unknown function \(Phrase.quoted(name))", at: text.range(range), code: .unknownName,
             notes: word == nil ? [.init("the functions are \(names.joined(separator: ", "))")] : [],
             fix: word.map { text.replacing(range, by: $0) })
     }
 
-    func wrongCount(of found: Int, for function: ExpressionFunction, at range: SourceRange) -> ExpressionProblem {
+    func wrongCount(of found: Int, for function: ExpressionFunction, at range: SourceRange) -> ExpressionError {
         let (least, most) = (function.arity.lowerBound, function.arity.upperBound)
         let wanted = least == most ? Phrase.count(least, "argument") : "at least \(Phrase.count(least, "argument"))"
-        return ExpressionProblem(
+        return ExpressionError(
             "`\(function.rawValue)` takes \(found > most && least != most ? "at most \(most) arguments" : wanted), found \(found)",
             at: range, fix: .init("write it as in `\(function.usage)`"))
     }

@@ -1,7 +1,7 @@
 package import SourceDiagnostics
 
-/// Why a text is no expression: the one finding about it.
-package struct ExpressionProblem: Error {
+/// Why a text is not an expression: the one finding about it.
+package struct ExpressionError: Error {
     package let code: DiagnosticCode
     package let message: String
     package let range: SourceRange
