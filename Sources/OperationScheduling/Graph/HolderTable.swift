@@ -2,7 +2,7 @@
 ///
 /// A group that names a mutex is a *holder*. When it starts it takes, all at once, what it names and what anything inside
 /// it names, and it starts only when what anything inside it needs from outside has ended. So it never waits for anything
-/// but its own members while it holds, and nobody else waits for ever.
+/// but its own members while it holds, and nothing waits for it without end.
 ///
 /// What its members name is theirs to share: for them each of those names is a lock of its own, whose *scope* is the
 /// nearest holder around them. A name that a holder names itself is free to everything inside it.
@@ -22,7 +22,7 @@ struct HolderTable: Sendable {
             self.units = units
         }
 
-        /// A request that is everybody's concern, whatever is around.
+        /// A request in the scope of the whole run.
         init(inWholeRun request: LockRequest) {
             self.init(lock: ScopedLock(lock: request.lock, scope: .root), units: request.units)
         }

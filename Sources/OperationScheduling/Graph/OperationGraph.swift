@@ -73,7 +73,7 @@ package struct OperationGraph: Sendable {
     /// Rows that join a group while its graph runs: the instances of a fan-out, or work that came later. There is no
     /// outermost group: rows outside any `beginGroup` become direct members of the group that they join.
     ///
-    /// They are appended behind all others, so their ids are known beforehand: `firstRow` is the number of rows that
+    /// They are appended behind all others, so their ids are known in advance: `firstRow` is the number of rows that
     /// there are by then, those of the graph and of all that joined earlier, dropped ones included.
     package init(joiningAt firstRow: Int) {
         precondition(firstRow > 0, "rows can only join a graph that has some")
@@ -130,7 +130,7 @@ package struct OperationGraph: Sendable {
         table.edges.append(RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
     }
 
-    /// Tells beforehand what members that join `group` later will ask for and need outside of it, so that groups around
+    /// Tells in advance what members that join `group` later will ask for and need outside of it, so that groups around
     /// it that hold mutexes can take and await that too.
     package mutating func foresee(_ mutexes: [LockID], needs: [OperationID], in group: OperationID) {
         guard !mutexes.isEmpty || !needs.isEmpty else { return }

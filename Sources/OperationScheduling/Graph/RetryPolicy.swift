@@ -78,7 +78,7 @@ public struct RetryPolicy: Hashable, Sendable {
 
     private static func fibonacci(_ index: Int) -> Double {
         var (current, next) = (0.0, 1.0)
-        // Beyond that every number is longer than `longest`, whatever the unit.
+        // Beyond that every number is longer than `longest` in any unit.
         for _ in 0..<min(index, 1000) { (current, next) = (next, current + next) }
         return current
     }

@@ -36,7 +36,7 @@ struct RowTable: Sendable {
         let isExpandable: Bool
         let concludes: Bool
         let isOpen: Bool
-        /// Direct members that are no hooks.
+        /// Direct members that are not hooks.
         var members = 0
     }
 
