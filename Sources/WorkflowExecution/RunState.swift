@@ -174,7 +174,7 @@ struct RunState {
     /// Makes the instances of a dynamic fan-out; returns their rows. `isHidden` as in `FanOut.instances`.
     mutating func expand(
         _ row: PlanIndex, over items: Value, isHidden: (String) -> Bool
-    ) throws(FanOut.ItemProblem) -> Range<PlanIndex> {
+    ) throws(FanOut.ItemError) -> Range<PlanIndex> {
         guard let fanOut = plan.settings(of: row)?.fanOut else { return .root ..< .root }
         let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
         outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
