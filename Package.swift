@@ -38,8 +38,9 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CMessageDigest", pkgConfig: "libmd", providers: [.apt(["libmd-dev"])]),
+        .systemLibrary(name: "CVector"),
         .target(name: "CLinux"),
-        target("Basics"),
+        target("Basics", ["CVector"]),
         target("SourceDiagnostics"),
         target("YAMLSyntax", ["CLibYAML", "Basics", "SourceDiagnostics"]),
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),

@@ -183,7 +183,7 @@ int clinux_pipe(int *reading, int *writing) {
     return 0;
 }
 
-void clinux_grow_pipe(int pipe) { fcntl(pipe, F_SETPIPE_SZ, 1 << 20); }
+void clinux_grow_pipe(int pipe, size_t size) { fcntl(pipe, F_SETPIPE_SZ, (int)size); }
 
 int clinux_memory_file(const void *bytes, size_t count) {
     int file = memfd_create("flowrun", MFD_CLOEXEC);

@@ -78,7 +78,8 @@ struct ByteBufferTests {
                     } else {
                         0
                     }
-                #expect(UTF8Sequence.lengthOfText(in: bytes, at: 0) == length, "\(Array(bytes))")
+                let word = UTF8Sequence.word(of: bytes, at: 0)
+                #expect(UTF8Sequence.lengthOfText(word) == length, "\(Array(bytes))")
             }
         }
     }

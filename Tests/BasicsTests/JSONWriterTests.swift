@@ -73,6 +73,18 @@ import Testing
         #expect(json.bytes == Array("[2]".utf8))
     }
 
+    @Test func `long text is written as each of its characters would be`() {
+        var random = SeededGenerator(seed: 12)
+        for _ in 0..<100 {
+            let bytes = random.longText(upTo: 3000)
+            let characters = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
+                written { $0.value(String(scalar)) }.utf8.dropFirst().dropLast()
+            }
+            let whole = written { json in bytes.withUnsafeBytes { json.value(repairing: $0) } }
+            #expect(Array(whole.utf8.dropFirst().dropLast()) == Array(characters.joined()))
+        }
+    }
+
     @Test func `every byte, alone and between others, comes back as a decoder of strings would repair it`() throws {
         for byte in UInt8.min...UInt8.max {
             for bytes in [[byte], Array("12345678".utf8) + [byte] + Array("abc".utf8), [byte, 0xBF, 0x80]] {
@@ -84,6 +96,7 @@ import Testing
     @Test func `any bytes come back as a decoder of strings would repair them`() throws {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<2000 { try expectRepaired(random.hostileBytes(upTo: 80)) }
+        for _ in 0..<100 { try expectRepaired(random.longText(upTo: 3000)) }
     }
 
     private func expectRepaired(_ bytes: [UInt8]) throws {

@@ -17,4 +17,23 @@ extension SeededGenerator {
         }
         return Array(bytes.prefix(Int.random(in: 0...count, using: &self)))
     }
+
+    /// Long text as programs write it: lines of any length in several scripts, with something odd here and there.
+    package mutating func longText(upTo count: Int) -> [UInt8] {
+        let scripts: [ClosedRange<UInt32>] = [
+            0x20...0x7E, 0x7E...0xA1, 0xC0...0x24F, 0x7F0...0x810, 0x2020...0x2030, 0x4E00...0x9000, 0xCFF0...0xD7FF,
+            0xE000...0xFFFF, 0x1F300...0x1F6FF, 0x10FFF0...0x10FFFF,
+        ]
+        let oddity = Int.random(in: 5...2000, using: &self)
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let script = Int.random(in: 0...2, using: &self) == 0 ? scripts.randomElement(using: &self)! : scripts[0]
+            for _ in 0..<Int.random(in: 0...100, using: &self) {
+                bytes += String(Unicode.Scalar(UInt32.random(in: script, using: &self))!).utf8
+            }
+            bytes.append([0x0A, 0x0A, 0x09, 0x20].randomElement(using: &self)!)
+            if Int.random(in: 0...oddity, using: &self) < 4 { bytes += hostileBytes(upTo: 8) }
+        }
+        return Array(bytes.prefix(Int.random(in: 0...count, using: &self)))
+    }
 }

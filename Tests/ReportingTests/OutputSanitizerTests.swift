@@ -96,6 +96,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["| ", "", "[a-step-with-quite-a-long-name] "])
+    func `long text is shown as if it came byte by byte, wherever it is cut`(mark: String) {
+        var random = SeededGenerator(seed: 11)
+        for round in 0..<150 {
+            let bytes = random.longText(upTo: 3000)
+            var chunks: [[UInt8]] = []
+            var start = 0
+            while start < bytes.count {
+                let end = min(bytes.count, start + Int.random(in: 1...1500, using: &random))
+                chunks.append(Array(bytes[start..<end]))
+                start = end
+            }
+            let keepsColors = round.isMultiple(of: 2)
+            let slowly = shown(bytes.map { [$0] }, mark: mark, keepsColors: keepsColors)
+            #expect(shown([bytes], mark: mark, keepsColors: keepsColors) == slowly)
+            #expect(shown(chunks, mark: mark, keepsColors: keepsColors) == slowly)
+        }
+    }
+
     @Test func `whatever comes in, every line is marked, valid and free of control characters`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<1500 {

@@ -5,9 +5,9 @@ internal import Glibc
 ///
 /// Unlike an array it has one owner, so that a byte costs a store and no look at who else may hold it.
 package struct ByteBuffer: ~Copyable {
-    private var base: UnsafeMutableRawPointer
+    private(set) var base: UnsafeMutableRawPointer
     private var capacity: Int
-    package private(set) var count = 0
+    package internal(set) var count = 0
 
     package init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
@@ -37,10 +37,13 @@ package struct ByteBuffer: ~Copyable {
         base = .allocate(byteCount: limit, alignment: 16)
     }
 
+    /// Takes back what was appended last; `less` is at most `count`.
+    package mutating func removeLast(_ less: Int) { count -= less }
+
     /// Makes room for that many bytes more.
     @inline(__always)
     package mutating func reserve(_ more: Int) {
-        if capacity - count < more { grow(by: more) }
+        if capacity &- count < more { grow(by: more) }
     }
 
     @inline(never)
@@ -142,82 +145,5 @@ package struct ByteBuffer: ~Copyable {
             let digit = UInt8(truncatingIfNeeded: number >> UInt32(4 * place) & 0xF)
             append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
-    }
-
-    // MARK: Copying what needs no care
-
-    /// Bytes that end a run that can be copied as it is. Both kinds end at control characters, DEL and all that is not
-    /// ASCII.
-    package enum Care {
-        case unprintable
-        /// Also at a quote and a backslash.
-        case json
-    }
-
-    /// Copies from `source` up to the first byte that needs care, sixteen bytes at a time; returns that byte's offset, or
-    /// the count of `source`.
-    @inline(__always)
-    package mutating func copyPlain(_ source: UnsafeRawBufferPointer, from start: Int, until care: Care) -> Int {
-        let length = source.count - start
-        guard length > 0, let first = source.baseAddress else { return start }
-        // What is copied beyond the run stands where the next bytes will.
-        reserve(length + 16)
-        let from = first + start
-        let to = base + count
-        var offset = 0
-        while offset &+ 16 <= length {
-            let block = from.loadUnaligned(fromByteOffset: offset, as: SIMD16<Int8>.self)
-            to.storeBytes(of: block, toByteOffset: offset, as: SIMD16<Int8>.self)
-            // Signed: what is not ASCII is negative, and DEL becomes so.
-            var found = unsafeBitCast((block &+ 1) .< Self.blank, to: SIMD2<UInt64>.self)
-            if care == .json {
-                // Of ASCII nothing else than the byte itself becomes less than 1.
-                found |= unsafeBitCast((block ^ Self.quote) .< Self.one, to: SIMD2<UInt64>.self)
-                found |= unsafeBitCast((block ^ Self.backslash) .< Self.one, to: SIMD2<UInt64>.self)
-            }
-            if found[0] | found[1] != 0 {
-                offset &+=
-                    found[0] != 0 ? found[0].trailingZeroBitCount / 8 : 8 &+ found[1].trailingZeroBitCount / 8
-                count &+= offset
-                return start &+ offset
-            }
-            offset &+= 16
-        }
-        while offset < length {
-            let byte = from.load(fromByteOffset: offset, as: UInt8.self)
-            if byte &- 0x20 >= 0x5F { break }
-            if care == .json, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            to.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
-            offset &+= 1
-        }
-        count &+= offset
-        return start &+ offset
-    }
-
-    /// 0x20 and the one that is added before comparing.
-    private static var blank: SIMD16<Int8> { SIMD16(repeating: 0x21) }
-    private static var one: SIMD16<Int8> { SIMD16(repeating: 1) }
-    private static var quote: SIMD16<Int8> { SIMD16(repeating: 0x22) }
-    private static var backslash: SIMD16<Int8> { SIMD16(repeating: 0x5C) }
-
-    /// Copies a run of well-formed scalars from U+00A0 on; returns where it ends. Stops also before U+2028 and U+2029
-    /// where `lineSeparators` are to be kept out.
-    @inline(__always)
-    package mutating func copyScalars(
-        _ source: UnsafeRawBufferPointer, from start: Int, lineSeparators: Bool = true
-    ) -> Int {
-        var offset = start
-        while offset < source.count, source[offset] >= 0x80 {
-            let length = UTF8Sequence.lengthOfText(in: source, at: offset)
-            guard length > 0 else { break }
-            if !lineSeparators, length == 3, source[offset] == 0xE2, source[offset + 1] == 0x80,
-                source[offset + 2] | 1 == 0xA9
-            {
-                break
-            }
-            offset &+= length
-        }
-        if offset > start { append(UnsafeRawBufferPointer(rebasing: source[start..<offset])) }
-        return offset
     }
 }

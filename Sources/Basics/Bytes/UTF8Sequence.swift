@@ -54,22 +54,33 @@ package enum UTF8Sequence: Equatable {
         self = .scalar(scalar, length: length)
     }
 
-    /// The length of the well-formed scalar that begins with the byte at `offset`, which is not ASCII; 0 where there is
-    /// none, where it is a control character (C1), or where the bytes end too early.
+    /// The four bytes from `offset` on, the first one lowest; zeros where there are fewer.
     @inline(__always)
-    package static func lengthOfText(in bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
-        let first = bytes[offset]
-        let left = bytes.count &- offset
-        guard first >= 0xC2, first <= 0xF4, left > 1 else { return 0 }
-        let second = bytes[offset &+ 1]
-        guard second & 0xC0 == 0x80 else { return 0 }
-        if first < 0xE0 { return first > 0xC2 || second >= 0xA0 ? 2 : 0 }
-        guard left > 2, bytes[offset &+ 2] & 0xC0 == 0x80 else { return 0 }
-        if first < 0xF0 {
-            // No overlong forms, no surrogates.
-            return first == 0xE0 && second < 0xA0 || first == 0xED && second >= 0xA0 ? 0 : 3
+    package static func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
+        if offset &+ 4 <= bytes.count {
+            return UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
-        guard left > 3, bytes[offset &+ 3] & 0xC0 == 0x80 else { return 0 }
-        return first == 0xF0 && second < 0x90 || first == 0xF4 && second >= 0x90 ? 0 : 4
+        return bytes[offset...].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
+
+    /// The length of the well-formed scalar that begins with the lowest byte of `word`; 0 where there is none, where it is
+    /// ASCII, or where it is a control character (C1).
+    @inline(__always)
+    package static func lengthOfText(_ word: UInt32) -> Int {
+        if word & 0xC0C0F0 == 0x80_80E0 {
+            // No overlong forms (E0 80...9F), no surrogates (ED A0...BF).
+            let critical = word & 0x200F
+            return critical == 0 || critical == 0x200D ? 0 : 3
+        }
+        if word & 0xC0E0 == 0x80C0 {
+            return word & 0x1F > 2 || word & 0x201F == 0x2002 ? 2 : 0
+        }
+        guard word & 0xC0C0_C0F8 == 0x8080_80F0 else { return 0 }
+        // From F0 90 to F4 8F.
+        let critical = (word & 7) << 2 | word >> 12 & 3
+        return critical >= 1 && critical <= 16 ? 4 : 0
+    }
+
+    @inline(__always)
+    static func isLineSeparator(_ word: UInt32) -> Bool { word & 0xFE_FFFF == 0xA8_80E2 }
 }

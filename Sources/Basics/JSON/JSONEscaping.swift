@@ -13,6 +13,7 @@ extension ByteBuffer {
     private mutating func append(_ source: UnsafeRawBufferPointer, until care: Care) {
         var offset = 0
         while true {
+            if care == .json { offset = copyJSONText(source, from: offset) }
             offset = copyPlain(source, from: offset, until: care)
             guard offset < source.count else { return }
             let byte = source[offset]

@@ -62,8 +62,8 @@ int clinux_pidfd_send_signal(int pidfd, int signal);
 /// Returns 0, or a negative error number.
 int clinux_pipe(int *reading, int *writing);
 
-/// Asks for a pipe of 1 MiB; a refusal does no harm.
-void clinux_grow_pipe(int pipe);
+/// Asks for a pipe of that many bytes; a refusal does no harm.
+void clinux_grow_pipe(int pipe, size_t size);
 
 /// A file in memory that holds these bytes, to be read from its start; close-on-exec. -1 with errno on failure.
 int clinux_memory_file(const void *bytes, size_t count);

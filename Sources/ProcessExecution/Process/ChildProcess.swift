@@ -181,8 +181,13 @@ final class ChildProcess: RunningProcess {
         guard let descriptor = pipes[stream] else { return .empty }
         let count = Glibc.read(descriptor, Self.buffer.baseAddress, Self.buffer.count)
         if count > 0 {
-            // A step that fills the pipe writes much: fewer, larger reads from here on.
-            if count == Self.buffer.count { clinux_grow_pipe(descriptor) }
+            if count >= Self.usualPipe, !pipes.areLarge {
+                // It filled the pipe, so it writes much: fewer, larger reads from here on.
+                pipes.areLarge = true
+                for index in 0..<pipes.count {
+                    if let descriptor = pipes[pipes.stream(at: index)] { clinux_grow_pipe(descriptor, Self.buffer.count) }
+                }
+            }
             observer?.process(wrote: UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]), to: stream)
             return .more
         }
@@ -198,8 +203,10 @@ final class ChildProcess: RunningProcess {
         if let descriptor = pipes[stream].take() { Poller.shared.close(descriptor) }
     }
 
-    // One for all: a read is handled before the next one begins.
-    private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    /// What the kernel gives a pipe.
+    private static let usualPipe = 64 << 10
+    // One for all: a read is handled before the next one begins. Larger ones save nothing and leave the cache.
+    private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
 }
 
 /// Both ends of a new pipe. Only the reading one does not block.
@@ -228,6 +235,8 @@ private struct OpenPipes {
     private var error: Int32?
     /// How many pipes there were at first.
     let count: Int
+    /// Whether the kernel was asked for larger ones.
+    var areLarge = false
 
     /// One pipe for both streams where there is no `error`.
     init(output: Int32, error: Int32?) {

@@ -21,7 +21,7 @@ package final class DescriptorSink {
     private var isStalled = false
 
     /// From here on steps should write no more, and a reader that keeps up is waited for.
-    private static let congestion = 1 << 20
+    private static let congestion = 512 << 10
     /// How much of a long text is written before the event loop gets another turn.
     private static let turn = 1 << 20
     /// How long a reader may take for one more piece before it counts as stalled, in milliseconds. The loop stands still

@@ -27,8 +27,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// How much may be made harmless at a time, and how much text may wait to become a record.
-    private static let pieceSize = 32 * 1024
+    /// How much text may wait to become a record.
     private static let recordSize = 128 * 1024
 
     private let sink: any RecordSink
@@ -177,11 +176,10 @@ package final class TextReporter: Reporter {
             })
     }
 
-    /// In small pieces, because a mark before each of many empty lines is much longer than the lines.
     private func write(_ bytes: UnsafeRawBufferPointer, through sanitizer: inout OutputSanitizer) {
         var rest = bytes
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize))
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(sanitizer.pieceSize))
             sanitizer.append(piece, to: &text.buffer)
             if text.buffer.count >= Self.recordSize { flush(&text) }
             rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])

@@ -38,8 +38,6 @@ final class OutputBlock {
     func source(
         through sanitizer: OutputSanitizer, failed: @escaping (Int, SystemError) -> String
     ) -> RecordSource {
-        // A mark before each of many empty lines is much longer than the lines.
-        let piece = 32 * 1024
         let text = PulledText(sanitizer)
         var offset = 0
         var isOver = false
@@ -47,7 +45,7 @@ final class OutputBlock {
             guard !isOver else { return false }
             text.buffer.removeAll()
             do throws(SystemError) {
-                let count = try spool.read(from: offset, limit: piece) {
+                let count = try spool.read(from: offset, limit: sanitizer.pieceSize) {
                     text.sanitizer.append($0, to: &text.buffer)
                 }
                 offset += count
@@ -67,7 +65,7 @@ final class OutputBlock {
 
 /// What a source keeps from one piece to the next.
 private final class PulledText {
-    var buffer = ByteBuffer(capacity: 48 * 1024)
+    var buffer = ByteBuffer(capacity: 96 * 1024)
     var sanitizer: OutputSanitizer
 
     init(_ sanitizer: OutputSanitizer) { self.sanitizer = sanitizer }

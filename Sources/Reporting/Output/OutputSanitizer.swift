@@ -8,6 +8,8 @@ package import Basics
 /// return is a line break, ill-formed UTF-8 becomes U+FFFD. Where the input is cut into chunks makes no difference.
 package struct OutputSanitizer {
     private let mark: [UInt8]
+    /// A line feed and the mark of the line behind it.
+    private let lineEnd: [UInt8]
     private let keepsColors: Bool
     private var isAtLineStart = true
     private var followsCarriageReturn = false
@@ -19,8 +21,13 @@ package struct OutputSanitizer {
     /// `mark` stands before every line, as it is.
     package init(mark: String, keepsColors: Bool) {
         self.mark = Array(mark.utf8)
+        lineEnd = [UInt8(ascii: "\n")] + self.mark
         self.keepsColors = keepsColors
     }
+
+    /// How much to make harmless at a time, so that it becomes no more than 256 KiB: a mark before each of many empty lines
+    /// is much longer than the lines.
+    var pieceSize: Int { min(64 << 10, (256 << 10) / max(lineEnd.count, 4)) }
 
     package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
         var start = 0
@@ -55,6 +62,11 @@ package struct OutputSanitizer {
                 beginLine(&output)
                 offset = output.copyPlain(input, from: offset, until: .unprintable)
             case UInt8(ascii: "\n"):
+                let end = copyLines(input, from: offset, to: &output)
+                if end > offset {
+                    offset = end
+                    continue
+                }
                 if !followsCarriageReturn { breakLine(&output) }
                 followsCarriageReturn = false
                 offset += 1
@@ -81,7 +93,7 @@ package struct OutputSanitizer {
                 show(UInt32(byte), in: &output)
                 offset += 1
             default:
-                if UTF8Sequence.lengthOfText(in: input, at: offset) > 0 {
+                if UTF8Sequence.lengthOfText(UTF8Sequence.word(of: input, at: offset)) > 0 {
                     beginLine(&output)
                     offset = output.copyScalars(input, from: offset)
                     continue
@@ -98,6 +110,20 @@ package struct OutputSanitizer {
             }
         }
         return offset
+    }
+
+    /// Copies lines that need no care beside their marks, from a line feed on; returns where it stops. Most output is made
+    /// of such lines. Does nothing where the state or the few bytes that are left ask for more care.
+    private mutating func copyLines(
+        _ input: UnsafeRawBufferPointer, from start: Int, to output: inout ByteBuffer
+    ) -> Int {
+        guard colors.isEmpty, !followsCarriageReturn else { return start }
+        if isAtLineStart { output.append(mark) }
+        let end = lineEnd.withUnsafeBytes { output.copyLines(input, from: start, lineEnd: $0) }
+        if end > start { isAtLineStart = input[end - 1] == UInt8(ascii: "\n") }
+        // Whether another line follows is not known yet.
+        if isAtLineStart { output.removeLast(mark.count) }
+        return end
     }
 
     private mutating func show(_ control: UInt32, in output: inout ByteBuffer) {

@@ -1,0 +1,68 @@
+// Copying and checking of text by blocks. In C because Swift's vectors cannot make a number of a mask, which is one
+// instruction on most machines. In each result the lowest bit stands for the first byte.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef signed char cvector_bytes __attribute__((ext_vector_type(16)));
+// What a comparison of two such vectors gives.
+typedef char cvector_mask __attribute__((ext_vector_type(16)));
+typedef bool cvector_flags __attribute__((ext_vector_type(16)));
+
+#define CVECTOR_INLINE static inline __attribute__((always_inline))
+
+CVECTOR_INLINE cvector_bytes cvector_load(const void *from) {
+    cvector_bytes bytes;
+    memcpy(&bytes, from, sizeof bytes);
+    return bytes;
+}
+
+CVECTOR_INLINE uint16_t cvector_bits(cvector_mask mask) {
+    return __builtin_bit_cast(uint16_t, __builtin_convertvector(mask, cvector_flags));
+}
+
+// Copies 16 bytes. Returns what is printable ASCII; `json`: without quotes and backslashes.
+CVECTOR_INLINE uint16_t cvector_copy_16(void *to, const void *from, bool json) {
+    cvector_bytes bytes = cvector_load(from);
+    memcpy(to, &bytes, sizeof bytes);
+    // Signed: what is not ASCII is negative, and DEL becomes so.
+    cvector_mask plain = bytes + 1 > 0x20;
+    if (json) plain &= (bytes != '"') & (bytes != '\\');
+    return cvector_bits(plain);
+}
+
+// The same with 64 bytes.
+CVECTOR_INLINE uint64_t cvector_copy_64(void *to, const void *from, bool json) {
+    uint64_t plain = 0;
+    for (int part = 0; part < 4; part++) {
+        uint64_t bits = cvector_copy_16((char *)to + 16 * part, (const char *)from + 16 * part, json);
+        plain |= bits << 16 * part;
+    }
+    return plain;
+}
+
+// Of 64 bytes that begin with a character: those of characters of two and three bytes, without one that the end cuts
+// off. Returns 0 where anything is not well-formed, and where that takes a closer look: at longer characters, at those
+// near control characters and surrogates; `json`: also at line separators.
+CVECTOR_INLINE uint64_t cvector_text_64(const void *from, bool json) {
+    uint64_t two = 0, three = 0, following = 0, all = 0, eighty = 0, last = 0;
+    for (int part = 0; part < 4; part++) {
+        cvector_bytes bytes = cvector_load((const char *)from + 16 * part);
+        const int shift = 16 * part;
+        // Signed: 80...BF are -128...-65, and so on.
+        two |= (uint64_t)cvector_bits((bytes > (signed char)0xC2) & (bytes < (signed char)0xE0)) << shift;
+        three |= (uint64_t)cvector_bits(
+                     (bytes > (signed char)0xE0) & (bytes < (signed char)0xF0) & (bytes != (signed char)0xED)) << shift;
+        following |= (uint64_t)cvector_bits(bytes < (signed char)0xC0) << shift;
+        all |= (uint64_t)cvector_bits(bytes < 0) << shift;
+        if (!json) continue;
+        eighty |= (uint64_t)cvector_bits(bytes == (signed char)0x80) << shift;
+        last |= (uint64_t)cvector_bits((bytes | 1) == (signed char)0xA9) << shift;
+    }
+    if (all != (two | three | following) || following != (two << 1 | three << 1 | three << 2)) return 0;
+    // E2 80 A8 and E2 80 A9, and whatever ends alike.
+    if ((three << 2 & eighty << 1 & last) != 0) return 0;
+    uint64_t cut = (two & 1ull << 63) | (three & 3ull << 62);
+    return cut == 0 ? all : all & (cut - 1);
+}
