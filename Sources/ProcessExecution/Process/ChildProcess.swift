@@ -185,7 +185,9 @@ final class ChildProcess: RunningProcess {
                 // It filled the pipe, so it writes much: fewer, larger reads from here on.
                 pipes.areLarge = true
                 for index in 0..<pipes.count {
-                    if let descriptor = pipes[pipes.stream(at: index)] { clinux_grow_pipe(descriptor, Self.buffer.count) }
+                    if let descriptor = pipes[pipes.stream(at: index)] {
+                        clinux_grow_pipe(descriptor, Self.buffer.count)
+                    }
                 }
             }
             observer?.process(wrote: UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]), to: stream)
