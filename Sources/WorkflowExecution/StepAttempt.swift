@@ -91,16 +91,15 @@ final class StepAttempt {
     /// Makes the command and starts it: on the spot, or once the files are hashed that its expressions name. If that
     /// fails, the attempt ends, perhaps during this call.
     func start() {
-        let made = runner.context.hashes.evaluate(for: row) { () -> Result<Launch, StepError> in
-            Result { () throws(StepError) in try makeLaunch() }
+        var failure: StepError?
+        let made: Void? = runner.context.hashes.evaluate(for: row) {
+            do throws(StepError) { launch = try makeLaunch() } catch { failure = error }
         }
-        switch made {
-        case .success(let launch)?:
-            self.launch = launch
-            tryLaunch()
-        case .failure(let error)?: fail(error)
-        case nil: runner.context.hashes.hash(for: row) { self.start() }
+        guard made != nil else {
+            launch = nil
+            return runner.context.hashes.hash(for: row) { self.start() }
         }
+        if let failure { fail(failure) } else { tryLaunch() }
     }
 
     private func makeLaunch() throws(StepError) -> Launch {
@@ -194,7 +193,7 @@ final class StepAttempt {
         launch = nil
         process = nil
         isOver = true
-        runner.context.hashes.forget(row)
+        if !hasStarted { runner.context.hashes.forget(row) }
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
         runner.attemptHasEnded(self, isSuccess: isSuccess)
     }

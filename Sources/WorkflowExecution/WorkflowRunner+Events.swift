@@ -97,13 +97,15 @@ extension WorkflowRunner {
     }
 
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
-        context.hashes.forget(row)
         guard plan.isStep(row) else {
             if row == .root { hasFinished = true }
+            context.hashes.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
             return
         }
-        record(state.stepHasFinished(row, outcome, cause, attempts.removeValue(forKey: row)?.end), about: row)
+        let attempt = attempts.removeValue(forKey: row)
+        if attempt == nil { context.hashes.forget(row) }
+        record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
     }
 }

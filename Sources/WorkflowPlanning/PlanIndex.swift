@@ -44,7 +44,7 @@ extension Array {
     /// What a table with an element for each row of a plan has for this one.
     @inlinable
     package subscript(row: PlanIndex) -> Element {
-        _read { yield self[row.offset] }
-        _modify { yield &self[row.offset] }
+        @inline(__always) _read { yield self[row.offset] }
+        @inline(__always) _modify { yield &self[row.offset] }
     }
 }

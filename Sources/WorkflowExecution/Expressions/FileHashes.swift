@@ -39,15 +39,18 @@ final class FileHashes {
     /// Whether the evaluation that goes on now comes to nothing.
     var isMissing: Bool { missing != nil }
 
-    /// What `body` evaluates for a row. nil if it has to begin once more, for which `hash(for:then:)` is called; what
-    /// it did until then must not count.
+    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `hash(for:then:)` at
+    /// once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
-        missing = nil
-        if !evaluations.isEmpty { known = evaluations[row]?.known ?? [:] }
+        guard !evaluations.isEmpty else {
+            let value = body()
+            return missing == nil ? value : nil
+        }
+        known = evaluations[row]?.known ?? [:]
         let value = body()
-        if !known.isEmpty { known = [:] }
+        known = [:]
         guard missing == nil else { return nil }
-        if !evaluations.isEmpty { evaluations[row] = nil }
+        evaluations[row] = nil
         return value
     }
 
