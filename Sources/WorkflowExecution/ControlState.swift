@@ -1,4 +1,4 @@
-/// What has been asked of a live run from outside: the scheduler says nothing until it has come to a request.
+/// What a live run was asked from outside, known before the scheduler handles the request.
 struct ControlState {
     /// How many steps may run at once.
     var jobs: Int
@@ -7,14 +7,14 @@ struct ControlState {
     /// Who asked for the pause, and who for its end.
     private(set) var pauser = ""
     private(set) var resumer: String?
-    /// Whether running steps are stopped where they are as long as the pause lasts.
+    /// Whether running steps are frozen as long as the pause lasts.
     var isFrozen = false
     /// Whether the whole run has been asked to end.
     var isStopping = false
 
     init(jobs: Int) { self.jobs = jobs }
 
-    /// Returns false where it is paused already.
+    /// Returns false if it is already paused.
     mutating func pause(by source: String) -> Bool {
         guard !isPaused else { return false }
         isPaused = true
@@ -22,7 +22,7 @@ struct ControlState {
         return true
     }
 
-    /// Returns false where it is not paused.
+    /// Returns false if it is not paused.
     mutating func resume(by source: String) -> Bool {
         guard isPaused else { return false }
         isPaused = false

@@ -7,7 +7,7 @@ extension Plan {
 
     func parent(of row: PlanIndex) -> PlanIndex { nodes[row].parent }
 
-    /// The step or group of a full id; nil where the run has none. O(rows).
+    /// The step or group of a full id; nil if the run has none. O(rows).
     func row(ofID id: String) -> PlanIndex? { rows.dropFirst().first { nodes[$0].id == id } }
 
     func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }

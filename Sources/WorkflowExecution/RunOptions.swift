@@ -12,7 +12,7 @@ package struct RunOptions: Sendable {
     package var failFast: Bool?
     /// The run's own limit, nil to leave it to the file.
     package var timeout: Duration?
-    /// The folder that steps start in, absolute; nil where that is flowrun's own.
+    /// The folder that steps start in, absolute; nil if that is flowrun's own.
     package var folder: String?
     /// The run's id.
     package var run = ""
@@ -31,9 +31,9 @@ package struct RunOptions: Sendable {
 /// How a run ended, for the exit status.
 package struct RunResult: Sendable {
     package var outcome: RunOutcome
-    /// No process could be had for a step although it was tried for long.
+    /// A step could not be started because the machine had no process left, although it was tried for 30 s.
     package var isOutOfProcesses = false
-    /// Why flowrun could not go on, with everything that waited; nil where it could.
+    /// Why flowrun could not go on, with everything that waited; nil if it could.
     package var stall: String?
 }
 

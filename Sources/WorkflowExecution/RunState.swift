@@ -5,7 +5,7 @@ internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// How far a run has come: the plan, which grows while the run goes on, and of every row what has become of it.
+/// How far a run has come: the plan, which grows while the run goes on, and the outcome of every row.
 ///
 /// Its methods take what the scheduler decides and answer with the event to record. A value: nothing else of a run knows
 /// an outcome, a cause or a round. A row takes one byte; only one that has more to say than its outcome, or is a group
@@ -13,24 +13,24 @@ internal import WorkflowPlanning
 struct RunState {
     /// What a step or group hands on beside its outcome, as expressions read it.
     struct Result {
-        /// Of a step's last attempt; nil where no process ended.
+        /// Of a step's last attempt; nil if no process ended.
         var status: ExitStatus?
         var outputs: [Value.Field] = []
         /// Kept only where an expression names it; nil elsewhere.
         var standardOutput: [UInt8]?
 
-        /// Whether nothing is there that a plain success would not have.
+        /// Whether it is what every plain success has, so that it need not be kept.
         var isPlain: Bool { status == .exited(0) && outputs.isEmpty && standardOutput == nil }
     }
 
-    /// What the last attempt of a step came to, for the log.
+    /// How the last attempt of a step ended, for the log.
     struct AttemptEnd {
         let number: Int
         /// Whether the log says that it has.
         let hasStarted: Bool
-        /// nil where there was no process.
+        /// nil if there was no process.
         let ending: ProcessEnding?
-        /// The failed system call's error number where the process could not be started.
+        /// The failed system call's error number if the process could not be started.
         let errno: Int32?
         let outputBytes: Int
         let tail: OutputTail
@@ -47,13 +47,13 @@ struct RunState {
         var result = Result()
     }
 
-    /// A group from its start to its end, and after it where it may be tried again.
+    /// A group from its start to its end, and after it if it may be tried again.
     private struct Group {
-        /// Which time it runs, from 0; nil where it runs once.
+        /// Which time it runs, from 0; nil if it runs once.
         var round: Int?
         /// nil before its start.
         var start: Duration?
-        /// Stopped as a whole, and as what that counts.
+        /// The outcome that it was stopped with as a whole; nil if it was not.
         var stop: OperationOutcome?
         /// Whether `drain` has ruled something out in it, though what failed stands outside.
         var isDrained = false
@@ -96,7 +96,7 @@ struct RunState {
     /// Of a row that was not run: the row that ruled it out; nil elsewhere, and where `drain` did.
     func blamed(for row: PlanIndex) -> PlanIndex? { notes[row]?.blamed }
 
-    /// Which time the nearest group around a row that may be retried runs; nil where there is none.
+    /// Which time the nearest group around a row that may be retried runs; nil if there is none.
     func round(of row: PlanIndex) -> Int? {
         guard hasRounds else { return nil }
         var next = row
@@ -110,7 +110,7 @@ struct RunState {
     /// The round that an event about a row belongs to: of a group that may be tried again, its own.
     func round(about row: PlanIndex) -> Int? { hasRounds ? groups[row]?.round ?? round(of: row) : nil }
 
-    /// Who asked for the end of a row; nil where nobody did.
+    /// Who asked for the end of a row; nil if nobody did.
     func request(for row: PlanIndex) -> String? { notes[row]?.request }
 
     /// Whether somebody asked for the end of a row, or of a group around it short of the run; a hook goes on when its
@@ -125,7 +125,7 @@ struct RunState {
         return false
     }
 
-    /// How a group was stopped as a whole; nil where it was not.
+    /// How a group was stopped as a whole; nil if it was not.
     func stop(of group: PlanIndex) -> OperationOutcome? { groups[group]?.stop }
 
     /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained.
@@ -137,7 +137,7 @@ struct RunState {
             }
     }
 
-    /// The first step inside a group that failed or timed out; nil where none did.
+    /// The first step inside a group that failed or timed out; nil if none did.
     func firstError(in group: PlanIndex) -> PlanIndex? { groups[group]?.errors.first }
 
     var errors: [RunFinished.Failure] { failures.map(\.failure) }
@@ -194,7 +194,7 @@ struct RunState {
         return row == .root ? nil : .groupStarted(group: plan.nodes[row].id)
     }
 
-    /// The one reset: everything in a group happens once more, and what became of it before counts nowhere.
+    /// The one reset: a new round begins, and nothing of the rounds before it counts any more.
     private mutating func beginRound(of group: PlanIndex) {
         let inside = plan.rows(inside: group)
         for row in inside where plan.isStep(row) {
@@ -237,7 +237,7 @@ struct RunState {
 
     /// An attempt of a step or a round of a group, number `ended`, is over, and there will be another.
     func isRetried(_ row: PlanIndex, ended: Int, delay: Duration) -> RunEvent.Kind {
-        // What this round came to stands until the next one begins: the group may end before.
+        // The results of this round stay until the next one begins, because the group may end before that.
         plan.isStep(row)
             ? .stepRetry(step: plan.nodes[row].id, attempt: ended, delay: delay)
             : .groupRetry(group: plan.nodes[row].id, round: groups[row]?.round ?? ended, delay: delay)
@@ -293,7 +293,7 @@ struct RunState {
                 outputs: result(of: row).outputs.map { logged($0) }))
     }
 
-    /// Nothing can happen any more: the run is lost, whatever its steps came to.
+    /// Nothing can happen any more: the run is lost, whatever the outcomes of its steps.
     mutating func runIsLost(_ message: String) {
         noteFailure(.root, failure(of: .root, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
     }
@@ -309,7 +309,7 @@ struct RunState {
 
     // MARK: -
 
-    /// Notes an end, whatever it is of; returns its cause, nil for a success.
+    /// Notes the end of a step or group; returns its cause, nil for a success.
     private mutating func finish(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
         outcomes[row] = outcome
         guard outcome != .success else {

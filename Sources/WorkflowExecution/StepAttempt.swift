@@ -13,12 +13,12 @@ final class StepAttempt {
     let step: String
     /// From 1.
     let number: Int
-    /// Which round of the group around it, from 0; nil where there is only one.
+    /// Which round of the group around it, from 0; nil if there is only one.
     let round: Int?
     private(set) var process: (any RunningProcess)?
     private(set) var outputBytes = 0
     private(set) var tail = OutputTail()
-    /// How the process ended; nil where there was none.
+    /// How the process ended; nil if there was none.
     private(set) var ending: ProcessEnding?
     /// Why there was no process, or why what it handed on cannot be taken.
     private(set) var error: StepError?
@@ -38,7 +38,7 @@ final class StepAttempt {
     private var program = ""
     private var folder: String?
     private var streams: (output: StepStream, error: StepStream)
-    /// `$FLOWRUN_OUTPUT`; nil where the step declares no output that comes from it.
+    /// `$FLOWRUN_OUTPUT`; nil if the step declares no output that comes from it.
     private var outputFile: String?
     private var isOverfull = false
 
@@ -46,7 +46,7 @@ final class StepAttempt {
     private struct Launch {
         let command: ProcessCommand
         let words: StepStarted.Command
-        /// Since when the machine has had no process for it.
+        /// When the machine first refused a process for it; nil if it has not.
         var refusedSince: EventLoopClock.Instant?
         var delay = Duration.milliseconds(20)
         var timer: Timers.Token?
@@ -110,7 +110,7 @@ final class StepAttempt {
         return Launch(command: command, words: words)
     }
 
-    /// Tries a start that the machine refused once more, at once: it may have been held back for a pause.
+    /// Tries a refused start again at once: a pause may have held it back.
     func retryLaunch() {
         guard launch?.refusedSince != nil else { return }
         launch?.refusedSince = runner.clock.now

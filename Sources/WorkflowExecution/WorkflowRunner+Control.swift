@@ -5,21 +5,21 @@ internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// What became of a request to end a step, a group or the run.
+/// The answer to a request to end a step, a group or the run.
 package enum CancelAnswer: Sendable, Hashable {
     case accepted
     /// It has been asked to end before.
     case isEndingAlready
     case hasEnded(StepOutcome)
-    /// The run has nothing of that name; the id that was probably meant, where one is near.
+    /// The run has nothing of that name; the id that was probably meant, if one is near.
     case unknown(suggestion: String?)
 }
 
-/// ControlState a live run. All of it answers at once, before the scheduler has come to what is asked: its events say when
+/// Steers a live run. Everything here returns at once, before the scheduler handles the request; its events say when
 /// it has.
 extension WorkflowRunner {
-    /// Lets nothing new start. Running steps go on, unless they are to stand still too (`freezing`), and with them all
-    /// limits of time. Returns false where neither changes anything.
+    /// Lets nothing new start. Running steps go on, unless they are to be frozen too (`freezing`), and with them all
+    /// limits of time. Returns false if neither changes anything.
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
         let isNew = control.pause(by: source)
@@ -31,7 +31,7 @@ extension WorkflowRunner {
         return true
     }
 
-    /// Ends a pause, and lets frozen steps go on. Returns false where the run is not paused.
+    /// Ends a pause, and lets frozen steps go on. Returns false if the run is not paused.
     @discardableResult
     package func resume(by source: String) -> Bool {
         guard control.resume(by: source) else { return false }
@@ -45,7 +45,7 @@ extension WorkflowRunner {
         guard let id else { return cancelAll() }
         guard let row = plan.row(ofID: id) else { return .unknown(suggestion: suggestion(for: id)) }
         if let outcome = outcome(of: row) { return .hasEnded(outcome) }
-        // What is done at the end of everything goes on when everything is cancelled, and can be cancelled then.
+        // A hook goes on when everything is cancelled, and can still be cancelled by its own id.
         guard !control.isStopping || plan.isInHook(row), !state.hasRequest(around: row) else {
             return .isEndingAlready
         }
@@ -65,14 +65,14 @@ extension WorkflowRunner {
 
     private static var request: String { "cancelled by `flowrun ctl`" }
 
-    /// Lets `jobs` steps, at least 1, run at once from here on; where more do, they go on.
+    /// Lets `jobs` steps, at least 1, run at once from here on; if more already do, they go on.
     package func setJobs(_ jobs: Int, by source: String) {
         control.jobs = jobs
         send(.width(jobs))
         recorder.record(.runJobs(jobs: jobs, source: source))
     }
 
-    /// Whether nothing new is to start for now.
+    /// Whether nothing new starts until a resume.
     var isPaused: Bool { control.isPaused }
 
     /// Whether the whole run has been asked to end.
@@ -103,7 +103,7 @@ extension WorkflowRunner {
     /// nil before the end.
     private func outcome(of row: PlanIndex) -> StepOutcome? { state.outcome(of: row).map { StepOutcome($0) } }
 
-    /// Whether a step or group of this id has ended, runs or waits; nil where the run has none.
+    /// Whether a step or group of this id has ended, runs or waits; nil if the run has none.
     package func progress(of id: String) -> StepProgress? {
         guard let row = plan.row(ofID: id) else { return nil }
         if let outcome = outcome(of: row) { return .ended(outcome) }
@@ -112,7 +112,7 @@ extension WorkflowRunner {
         return .waiting(for: awaited.map { plan.nodes[$0].id })
     }
 
-    /// The id that was probably meant by one that the run does not have; nil where none is near.
+    /// The id that somebody probably meant who wrote `id`, which the run does not have; nil if none is near.
     package func suggestion(for id: String) -> String? {
         Suggestion.nearest(to: id, among: plan.nodes.dropFirst().prefix(20_000).map(\.id))
     }
@@ -124,12 +124,12 @@ extension WorkflowRunner {
 
     // MARK: Job control
 
-    /// Stops running steps where they are and calls `stop`, which stops flowrun itself until it goes on; then lets them
-    /// go on, and all limits of time with them. `source` and `end` are the names of the signals.
+    /// Freezes running steps and calls `stop`, which stops flowrun itself until it is continued; then thaws the steps
+    /// and all limits of time. `source` and `end` are the names of the signals.
     package func standStill(by source: String, until end: String, _ stop: () -> Void) {
         let wasPaused = control.isPaused
         if !wasPaused { recorder.record(.runPaused(source: source)) }
-        // Frozen by a pause: then everything stands still already, and goes on doing so.
+        // Frozen by a pause: everything stands still already, and stays so.
         defer { clock.refresh() }
         guard !control.isFrozen else { return stop() }
         freezeTime()
@@ -161,7 +161,7 @@ extension WorkflowRunner {
 
     func recordPause() { recorder.record(.runPaused(source: control.pauser)) }
 
-    /// Tells of a pause that is over now. Who asked for that, or for the end of the run, ended it.
+    /// Records the end of a pause. Its source is whoever resumed the run, or asked for its end.
     func noteResumption() {
         let isAsked = !control.resume(by: "")
         if !isAsked { unfreeze() }
@@ -173,7 +173,7 @@ extension WorkflowRunner {
 
 /// How far a step or group of a live run has come.
 package enum StepProgress: Sendable, Hashable {
-    /// Ids of what it needs that has not ended; empty where it waits for something else, such as a free slot.
+    /// Ids of what it needs that has not ended; empty if it waits for something else, such as a free slot.
     case waiting(for: [String])
     case running(attempt: Int)
     case ended(StepOutcome)

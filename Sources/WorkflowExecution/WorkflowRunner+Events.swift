@@ -40,7 +40,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// Everything is ended by what follows; the run is lost, whatever its steps came to.
+    /// The commands that follow end everything; the run is lost, whatever the outcomes of its steps.
     private func isStuck(_ waits: [OperationScheduler.Wait]) {
         let hops = waits.map { wait in
             wait.words(
@@ -60,7 +60,7 @@ extension WorkflowRunner {
         plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
     }
 
-    /// What happens to a group that may be tried again is of its own present round.
+    /// An event about a group that may be tried again carries the round of that group.
     private func record(_ kind: RunEvent.Kind, about row: PlanIndex) {
         recorder.record(kind, round: state.round(about: row))
     }

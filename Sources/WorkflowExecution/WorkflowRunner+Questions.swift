@@ -93,7 +93,7 @@ extension WorkflowRunner {
             do {
                 outputs.append(Value.Field(name: declaration.name, value: try template.value(in: scope)))
             } catch {
-                // What is missing was not to run. Nobody has the group among its needs then.
+                // The output of a step that was not to run. Then nothing that runs needs the group.
                 if state.isIncomplete(row) { continue }
                 return .failure(OutputError("output `\(declaration.name)`: \(error.message)"))
             }
@@ -117,7 +117,7 @@ extension WorkflowRunner {
 }
 
 extension [Retry.Reason] {
-    /// Whether one of them is the way a process has ended; nil, where there was none, is no reason.
+    /// Whether one of them is the way a process ended; false for nil, if there was no process.
     func include(_ status: ExitStatus?) -> Bool {
         switch status {
         case .exited(let code): contains(.exitCode(code))

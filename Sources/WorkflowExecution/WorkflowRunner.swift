@@ -25,7 +25,7 @@ package final class WorkflowRunner {
     var attempts: [PlanIndex: StepAttempt] = [:]
     var locks = RunLocks()
     var result = RunResult(outcome: .success)
-    /// The first signal that asked for the end, of the run or of what comes after it; nil where none did.
+    /// The first signal that asked for the end, of the run or of what comes after it; nil if none did.
     package internal(set) var signal: Int32?
     /// Whether a second one came, so that nothing gets a grace any more.
     private(set) var isAborted = false
@@ -42,7 +42,7 @@ package final class WorkflowRunner {
     private var whenDone: ((RunResult) -> Void)?
     /// Whether the run was asked to end before it began: then no process is started.
     private var isEndedEarly = false
-    /// Since when the run goes on, and the time by which its limits are measured: it stands still while all is frozen.
+    /// When the run began, and the time that measures its limits, which stands still while everything is frozen.
     private var began: EventLoopClock.Instant
     private var time = PausableTime()
     /// When the scheduler wants to look at its deadlines.
@@ -126,7 +126,7 @@ package final class WorkflowRunner {
 
     // MARK: Events and commands
 
-    /// Tells the scheduler of something, at once or after what it is being told of now. Ignored after the end.
+    /// Hands an event to the scheduler: at once, or after the one that it handles now. Ignored after the end.
     func send(_ event: OperationScheduler.Event) {
         events.append(event)
         if whenDone != nil { handleEvents() }
@@ -188,7 +188,7 @@ package final class WorkflowRunner {
         setTimer()
     }
 
-    /// One timer: where the time has been put off, it rings too early and is set anew.
+    /// One timer: if the time was put off, it rings too early and is set again.
     private func setTimer() {
         guard let wakeTime, let due = time.time(of: began.advanced(by: wakeTime)) else { return }
         if let timer {
@@ -214,7 +214,7 @@ package final class WorkflowRunner {
         setTimer()
     }
 
-    // MARK: What steps come to
+    // MARK: Results of steps
 
     private func noteResult(of attempt: StepAttempt) {
         var result = RunState.Result(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)

@@ -124,7 +124,7 @@ struct HolderTable: Sendable {
         }
     }
 
-    /// Whom a mutex is shared with; nil where a holder around names it itself, so that nothing is to be taken.
+    /// Whom a mutex is shared with; nil if a holder around names it itself, so that nothing is to be taken.
     private func scope(of mutex: LockID, _ innermost: OperationID?) -> OperationID? {
         var scope: OperationID?
         var next = innermost

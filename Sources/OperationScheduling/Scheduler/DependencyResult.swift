@@ -36,7 +36,7 @@ extension OperationScheduler {
         return skippedBy.map(DependencyResult.skip) ?? .run
     }
 
-    /// Why nothing new starts around a row; nil where it may.
+    /// Why nothing new starts around a row; nil if it may.
     func drain(around id: OperationID) -> OperationCause? {
         var cause: OperationCause?
         var next = id

@@ -88,7 +88,7 @@ struct LockTable: Sendable {
 
     func asks(_ id: OperationID, for lock: Index) -> Bool { requests(of: id).contains { $0.lock == lock } }
 
-    /// A lock that lacks the units that the row asks for; nil where it can have everything now.
+    /// A lock that lacks the units that the row asks for; nil if it can have everything now.
     func missing(for id: OperationID) -> Index? {
         listOf[id].flatMap { missing(for: lists[Int($0)].requests) }
     }

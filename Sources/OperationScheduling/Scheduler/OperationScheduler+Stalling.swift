@@ -7,7 +7,7 @@ extension OperationScheduler {
         package enum Reason: Sendable, Hashable {
             /// The end of something it needs.
             case need(OperationID)
-            /// A lock, and who has it; nil where nobody does.
+            /// A lock, and who has it; nil if nobody does.
             case lock(LockID, heldBy: OperationID?)
             /// Room in the limit of a group around it.
             case limit(of: OperationID)

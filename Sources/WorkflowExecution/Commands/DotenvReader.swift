@@ -5,7 +5,7 @@ internal import WorkflowModel
 /// without and double quotes with escapes. Nothing in a value is ever expanded.
 enum DotenvReader {
     struct ReadError: Error {
-        /// From 1; nil where the file itself could not be read.
+        /// From 1; nil if the file itself could not be read.
         let line: Int?
         let message: String
     }

@@ -5,7 +5,7 @@ internal import RunEvents
 /// Why a step's command could not even be made, or what it handed on cannot be taken.
 struct StepError: Error {
     let message: String
-    /// The failed call's error number; nil where no call failed.
+    /// The failed call's error number; nil if no call failed.
     let errno: Int32?
     let kind: Cause.Kind
     /// Whether the machine has no processes, memory or descriptors left.
@@ -25,7 +25,7 @@ struct StepError: Error {
             errno: error.errno, isOutOfProcesses: isOutOfProcesses)
     }
 
-    /// What went wrong in words, with the fix where there is an obvious one.
+    /// What went wrong in words, with the fix if there is an obvious one.
     static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
         let reason = String(cString: strerror(error.errno)).lowercased()
         switch (error.subject, error.errno) {

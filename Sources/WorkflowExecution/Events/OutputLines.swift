@@ -10,7 +10,7 @@ struct OutputLines {
 
     private var rest: [UInt8] = []
 
-    /// Calls `emit` with whole lines; with a part of a line only where it reaches the limit. What is emitted is valid
+    /// Calls `emit` with whole lines; with a part of a line only if it reaches the limit. What is emitted is valid
     /// during the call.
     mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
         var bytes = bytes
@@ -52,7 +52,7 @@ struct OutputLines {
         bytes.lastIndex(of: 10).map { $0 + 1 }
     }
 
-    /// Where the bytes can be cut without splitting a UTF-8 sequence; all of them where they are no UTF-8.
+    /// Where the bytes can be cut without splitting a UTF-8 sequence; all of them if they are not UTF-8.
     private static func boundary(in bytes: [UInt8]) -> Int {
         for back in 1...4 where bytes.count > back {
             let byte = bytes[bytes.count - back]
@@ -76,7 +76,7 @@ struct OutputTail {
         if bytes.count > 4 * Self.limit { bytes.removeFirst(bytes.count - Self.limit) }
     }
 
-    /// At most `limit` bytes; starts at the beginning of a line where there is one.
+    /// At most `limit` bytes; starts at the beginning of a line if there is one.
     var lines: [UInt8] {
         guard bytes.count > Self.limit else { return bytes }
         let tail = bytes.suffix(Self.limit)

@@ -3,7 +3,7 @@ struct StepStream {
     private var mask: SecretMask?
     private var lines = OutputLines()
 
-    /// `mask` is a fresh one; nil where there is nothing to hide.
+    /// `mask` is a fresh one; nil if there is nothing to hide.
     init(mask: SecretMask?) { self.mask = mask }
 
     /// Calls `emit` with what has become known, as `OutputLines` does.

@@ -27,7 +27,7 @@ final class FileHashes {
     private var lastNumber = 0
     /// The first one is under way.
     private var jobs: [Job] = []
-    /// What the evaluation that goes on now knows, and the first patterns that it asked for in vain.
+    /// What the evaluation that goes on now knows, and the first patterns whose hash it lacks.
     private var known: [[String]: FileHash.Answer] = [:]
     private var missing: [String]?
 
@@ -36,7 +36,7 @@ final class FileHashes {
         self.folder = folder
     }
 
-    /// Whether the evaluation that goes on now comes to nothing.
+    /// Whether the evaluation that goes on now lacks a hash.
     var isMissing: Bool { missing != nil }
 
     /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `hash(for:then:)` at

@@ -47,7 +47,7 @@ struct RowScope: ExpressionScope {
         throw EvaluationError(message, at: range)
     }
 
-    /// What was written to standard output, byte for byte, where a template is nothing but its name; nil for any other.
+    /// What was written to standard output, byte for byte, if a template is nothing but its name; nil for any other.
     func output(namedBy template: Template) -> [UInt8]? {
         guard case .parsed(let parsed) = template, case .reference(let name, let path)? = parsed.expression?.root.kind
         else { return nil }

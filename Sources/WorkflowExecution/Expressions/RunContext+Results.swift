@@ -9,13 +9,13 @@ internal import WorkflowPlanning
 extension RunContext {
     private static let resultFields = ["outcome", "exit_code", "items", "outputs", "stdout"]
 
-    /// One field of a row's result, for which no other is made; nil where it has no value. Without `field` the whole.
+    /// One field of a row's result, for which no other is made; nil if it has no value. Without `field` the whole.
     func result(of row: PlanIndex, _ field: String?) -> Value? {
         guard let field else { return .object(fields(of: row)) }
         return self.field(field, of: row)
     }
 
-    /// The same of what the caller has not chosen to run, which counts as skipped.
+    /// The same for what the caller has not chosen to run, which counts as skipped.
     func result(ofLeftOut definition: NodeIndex, _ field: String?) -> Value? {
         let settings = state.plan.workflow.settings(of: definition)
         let isFanOut = settings?.fanOut != nil
@@ -49,7 +49,7 @@ extension RunContext {
         case "exit_code" where role == .step: return exitCode(of: row)
         case "stdout" where role == .step:
             let output = state.result(of: row).standardOutput
-            // Where the condition could not be decided there was nobody to write.
+            // A step whose condition could not be decided has written nothing.
             return (output ?? (state.outcome(of: row) == .failure ? [] : nil)).map {
                 .string(String(decoding: $0, as: UTF8.self))
             }
@@ -77,7 +77,7 @@ extension RunContext {
         }
     }
 
-    /// One of a fan-out's `items`: what its instance is for, what became of it, and of its members by their ids.
+    /// One of a fan-out's `items`: the item, the result of its instance, and those of the members by their ids.
     private func instance(_ row: PlanIndex) -> Value {
         var fields = [Value.Field(name: "item", value: item(of: row))] + fields(of: row)
         guard state.plan.nodes[row].role == .group else { return .object(fields) }
@@ -93,7 +93,7 @@ extension RunContext {
         return .object(fields)
     }
 
-    /// That of a plain success is not kept.
+    /// The status of a plain success is not kept.
     private func exitCode(of row: PlanIndex) -> Value {
         let status = state.result(of: row).status
         if let status { return status.exitCode.map { .int(Int($0)) } ?? .null }

@@ -7,7 +7,7 @@ internal import WorkflowPlanning
 /// What all parts of a run share: its options, how far it has come, and what its expressions have read so far.
 @EventLoopActor
 final class RunContext {
-    /// What an id means where it stands.
+    /// What an id means to the row that names it.
     enum Meaning {
         case row(PlanIndex)
         /// It is in the file, but the caller has not chosen to run it.
@@ -48,7 +48,7 @@ final class RunContext {
         parameters = .object(options.parameters.fields)
     }
 
-    /// Forgets what was read of rows that run once more.
+    /// Forgets what was read of rows that run again.
     func roundBegins() { lists = [:] }
 
     /// A field of `run`, or with nil the whole. Its outcome is that of the body, which is over for the hooks that may

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
 /// folders, none too. Hidden names are matched like all others, but for the folder in which flowrun keeps its state.
-/// Links to files count as files; links to folders are followed where the pattern names them.
+/// Links to files count as files; links to folders are followed if the pattern names them.
 struct FilePattern {
     private enum Kind {
         case file, folder, other

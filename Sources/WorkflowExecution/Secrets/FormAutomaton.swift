@@ -11,14 +11,14 @@ final class FormAutomaton: Sendable {
         var nextSibling: UInt32 = 0
         /// The length of this state's text.
         var depth: UInt32
-        /// The length of the longest form that ends here; 0 where none does.
+        /// The length of the longest form that ends here; 0 if none does.
         var match: UInt32 = 0
         /// The last byte of this state's text.
         var byte: UInt8
     }
 
     let states: [State]
-    /// The states of depth 1 by their byte; 0 where no form begins so.
+    /// The states of depth 1 by their byte; 0 if no form begins so.
     let roots: [UInt32]
 
     init(_ forms: Set<[UInt8]>) {

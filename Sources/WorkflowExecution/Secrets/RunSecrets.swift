@@ -18,7 +18,7 @@ package struct RunSecrets: Sendable {
     /// Of a workflow without secrets; costs nothing.
     package static let none = RunSecrets()
 
-    /// For one stream or one text; nil where there is nothing to hide.
+    /// For one stream or one text; nil if there is nothing to hide.
     package private(set) var mask: SecretMask?
     /// Variables of flowrun's own environment that no step inherits.
     package private(set) var sources: [String] = []
@@ -27,7 +27,7 @@ package struct RunSecrets: Sendable {
     private init() {}
 
     /// Reads the secrets, relative paths from `folder`; nil means the current one. What is wrong with a secret that no
-    /// step of the run lists (`isNeeded`) is nobody's concern; where it is there, it is hidden all the same.
+    /// step of the run lists (`isNeeded`) is ignored; if it is set, it is hidden all the same.
     package init(
         _ secrets: [Secret], folder: String?, isNeeded: (String) -> Bool = { _ in true },
         variable: (String) -> [UInt8]? = RunSecrets.variable

@@ -30,7 +30,7 @@ package struct SecretMask: Sendable {
     /// Whether the last thing emitted was a replacement that more hidden bytes would only prolong.
     private var endsHidden = false
 
-    /// A mask for these secrets; nil where there is none.
+    /// A mask for these secrets; nil if there is none.
     package init?(_ secrets: some Collection<String>) {
         guard !secrets.isEmpty else { return nil }
         automaton = FormAutomaton(secrets.reduce(into: []) { $0.formUnion(SecretForms(of: $1).all) })
@@ -159,7 +159,7 @@ extension SecretMask {
 
     private init(fresh other: SecretMask) { automaton = other.automaton }
 
-    /// nil where there is nothing to hide.
+    /// nil if there is nothing to hide.
     private func masked(_ text: String) -> String? {
         let result = mask(text)
         return result == text ? nil : result

@@ -155,7 +155,7 @@ package struct OutputFileReader {
             return rest[..<end]
         }
 
-        /// Everything before a line that is `end`, without the line end there; nil where there is none.
+        /// Everything before a line that is `end`, without the line end there; nil if there is none.
         mutating func upTo(_ end: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
             let start = rest.startIndex
             while let line = next() {
@@ -168,9 +168,9 @@ package struct OutputFileReader {
 
 /// What is wrong with the outputs that a step wrote: the step fails with it.
 package struct OutputError: Error {
-    /// A clause without its subject, as the message of a `Cause`, with the line where there is one.
+    /// A clause without its subject, as the message of a `Cause`, with the line if there is one.
     package let message: String
-    /// From 1, in the file `$FLOWRUN_OUTPUT`; nil where no line is to blame.
+    /// From 1, in the file `$FLOWRUN_OUTPUT`; nil if no line is to blame.
     package let line: Int?
 
     init(_ message: String, line: Int? = nil) {

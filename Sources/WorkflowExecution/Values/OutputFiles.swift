@@ -52,7 +52,7 @@ final class OutputFiles {
         return bytes
     }
 
-    /// Of an attempt that did not get so far.
+    /// Removes the file of an attempt that did not succeed.
     func drop(_ path: String) { unlink(path) }
 
     /// Removes the folder; all steps have ended.
