@@ -75,14 +75,23 @@ import Testing
 
     @Test func `long text is written as each of its characters would be`() {
         var random = SeededGenerator(seed: 12)
-        for _ in 0..<100 {
-            let bytes = random.longText(upTo: 3000)
-            let characters = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
-                written { $0.value(String(scalar)) }.utf8.dropFirst().dropLast()
+        for _ in 0..<100 { expectSameAsAlone(random.longText(upTo: 3000)) }
+        for sequence in borderSequences {
+            for filler in ["a", "é", "中"] {
+                let text = Array(String(repeating: filler, count: 100).utf8)
+                for place in [0, 1, 2, 20, 21, 31, 59, 60, 61, 62, 63, 64] {
+                    expectSameAsAlone(text.prefix(place * filler.utf8.count) + sequence + text)
+                }
             }
-            let whole = written { json in bytes.withUnsafeBytes { json.value(repairing: $0) } }
-            #expect(Array(whole.utf8.dropFirst().dropLast()) == Array(characters.joined()))
         }
+    }
+
+    private func expectSameAsAlone(_ bytes: [UInt8]) {
+        let characters = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
+            written { $0.value(String(scalar)) }.utf8.dropFirst().dropLast()
+        }
+        let whole = written { json in bytes.withUnsafeBytes { json.value(repairing: $0) } }
+        #expect(Array(whole.utf8.dropFirst().dropLast()) == Array(characters.joined()))
     }
 
     @Test func `every byte, alone and between others, comes back as a decoder of strings would repair it`() throws {

@@ -111,15 +111,16 @@ def output(bench):
         return Contender(name, argv, folder, leftovers=["log.txt"],
                          verify=lambda _: require(folder / "log.txt", size * 1_000_000))
 
-    names = ["flowrun, lone step", "flowrun, lone, stream", "flowrun, two, grouped"]
+    names = ["flowrun, lone step", "flowrun, lone, stream", "flowrun, lone, JSON", "flowrun, two, grouped"]
     samples = compare(bench, [
         # Through a pipe, as any runner gets it: `cat whole > copy` lets the kernel copy the file and reads no byte.
         Contender("cat", ["sh", "-c", "cat whole | cat > copy"], folder, leftovers=["copy"]),
         shown(names[0], "lone.yml"),
         shown(names[1], "lone.yml", "--output", "stream"),
-        shown(names[2], "pair.yml"),
+        shown(names[2], "lone.yml", "--log json"),
+        shown(names[3], "pair.yml"),
     ], bench.rounds(5))
-    for name, limit in zip(names, (1.3, 1.3, 2.2)):
+    for name, limit in zip(names, (1.3, 1.3, 1.3, 2.2)):
         against(samples, name, "cat", limit, f"{size} MB, {name}")
     for name in names:
         report.budget(f"{name}, peak", median(samples[name], peak), 16, " MB", 1)

@@ -96,6 +96,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a", "é", "中"])
+    func `what a block of text holds is judged as alone, wherever it stands`(filler: Character) {
+        for sequence in borderSequences {
+            for place in [0, 1, 2, 31, 59, 60, 61, 62, 63, 64, 65] {
+                let bytes =
+                    Array(String(repeating: filler, count: place).utf8) + sequence
+                    + Array(String(repeating: filler, count: 150).utf8)
+                // Blocks begin with a line end.
+                let text = [0x0A] + bytes
+                #expect(shown([text]) == shown(text.map { [$0] }), "\(sequence) at \(place)")
+            }
+        }
+    }
+
+    @Test func `a colour that is not wanted begins no line behind a long text`() {
+        let text = String(repeating: "plain\n", count: 100)
+        let lines = String(repeating: "| plain\n", count: 100)
+        let colors = String(repeating: "\u{1B}[31m", count: 100)
+        #expect(shown(text + colors) == lines)
+        #expect(shown(text + colors + "\n") == lines + "| \n")
+    }
+
     @Test(arguments: ["| ", "", "[a-step-with-quite-a-long-name] "])
     func `long text is shown as if it came byte by byte, wherever it is cut`(mark: String) {
         var random = SeededGenerator(seed: 11)
