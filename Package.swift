@@ -61,8 +61,8 @@ let package = Package(
         target(
             "FlowrunCommands",
             [
-                "Basics", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution", "RunEvents",
-                "RunControl", "WorkflowExecution", "Reporting",
+                "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution",
+                "RunEvents", "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         .target(

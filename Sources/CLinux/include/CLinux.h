@@ -2,6 +2,7 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>

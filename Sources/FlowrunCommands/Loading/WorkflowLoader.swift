@@ -1,3 +1,4 @@
+internal import CLinux
 package import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
@@ -16,9 +17,13 @@ package struct WorkflowLoader {
         self.init(path) { Planner.plan($0) }
     }
 
-    /// Only what is wrong with the file, from the same checks without the plan they would lead to.
+    /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that
+    /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read. Taking
+    /// it anew costs a twentieth of the time for a file of 300,000 steps.
     package static func check(_ path: String) -> WorkflowLoader {
-        WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }
+        mallopt(M_MMAP_MAX, 0)
+        mallopt(M_TRIM_THRESHOLD, Int32.max)
+        return WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }
     }
 
     private init(_ path: String, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])) {
