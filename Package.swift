@@ -47,13 +47,14 @@ let package = Package(
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
         target("AsyncOperations", ["OperationScheduling"]),
-        target("ProcessExecution", ["CLinux", heap, deque]),
+        target("ProcessExecution", ["Basics", "CLinux", heap, deque]),
         target("RunEvents"),
-        target("RunControl", ["CLinux", "ProcessExecution"]),
+        target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),
         target(
             "WorkflowExecution",
             [
-                "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling", "ProcessExecution",
+                "Basics", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
+                "ProcessExecution",
                 "RunEvents",
                 "SourceDiagnostics",
             ]),
@@ -79,7 +80,7 @@ let package = Package(
             exclude: ["BadCases/Documents"]),
         tests("OperationSchedulingTests", ["OperationScheduling", "FlowrunTestSupport"]),
         tests("AsyncOperationsTests", ["AsyncOperations", "OperationScheduling", "FlowrunTestSupport"]),
-        tests("ProcessExecutionTests", ["ProcessExecution", "FlowrunTestSupport"]),
+        tests("ProcessExecutionTests", ["Basics", "ProcessExecution", "FlowrunTestSupport"]),
         tests(
             "WorkflowExecutionTests",
             [

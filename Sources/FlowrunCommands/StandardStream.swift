@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import Reporting
 internal import SourceDiagnostics
@@ -35,7 +36,7 @@ struct StandardStream {
 
     /// Writes a command's answer; throws if it cannot be written whole, because half an answer looks like one.
     func deliver(_ text: String) throws(CommandError) {
-        guard write(text) else { throw .unable("cannot write to standard output: \(errorText(errno))") }
+        guard write(text) else { throw .unable("cannot write to standard output: \(SystemError(errno).words)") }
     }
 
     /// Returns whether everything was written.
@@ -61,6 +62,3 @@ struct StandardStream {
 }
 
 func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-/// What the system says of an error number, as the end of a message.
-func errorText(_ error: Int32) -> String { String(cString: strerror(error)).lowercased() }

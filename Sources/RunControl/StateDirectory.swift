@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// The folder that runs share: locks, the sockets of live runs, and the records of the last ones.
@@ -120,7 +121,7 @@ package struct StateError: Error {
         case .refused(ENOTDIR), .refused(ELOOP):
             "the state directory `\(path)` is not a folder, or a link to one; name another one with --state-dir"
         case .refused(let errno):
-            "cannot use the state directory `\(path)`: \(String(cString: strerror(errno)).lowercased())"
+            "cannot use the state directory `\(path)`: \(SystemError(errno).words)"
         case .foreign(let owner):
             "the state directory `\(path)` belongs to another user (uid \(owner)); name one of your own with --state-dir"
         case .writableByOthers:

@@ -1,3 +1,4 @@
+import Basics
 import FlowrunTestSupport
 import Glibc
 import Testing
@@ -103,6 +104,10 @@ import Testing
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_size == 10_000_003)
         #expect(sink.failure == nil)
+    }
+
+    @Test @EventLoopActor func `a file that cannot be made is an error at once`() {
+        #expect(throws: SystemError(ENOENT)) { try DescriptorSink(creating: "/nowhere/at/all") }
     }
 
     @Test @EventLoopActor func `a full device is an error that is remembered`() throws {

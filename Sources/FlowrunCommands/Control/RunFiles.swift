@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import Reporting
@@ -70,7 +71,7 @@ final class RunFiles {
             return CommandError(.inUse, ["`\(file)` is being run already\(by)\(help)"])
         case .unusable(let error):
             return .unable(
-                "cannot lock `\(file)` in `\(directory.path)`: \(errorText(error)); "
+                "cannot lock `\(file)` in `\(directory.path)`: \(SystemError(error).words); "
                     + "name a folder on another file system with --state-dir")
         }
     }
@@ -103,7 +104,7 @@ final class RunFiles {
             server = try ControlServer(of: run, in: directory, answer: answer)
             return nil
         } catch {
-            return "cannot make a socket in `\(directory.path)`: \(errorText(error.errno))"
+            return "cannot make a socket in `\(directory.path)`: \(SystemError(error.errno).words)"
         }
     }
 
@@ -115,7 +116,7 @@ final class RunFiles {
             if record.isEmpty, let lock { lock.keep(line) } else {
                 directory.replace(RecordFile.name(name), with: line + [UInt8(ascii: "\n")])
             }
-        return error.map { "cannot keep a record of the run in `\(directory.path)`: \(errorText($0))" }
+        return error.map { "cannot keep a record of the run in `\(directory.path)`: \(SystemError($0).words)" }
     }
 
     /// Ends the service. The lock goes with the process.

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import RunControl
 
@@ -66,7 +67,7 @@ struct RunSelector {
             switch error {
             case .notRunning: throw .failed("the run `\(run)` is over")
             case .silent: throw .failed("the run `\(run)` does not answer; it may be stopped, as by Ctrl-Z")
-            case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(errorText(error))")
+            case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(SystemError(error).words)")
             }
         }
         guard let fields = JSONFields(reply) else { throw .failed("the run `\(run)` answers in no way known here") }
@@ -81,6 +82,6 @@ struct RunSelector {
 /// Changes the current folder to each of the folders, one from the other, as make does with `-C`.
 func changeFolder(to folders: [String]) throws(CommandError) {
     for folder in folders where chdir(folder) != 0 {
-        throw .usage("cannot change to `\(folder)`: \(errorText(errno))")
+        throw .usage("cannot change to `\(folder)`: \(SystemError(errno).words)")
     }
 }

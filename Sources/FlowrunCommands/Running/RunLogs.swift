@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import Reporting
@@ -63,7 +64,7 @@ struct RunLogs {
                 reporters.append(JSONLinesReporter(sink: file))
                 self.file = file
             } catch {
-                throw .unable("cannot write the log to `\(path)`: \(errorText(error.errno))")
+                throw .unable("cannot write the log to `\(path)`: \(error.words)")
             }
         } else {
             file = nil
@@ -96,6 +97,6 @@ struct RunLogs {
     }
 
     private func failure(of sink: DescriptorSink) -> String? {
-        sink.failure.map(errorText) ?? (sink.hasPending ? "nobody reads it" : nil)
+        sink.failure.map { SystemError($0).words } ?? (sink.hasPending ? "nobody reads it" : nil)
     }
 }

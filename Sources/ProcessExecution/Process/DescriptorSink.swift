@@ -1,3 +1,4 @@
+package import Basics
 internal import CLinux
 internal import DequeModule
 internal import Glibc
@@ -49,12 +50,12 @@ package final class DescriptorSink {
         self.descriptor = own >= 0 ? own : descriptor
     }
 
-    /// A file that is created, or emptied; throws the error number where that is refused.
-    package init(creating path: String) throws(SpawnError) {
+    /// A file that is created, or emptied; throws where that is refused.
+    package init(creating path: String) throws(SystemError) {
         // Non-blocking for a fifo or a terminal; for a file it means nothing.
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
         isSocket = false
-        guard descriptor >= 0 else { throw SpawnError(errno: errno) }
+        guard descriptor >= 0 else { throw .last }
     }
 
     package func write(_ record: UnsafeRawBufferPointer) {

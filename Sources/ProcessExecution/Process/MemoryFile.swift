@@ -1,3 +1,4 @@
+package import Basics
 internal import CLinux
 internal import Glibc
 
@@ -6,10 +7,10 @@ internal import Glibc
 package final class MemoryFile: Sendable {
     let descriptor: Int32
 
-    /// Throws with the error number where the machine has no descriptor or no memory left.
-    package init(_ bytes: [UInt8]) throws(SpawnError) {
+    /// Throws where the machine has no descriptor or no memory left.
+    package init(_ bytes: [UInt8]) throws(SystemError) {
         descriptor = bytes.withUnsafeBytes { clinux_memory_file($0.baseAddress, $0.count) }
-        guard descriptor >= 0 else { throw SpawnError(errno: errno) }
+        guard descriptor >= 0 else { throw .last }
     }
 
     deinit { close(descriptor) }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
@@ -105,7 +106,7 @@ final class CommandBuilder {
         } catch let error as StepError {
             throw error
         } catch {
-            throw StepError("cannot keep the standard input in memory", errno: (error as? SpawnError)?.errno)
+            throw StepError("cannot keep the standard input in memory", errno: (error as? SystemError)?.number)
         }
     }
 
