@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Every word that the file format of version 1 knows as a key.
 package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
@@ -8,10 +10,12 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case interactive, detach, jobserver, uses, with, sources, generates, services
 
     /// The word as it stands in a file: the case's name in kebab case.
-    package var spelling: String { Self.spellings[Int(rawValue)] }
+    package var spelling: String { "\(letters)" }
+
+    fileprivate var letters: StaticString { Self.spellings[Int(rawValue)] }
 
     // Written out, because every run reads it first and reflection takes a tenth of a small one.
-    private static let spellings: [String] = [
+    private static let spellings: [StaticString] = [
         "version", "name", "description", "env", "dotenv", "defaults", "steps", "needs", "run", "shell",
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
@@ -26,10 +30,12 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
 
     /// The key spelt by these bytes.
     static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
         var slot = hash(bytes)
         while slots[slot] != free {
             let candidate = WorkflowKey(rawValue: slots[slot])!
-            if candidate.spelling.utf8.elementsEqual(bytes) { return candidate }
+            let letters = UnsafeBufferPointer(candidate)
+            if letters.count == bytes.count, memcmp(letters.baseAddress!, start, bytes.count) == 0 { return candidate }
             slot = (slot + 1) % slotCount
         }
         return nil
@@ -43,19 +49,24 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     private static let slots: [UInt8] = {
         var slots = [UInt8](repeating: free, count: slotCount)
         for key in allCases {
-            var spelling = key.spelling
-            var slot = spelling.withUTF8(hash)
+            var slot = hash(UnsafeBufferPointer(key))
             while slots[slot] != free { slot = (slot + 1) % slotCount }
             slots[slot] = key.rawValue
         }
         return slots
     }()
 
-    /// Chosen so that all but two of the keys of version 1 have a slot of their own.
+    /// Of at least one byte. Chosen so that all but two of the keys of version 1 have a slot of their own.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        guard let first = bytes.first, let last = bytes.last else { return 0 }
-        let middle = bytes[bytes.count / 2]
+        let (first, middle, last) = (bytes[0], bytes[bytes.count / 2], bytes[bytes.count - 1])
         return (Int(first) &+ 5 &* Int(middle) &+ 17 &* Int(last) &+ bytes.count) % slotCount
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The letters of a key, which are there for as long as the program.
+    fileprivate init(_ key: WorkflowKey) {
+        self.init(start: key.letters.utf8Start, count: key.letters.utf8CodeUnitCount)
     }
 }
 
