@@ -65,7 +65,8 @@ let package = Package(
                 "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution",
                 "RunEvents", "RunControl", "WorkflowExecution", "Reporting",
             ]),
-        .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
         .target(
             name: "FlowrunTestSupport", dependencies: ["ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),

@@ -89,10 +89,9 @@ class Bench:
         return Contender(label, argv, folder, leftovers=leftovers, items=items)
 
     def run(self, name, folder, jobs, steps, options=("--log", "json"), items=1):
-        """A run as a user has it, its JSON log in a file besides; STEPS are to succeed."""
-        argv = [self.flowrun, "run", "flowrun.yml", "-j", str(jobs), "--log-file", "log.jsonl", *options]
-        verify = report.successes(folder / "log.jsonl", steps)
-        return Contender(name, argv, folder, verify=verify, items=items)
+        """A run as a user has it, its log in a file; STEPS are to succeed."""
+        argv = [self.flowrun, "run", "flowrun.yml", "-j", str(jobs), *options]
+        return Contender(name, argv, folder, verify=report.successes(folder / "stdout", steps), items=items)
 
 
 def processor():

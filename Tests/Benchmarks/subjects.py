@@ -146,7 +146,7 @@ def memory(bench):
         folder = bench.place(f"memory-{count}")
         workloads.watched(folder, count)
         measuring.run(bench.measure, bench.run(f"flowrun, {count:,} steps", folder, jobs, count))
-        report.successes(folder / "log.jsonl", count)(None)
+        report.successes(folder / "stdout", count)(None)
         found[count] = [int((folder / name).read_text().split()[1]) * 1024 for name in ("first", "last")]
         print(f"  {count:,} steps: {found[count][0] / 1e6:.2f} MB when the first one runs, "
               f"{found[count][1] / 1e6:.2f} MB when the last one does")
