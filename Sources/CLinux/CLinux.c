@@ -269,3 +269,17 @@ uint64_t clinux_ignored_signals(void) {
     }
     return ignored;
 }
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+// A start touches half of the pages of the program's zeroed memory, most of them twice: first to read, then to write.
+// One call costs a quarter of those page faults. Before all other constructors, which begin to touch them; older kernels
+// refuse, and nothing is lost.
+__attribute__((constructor(101))) static void populate_zeroed_memory(void) {
+    extern char __bss_start[], _end[];
+    uintptr_t const page = (uintptr_t)getpagesize();
+    uintptr_t const start = ((uintptr_t)__bss_start + page - 1) & ~(page - 1);
+    madvise((void *)start, (uintptr_t)_end - start, MADV_POPULATE_WRITE);
+}
