@@ -34,6 +34,8 @@ final class StepAttempt {
     private unowned let runner: WorkflowRunner
     private let began: EventLoopClock.Instant
     private var launch: Launch?
+    /// Whether the scheduler knows that there is no process yet, so that the limit of the attempt does not run.
+    private var isDelayed = false
     /// What was started, for the words of an error.
     private var program = ""
     private var folder: String?
@@ -97,6 +99,7 @@ final class StepAttempt {
         }
         guard made != nil else {
             launch = nil
+            delay()
             return runner.context.hashes.hash(for: row) { self.start() }
         }
         if let failure { fail(failure) } else { tryLaunch() }
@@ -115,6 +118,13 @@ final class StepAttempt {
         guard launch?.refusedSince != nil else { return }
         launch?.refusedSince = runner.clock.now
         tryLaunch()
+    }
+
+    /// The limit of the attempt is for the process, and there is none.
+    private func delay() {
+        guard !isDelayed else { return }
+        isDelayed = true
+        runner.send(.delayed(OperationID(row)))
     }
 
     private func tryLaunch() {
@@ -140,7 +150,7 @@ final class StepAttempt {
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
                     view: runner.view(of: row))))
-        if launch.refusedSince != nil { runner.send(.launched(OperationID(row))) }
+        if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 
     private func launchFailed(_ error: SpawnError, _ launch: Launch) {
@@ -150,8 +160,7 @@ final class StepAttempt {
         guard isPassing, since.duration(to: now) < Self.launchWindow else {
             return fail(StepError(error, of: launch.command, isOutOfProcesses: isPassing))
         }
-        // Its limit of time is for the process, and there is none.
-        if launch.refusedSince == nil { runner.send(.delayed(OperationID(row))) }
+        delay()
         self.launch?.refusedSince = since
         self.launch?.delay = min(launch.delay * 2, .milliseconds(200))
         self.launch?.timer = runner.clock.schedule(at: now.advanced(by: launch.delay)) { [weak self] in

@@ -162,9 +162,35 @@ import Testing
         #expect(run.hasher.givenUp == [["x"]])
     }
 
-    @Test @EventLoopActor func `a step's own limit counts while its command needs a hash`() throws {
-        let run = try VirtualRun("steps: { s: { run: [echo, \"${{ hashFiles('x') }}\"], timeout: 4s } }")
-        #expect(try run.run().outcome == .failure)
+    @Test @EventLoopActor func `a step's own limit counts from its process, not while its command needs a hash`() throws
+    {
+        let run = try VirtualRun(
+            "steps: { s: { run: [echo, \"${{ hashFiles('x') }}\"], timeout: 4s, retry: { attempts: 3 } } }"
+        ) { _, attempt in Behaviour(duration: .seconds(attempt == 1 ? 5 : 3)) }
+        #expect(try run.run().outcome == .success)
+        #expect(
+            run.lines(of: "s") == [
+                "10 started s", "14 cancelling s", "14 sent s SIGTERM", "14 retry s in 0", "24 started s attempt 2",
+                "27 finished s success",
+            ])
+    }
+
+    @Test @EventLoopActor func `nor while the machine then refuses a process`() throws {
+        let run = try VirtualRun("steps: { s: { run: [echo, \"${{ hashFiles('x') }}\"], timeout: 4s } }") { _, _ in
+            Behaviour(duration: .seconds(5))
+        }
+        run.spawner.errors = [EAGAIN]
+        try run.run()
+        #expect(
+            run.lines(of: "s") == [
+                "10.02 started s", "14.02 cancelling s", "14.02 sent s SIGTERM", "14.02 finished s timeout",
+            ])
+    }
+
+    @Test @EventLoopActor func `the deadline of all attempts counts all the same`() throws {
+        let run = try VirtualRun(
+            "steps: { s: { run: [echo, \"${{ hashFiles('x') }}\"], retry: { attempts: 3, deadline: 4s } } }")
+        try run.run()
         #expect(run.lines(of: "s") == ["4 cancelling s", "4 finished s timeout"])
         #expect(run.finish(of: "s")?.attempt == 0)
     }
