@@ -113,10 +113,10 @@ final class StepAttempt {
         return Launch(command: command, words: words)
     }
 
-    /// Tries a refused start again at once: a pause may have held it back.
+    /// Starts what a pause has held back, refused starts included.
     func retryLaunch() {
-        guard launch?.refusedSince != nil else { return }
-        launch?.refusedSince = runner.clock.now
+        guard launch != nil else { return }
+        if launch?.refusedSince != nil { launch?.refusedSince = runner.clock.now }
         tryLaunch()
     }
 
@@ -131,7 +131,7 @@ final class StepAttempt {
         guard let launch else { return }
         if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
         // A resume tries again.
-        guard launch.refusedSince == nil || !runner.isPaused else { return }
+        guard !runner.isPaused else { return delay() }
         let process: any RunningProcess
         do {
             process = try runner.spawner.start(launch.command, for: self)

@@ -22,6 +22,8 @@ extension WorkflowRunner {
     /// limits of time. Returns false if neither changes anything.
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
+        // The scheduler starts what is left of a run that ends, hooks, whatever is asked.
+        guard !control.isStopping else { return false }
         let isNew = control.pause(by: source)
         if isNew { send(.suspend) }
         guard freezing, !control.isFrozen else { return isNew }
@@ -167,7 +169,13 @@ extension WorkflowRunner {
         if !isAsked { unfreeze() }
         let source = isAsked ? control.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
         recorder.record(.runResumed(source: source))
-        for attempt in attempts.values { attempt.retryLaunch() }
+        hasResumed = true
+    }
+
+    /// Starts what the pause has held back.
+    func launchHeldSteps() {
+        hasResumed = false
+        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.retryLaunch() }
     }
 }
 

@@ -36,6 +36,9 @@ package final class WorkflowRunner {
     private var scheduler: OperationScheduler
     /// Whether the scheduler has said that the run itself is over.
     var hasFinished = false
+    /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
+    /// because a cancel of everything ends a pause, too.
+    var hasResumed = false
     /// What has happened and is still to be handled, oldest first.
     private var events: [OperationScheduler.Event] = []
     private var isHandlingEvents = false
@@ -141,6 +144,7 @@ package final class WorkflowRunner {
             let event = events[next]
             next += 1
             for command in scheduler.handle(event, at: runTime) { carryOut(command) }
+            if hasResumed { launchHeldSteps() }
         }
         events.removeAll(keepingCapacity: true)
         isHandlingEvents = false

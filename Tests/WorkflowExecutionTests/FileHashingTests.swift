@@ -195,6 +195,59 @@ import Testing
         #expect(run.finish(of: "s")?.attempt == 0)
     }
 
+    // MARK: In a pause
+
+    @Test(arguments: [false, true]) @EventLoopActor
+    func `no start follows the word of a pause, even one that had waited for a hash`(isFreezing: Bool) throws {
+        let run = try VirtualRun(
+            """
+            steps:
+              a: { run: [echo, "${{ hashFiles('x') }}"], timeout: 4s }
+              b: { run: "true", needs: [a] }
+            """
+        ) { _, _ in Behaviour(duration: .seconds(3)) }
+        run.at(.seconds(5)) { run.runner.pause(by: "ctl", freezing: isFreezing) }
+        run.at(.seconds(50)) { run.runner.resume(by: "ctl") }
+        #expect(try run.run().outcome == .success)
+        #expect(
+            run.lines == [
+                "5 paused run ctl", "50 resumed run ctl", "50 started a", "53 finished a success", "53 started b",
+                "56 finished b success", "56 finished run success",
+            ])
+    }
+
+    @Test @EventLoopActor func `what a pause holds back ends at once when it is cancelled`() throws {
+        let run = try VirtualRun("steps: { a: { run: [echo, \"${{ hashFiles('x') }}\"] }, b: { run: \"true\" } }")
+        run.at(.seconds(5)) { run.runner.pause(by: "ctl") }
+        run.at(.seconds(20)) { #expect(run.runner.cancel("a") == .accepted) }
+        run.at(.seconds(30)) { run.runner.resume(by: "ctl") }
+        try run.run()
+        #expect(run.lines(of: "a") == ["20 cancelling a", "20 finished a cancelled"])
+        #expect(run.spawner.commands.count == 1)
+    }
+
+    @Test(arguments: [1, 2]) @EventLoopActor
+    func `a signal ends the pause and what it holds back, which is not started before`(signals: Int) throws {
+        let run = try VirtualRun("steps: { a: { run: [echo, \"${{ hashFiles('x') }}\"] } }")
+        run.at(.seconds(5)) { run.runner.pause(by: "ctl") }
+        run.at(.seconds(20)) { for _ in 0..<signals { run.runner.interrupt(by: SIGINT) } }
+        try run.run()
+        #expect(run.lines(of: "a") == ["20 cancelling a", "20 finished a cancelled"])
+        #expect(run.spawner.commands.isEmpty)
+    }
+
+    @Test @EventLoopActor func `a hook that a pause holds back starts after a signal`() throws {
+        let run = try VirtualRun(
+            """
+            steps: { a: { run: "true" } }
+            finally: { clean: { run: [echo, "${{ hashFiles('x') }}"] } }
+            """)
+        run.at(.seconds(5)) { run.runner.pause(by: "ctl") }
+        run.at(.seconds(20)) { run.runner.interrupt(by: SIGINT) }
+        try run.run()
+        #expect(run.lines(of: "finally.clean") == ["20 started finally.clean", "21 finished finally.clean success"])
+    }
+
     @Test @EventLoopActor func `when the first is given up, the next hash begins, and no answer is taken for another`()
         throws
     {
