@@ -71,6 +71,10 @@ struct RunState {
     private var outcomes: [OperationOutcome?]
     private var notes: [PlanIndex: Note] = [:]
     private var groups: [PlanIndex: Group] = [:]
+    /// The first row that the run has added.
+    private let firstAdded: PlanIndex
+    /// By the id of an added copy that is a new row in each round around it: its next round.
+    private var nextRounds: [String: Int] = [:]
     /// How many steps have ended, by outcome.
     private(set) var counts = OutcomeCounts()
     private var failures: [(row: PlanIndex, failure: RunFinished.Failure)] = []
@@ -81,6 +85,7 @@ struct RunState {
         self.options = options
         hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
         outcomes = Array(repeating: nil, count: plan.nodes.count)
+        firstAdded = PlanIndex(plan.nodes.count)
     }
 
     // MARK: Reading
@@ -178,6 +183,11 @@ struct RunState {
         guard let fanOut = plan.settings(of: row)?.fanOut else { return .root ..< .root }
         let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
         outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
+        if hasRounds {
+            for row in rows where plan.hasRounds(row) {
+                groups[row] = Group(round: nextRounds[plan.nodes[row].id] ?? 0)
+            }
+        }
         return rows
     }
 
@@ -218,6 +228,7 @@ struct RunState {
             // Of groups inside, too, so that no step has the same round twice.
             let round = plan.hasRounds(row) ? (groups[row]?.round ?? 0) + 1 : nil
             groups[row] = round.map { Group(round: $0) }
+            if let round, row >= firstAdded { nextRounds[plan.nodes[row].id] = round }
         }
         if let request { notes[group] = Note(request: request) }
         groups[group, default: Group()].start = start

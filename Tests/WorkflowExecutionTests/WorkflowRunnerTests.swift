@@ -121,6 +121,64 @@ import WorkflowExecution
             ])
     }
 
+    @Test @EventLoopActor func `so has each round of a copy that the run adds anew in every outer one`() throws {
+        let run = try VirtualRun(
+            """
+            steps:
+              list: { run: x, outputs: { names: list } }
+              outer:
+                needs: [list]
+                retry: { attempts: 2 }
+                steps:
+                  inner:
+                    for-each: ${{ steps.list.outputs.names }}
+                    retry: { attempts: 2 }
+                    steps: { a: { run: "false" }, b: { run: "true", needs: [a] } }
+            """
+        ) { step, _ in
+            Behaviour(status: .exited(step == "list" ? 0 : 1), file: step == "list" ? #"names=["x"]"# : "")
+        }
+        #expect(try run.run().outcome == .failure)
+        for step in ["outer.inner[x].a", "outer.inner[x].b"] {
+            let rounds = run.events.compactMap { event in
+                if case .stepFinished(let end) = event.kind, end.step == step { event.round } else { nil }
+            }
+            #expect(rounds == [0, 1, 2, 3])
+        }
+    }
+
+    @Test @EventLoopActor func `a copy that never began takes no round from one that did`() throws {
+        var outer = 0
+        let run = try VirtualRun(
+            """
+            steps:
+              list: { run: x, outputs: { names: list } }
+              outer:
+                needs: [list]
+                retry: { attempts: 3 }
+                steps:
+                  gate: { run: x }
+                  inner:
+                    for-each: ${{ steps.list.outputs.names }}
+                    retry: { attempts: 2 }
+                    needs: { gate: done }
+                    max-parallel: 1
+                    fail-fast: true
+                    steps: { a: { run: "false" } }
+            """
+        ) { step, _ in
+            if step == "outer.gate" { outer += 1 }
+            return Behaviour(status: .exited(step == "list" ? 0 : 1), file: step == "list" ? #"names=["x","y"]"# : "")
+        }
+        #expect(try run.run().outcome == .failure)
+        for step in ["outer.inner[x].a", "outer.inner[y].a"] {
+            let rounds = run.events.compactMap { event in
+                if case .stepFinished(let end) = event.kind, end.step == step { event.round } else { nil }
+            }
+            #expect(Set(rounds).count == rounds.count, "\(step) has finished in \(rounds)")
+        }
+    }
+
     @Test @EventLoopActor func `the deadline of a retry ends the attempt it falls into`() throws {
         let run = try VirtualRun(
             "steps: { a: { run: \"false\", retry: { attempts: 9, delay: 1s, deadline: 100s } } }"
