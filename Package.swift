@@ -92,7 +92,10 @@ let package = Package(
         tests("ReportingTests", ["Basics", "Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",
-            ["FlowrunCommands", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"]),
+            [
+                "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "ProcessExecution",
+                "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
+            ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests("FlowrunDocumentationTests", ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents"]),
     ]

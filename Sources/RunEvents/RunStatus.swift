@@ -31,6 +31,8 @@ package struct RunStatus: Sendable {
     /// The workflow file as the user named it.
     package let file: String
     package let name: String?
+    /// How the run ended; nil before its end. After it the log is still being written.
+    package let outcome: StepOutcome?
     /// Since the run started.
     package let elapsed: Duration
     /// How many steps may run at once.
@@ -48,12 +50,13 @@ package struct RunStatus: Sendable {
     package let waiting: [String]
 
     package init(
-        run: String, file: String, name: String?, elapsed: Duration, jobs: Int, steps: Int, isPaused: Bool,
-        isStopping: Bool, counts: OutcomeCounts, running: [RunningStep], waiting: [String]
+        run: String, file: String, name: String?, outcome: StepOutcome?, elapsed: Duration, jobs: Int, steps: Int,
+        isPaused: Bool, isStopping: Bool, counts: OutcomeCounts, running: [RunningStep], waiting: [String]
     ) {
         self.run = run
         self.file = file
         self.name = name
+        self.outcome = outcome
         self.elapsed = elapsed
         self.jobs = jobs
         self.steps = steps

@@ -16,12 +16,13 @@ package enum CancelAnswer: Sendable, Hashable {
 }
 
 /// Steers a live run. Everything here returns at once, before the scheduler handles the request; its events say when
-/// it has.
+/// it has. Once the run is over, nothing changes and nothing is recorded any more.
 extension WorkflowRunner {
     /// Lets nothing new start. Running steps go on, unless they are to be frozen too (`freezing`), and with them all
     /// limits of time. Returns false if neither changes anything.
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
+        guard !hasFinished else { return false }
         // The scheduler starts what is left of a run that ends, hooks, whatever is asked.
         guard !control.isStopping else { return false }
         let isNew = control.pause(by: source)
@@ -36,7 +37,7 @@ extension WorkflowRunner {
     /// Ends a pause, and lets frozen steps go on. Returns false if the run is not paused.
     @discardableResult
     package func resume(by source: String) -> Bool {
-        guard control.resume(by: source) else { return false }
+        guard !hasFinished, control.resume(by: source) else { return false }
         unfreeze()
         send(.resume)
         return true
@@ -69,6 +70,7 @@ extension WorkflowRunner {
 
     /// Lets `jobs` steps, at least 1, run at once from here on; if more already do, they go on.
     package func setJobs(_ jobs: Int, by source: String) {
+        guard !hasFinished else { return }
         control.jobs = jobs
         send(.width(jobs))
         recorder.record(.runJobs(jobs: jobs, source: source))
@@ -80,14 +82,17 @@ extension WorkflowRunner {
     /// Whether the whole run has been asked to end.
     package var isStopping: Bool { control.isStopping }
 
+    /// How the run ended; nil before its end.
+    package var outcome: StepOutcome? { outcome(of: .root) }
+
     /// O(rows).
     package var status: RunStatus {
         let steps = plan.rows.filter(plan.isStep)
         let running = attempts.values.filter { !$0.isOver }.sorted { ($1.duration, $0.row) < ($0.duration, $1.row) }
         return RunStatus(
-            run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, elapsed: recorder.elapsed,
-            jobs: control.jobs, steps: steps.count, isPaused: control.isPaused, isStopping: control.isStopping,
-            counts: state.counts,
+            run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, outcome: outcome,
+            elapsed: recorder.elapsed, jobs: control.jobs, steps: steps.count, isPaused: control.isPaused,
+            isStopping: control.isStopping, counts: state.counts,
             running: running.map { attempt in
                 RunStatus.RunningStep(
                     step: attempt.step, attempt: attempt.number, duration: attempt.duration, state: state(of: attempt),
@@ -129,18 +134,18 @@ extension WorkflowRunner {
     /// Freezes running steps and calls `stop`, which stops flowrun itself until it is continued; then thaws the steps
     /// and all limits of time. `source` and `end` are the names of the signals.
     package func standStill(by source: String, until end: String, _ stop: () -> Void) {
-        let wasPaused = control.isPaused
-        if !wasPaused { recorder.record(.runPaused(source: source)) }
+        let isTold = !control.isPaused && !hasFinished
+        if isTold { recorder.record(.runPaused(source: source)) }
         // Frozen by a pause: everything stands still already, and stays so.
         defer { clock.refresh() }
-        guard !control.isFrozen else { return stop() }
+        guard !control.isFrozen, !hasFinished else { return stop() }
         freezeTime()
         freezeSteps()
         stop()
         clock.refresh()
         thawTime()
         thawSteps()
-        if !wasPaused { recorder.record(.runResumed(source: end)) }
+        if isTold { recorder.record(.runResumed(source: end)) }
     }
 
     private func freezeSteps() {

@@ -426,6 +426,22 @@ import WorkflowExecution
             ])
     }
 
+    @Test @EventLoopActor func `nothing is recorded or steered once the run is over`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }")
+        try run.run()
+        let events = run.events.count
+        run.runner.setJobs(3, by: "ctl")
+        #expect(!run.runner.pause(by: "ctl", freezing: true))
+        #expect(!run.runner.resume(by: "ctl"))
+        #expect(run.runner.cancel(nil) == .hasEnded(.success))
+        var stops = 0
+        run.runner.standStill(by: "SIGTSTP", until: "SIGCONT") { stops += 1 }
+        run.runner.interrupt(by: SIGINT)
+        #expect(stops == 1)
+        #expect(run.events.count == events)
+        #expect(!run.runner.status.isPaused && run.runner.status.jobs == 4)
+    }
+
     @Test @EventLoopActor func `fewer jobs stop nothing, more start at once`() throws {
         let run = try VirtualRun("steps: { a: { run: x }, b: { run: x }, c: { run: x } }", jobs: 1) { _, _ in
             Behaviour(duration: .seconds(10))

@@ -35,14 +35,17 @@ struct ControlRequestHandler {
         switch request {
         case .status: json.fields(of: runner.status)
         case .pause(let freezing):
+            try requireLiveRun()
             guard !runner.isStopping else { throw ControlRequestError(message: "the run is being cancelled") }
             let isNew = runner.pause(by: "ctl", freezing: freezing)
             json.field("message", isNew ? freezing ? "paused, and stopped what runs" : "paused" : "paused already")
         case .resume:
+            try requireLiveRun()
             json.field("message", runner.resume(by: "ctl") ? "resumed" : "not paused")
         case .cancel(let step):
             json.field("message", try cancel(step))
         case .jobs(let number):
+            try requireLiveRun()
             runner.setJobs(number, by: "ctl")
             json.field("message", "up to \(number.counted("step")) at once")
         case .why(let step):
@@ -50,6 +53,12 @@ struct ControlRequestHandler {
             // The tail of what a root wrote is only in the record once the run is over.
             if let tail = runner.outputTail(of: step) { json.field("output_tail", repairing: tail) }
         }
+    }
+
+    /// A run that is over still answers while its log is written.
+    private func requireLiveRun() throws(ControlRequestError) {
+        guard let outcome = runner.outcome else { return }
+        throw ControlRequestError(message: "the run has ended already: \(outcome.rawValue)")
     }
 
     private func cancel(_ step: String?) throws(ControlRequestError) -> String {
@@ -88,6 +97,7 @@ extension JSONWriter {
         field("run", status.run)
         field("file", status.file)
         field("name", status.name)
+        field("outcome", status.outcome?.rawValue)
         field("elapsed", status.elapsed)
         field("jobs", status.jobs)
         field("steps", status.steps)

@@ -12,14 +12,8 @@ struct StatusPrinter {
 
     /// Whole lines: the run, a line for each running step, what waits, what has ended.
     var text: String {
-        let elapsed = seconds(status.duration("elapsed"))
-        let state =
-            status.bool("stopping") == true
-            ? "stopping, \(elapsed) after its start"
-            : status.bool("paused") == true ? "paused, \(elapsed) after its start" : "running for \(elapsed)"
         var lines = [
-            "\(status.string("file") ?? "-"): \(state), up to "
-                + "\(status.int("jobs") ?? 0) at once (run \(status.string("run") ?? ""))"
+            "\(status.string("file") ?? "-"): \(state) (run \(status.string("run") ?? ""))"
         ]
         for step in status.objects("running") {
             var line = "  \(step.string("state") ?? "running")  \(step.string("step") ?? "")"
@@ -38,6 +32,16 @@ struct StatusPrinter {
         }
         lines.append("  ended    " + (counts.isEmpty ? "none" : counts.joined(separator: ", ")))
         return lines.map { $0.asOneLine + "\n" }.joined()
+    }
+
+    private var state: String {
+        if let outcome = status.string("outcome") { return "over, \(outcome), but its log is still being written" }
+        let elapsed = seconds(status.duration("elapsed"))
+        let state =
+            status.bool("stopping") == true
+            ? "stopping, \(elapsed) after its start"
+            : status.bool("paused") == true ? "paused, \(elapsed) after its start" : "running for \(elapsed)"
+        return "\(state), up to \(status.int("jobs") ?? 0) at once"
     }
 
     private func seconds(_ duration: Duration?) -> String { "\(duration?.components.seconds ?? 0)s" }
