@@ -56,7 +56,7 @@ let package = Package(
                 "Basics", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
                 "ProcessExecution",
                 "RunEvents",
-                "SourceDiagnostics",
+                "SourceDiagnostics", deque,
             ]),
         target("Reporting", ["Basics", "RunEvents", "SourceDiagnostics"]),
         target(

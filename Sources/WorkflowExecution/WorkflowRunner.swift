@@ -149,6 +149,7 @@ package final class WorkflowRunner {
         events.removeAll(keepingCapacity: true)
         isHandlingEvents = false
         isEndedEarly = false
+        context.hashes.beginNext()
         if hasFinished, let whenDone = whenDone.take() { end(whenDone) }
     }
 

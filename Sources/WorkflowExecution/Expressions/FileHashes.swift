@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import ProcessExecution
 internal import WorkflowPlanning
 
@@ -10,23 +11,30 @@ internal import WorkflowPlanning
 final class FileHashes {
     /// An evaluation that waits for a hash.
     private struct Evaluation {
-        let number: Int
+        let job: Job
         var known: [[String]: FileHash.Answer]
         let resume: @EventLoopActor () -> Void
     }
 
-    private struct Job {
+    private final class Job {
         let task: HashTask
-        var waiting: [(row: PlanIndex, number: Int)]
+        /// Those that have come to wait for it, some of which may be forgotten.
+        var rows: [PlanIndex] = []
+        /// How many of them are not.
+        var waitingCount = 0
+
+        init(_ task: HashTask) { self.task = task }
     }
 
     private let hasher: any FileHasher
     private let folder: String
     /// At most one for each row.
     private var evaluations: [PlanIndex: Evaluation] = [:]
-    private var lastNumber = 0
-    /// The first one is under way.
-    private var jobs: [Job] = []
+    private var current: Job?
+    /// What has not begun, oldest first; some may be given up.
+    private var queue: Deque<Job> = []
+    /// The same by patterns, without what is given up.
+    private var queued: [[String]: Job] = [:]
     /// What the evaluation that goes on now knows, and the first patterns whose hash it lacks.
     private var known: [[String]: FileHash.Answer] = [:]
     private var missing: [String]?
@@ -64,43 +72,49 @@ final class FileHashes {
     /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
     func hash(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
         guard let patterns = missing.take() else { preconditionFailure("row \(row) lacks no hash") }
-        lastNumber += 1
-        evaluations[row] = Evaluation(
-            number: lastNumber, known: evaluations[row]?.known ?? [:], resume: resume)
         // One that has begun may have read what has changed since.
-        if let job = jobs.indices.dropFirst().first(where: { jobs[$0].task.patterns == patterns }) {
-            jobs[job].waiting.append((row, lastNumber))
-            return
-        }
-        jobs.append(Job(task: HashTask(patterns, in: folder), waiting: [(row, lastNumber)]))
-        if jobs.count == 1 { beginFirst() }
+        let job = queued[patterns] ?? enqueue(patterns)
+        job.rows.append(row)
+        job.waitingCount += 1
+        evaluations[row] = Evaluation(job: job, known: evaluations[row]?.known ?? [:], resume: resume)
+        beginNext()
     }
 
-    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait.
+    private func enqueue(_ patterns: [String]) -> Job {
+        let job = Job(HashTask(patterns, in: folder))
+        queued[patterns] = job
+        queue.append(job)
+        return job
+    }
+
+    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait. The caller
+    /// sees to `beginNext`, once it has forgotten all that is to be forgotten.
     @discardableResult
     func forget(_ row: PlanIndex) -> Bool {
-        guard !evaluations.isEmpty, let evaluation = evaluations.removeValue(forKey: row) else { return false }
-        for index in jobs.indices {
-            jobs[index].waiting.removeAll { $0.number == evaluation.number }
-            guard jobs[index].waiting.isEmpty else { continue }
-            jobs.remove(at: index).task.giveUp()
-            if index == 0 { beginFirst() }
-            break
-        }
+        guard !evaluations.isEmpty, let job = evaluations.removeValue(forKey: row)?.job else { return false }
+        job.waitingCount -= 1
+        guard job.waitingCount == 0 else { return true }
+        job.task.giveUp()
+        if current === job { current = nil } else { queued[job.task.patterns] = nil }
         return true
     }
 
-    private func beginFirst() {
-        guard let task = jobs.first?.task else { return }
-        hasher.begin(task) { [weak self] answer in self?.end(task, answer) }
+    /// Begins the next hash that somebody waits for, unless one is under way.
+    func beginNext() {
+        while current == nil, let job = queue.popFirst() {
+            guard !job.task.isGivenUp else { continue }
+            queued[job.task.patterns] = nil
+            current = job
+            hasher.begin(job.task) { [weak self] answer in self?.end(job, answer) }
+        }
     }
 
-    private func end(_ task: HashTask, _ answer: FileHash.Answer) {
-        guard jobs.first?.task === task else { return }
-        let job = jobs.removeFirst()
-        beginFirst()
-        for (row, number) in job.waiting where evaluations[row]?.number == number {
-            evaluations[row]?.known[task.patterns] = answer
+    private func end(_ job: Job, _ answer: FileHash.Answer) {
+        guard current === job else { return }
+        current = nil
+        beginNext()
+        for row in job.rows where evaluations[row]?.job === job {
+            evaluations[row]?.known[job.task.patterns] = answer
             evaluations[row]?.resume()
         }
     }
