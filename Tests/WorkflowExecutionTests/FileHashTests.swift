@@ -39,16 +39,20 @@ struct FileHashTests {
         }
     }
 
+    private func names(_ pattern: String, in folder: String) throws -> [String] {
+        try FilePattern(pattern).files(in: folder).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     @Test func `patterns reach files in folders, each once and in the order of their names`() throws {
         let test = try FlowrunTest(
             files: ["a.c": "", "b.h": "", "lib/x.c": "", "lib/deep/y.c": "", "lib/deep/z.txt": "", ".hidden/h.c": ""])
-        func files(_ pattern: String) -> [String] { FilePattern(pattern).files(in: test.folder) }
-        #expect(files("*.c") == ["a.c"])
-        #expect(files("**/*.c") == [".hidden/h.c", "a.c", "lib/deep/y.c", "lib/x.c"])
-        #expect(files("lib/**") == ["lib/deep/y.c", "lib/deep/z.txt", "lib/x.c"])
-        #expect(files("lib/*/[yz].*") == ["lib/deep/y.c", "lib/deep/z.txt"])
-        #expect(files("./a.?") == ["a.c"])
-        #expect(files("nothing/*").isEmpty)
+        func files(_ pattern: String) throws -> [String] { try names(pattern, in: test.folder) }
+        #expect(try files("*.c") == ["a.c"])
+        #expect(try files("**/*.c") == [".hidden/h.c", "a.c", "lib/deep/y.c", "lib/x.c"])
+        #expect(try files("lib/**") == ["lib/deep/y.c", "lib/deep/z.txt", "lib/x.c"])
+        #expect(try files("lib/*/[yz].*") == ["lib/deep/y.c", "lib/deep/z.txt"])
+        #expect(try files("./a.?") == ["a.c"])
+        #expect(try files("nothing/*").isEmpty)
     }
 
     @Test func `patterns may lead out of the folder, and links are files where they lead to one`() throws {
@@ -57,12 +61,12 @@ struct FileHashTests {
         symlink("../out", test.path("in/folder.c"))
         symlink("nowhere", test.path("in/broken.c"))
         mkfifo(test.path("in/pipe.c"), 0o600)
-        func files(_ pattern: String) -> [String] { FilePattern(pattern).files(in: test.path("in")) }
-        #expect(files("**") == ["a.c", "link.c"])
-        #expect(files("**/**/*.c") == ["a.c", "link.c"])
-        #expect(files("../out/*.c") == ["../out/b.c"])
-        #expect(files("folder.c/*.h") == ["folder.c/c.h"])
-        #expect(files(test.path("out/*")) == [test.path("out/b.c"), test.path("out/c.h")])
+        func files(_ pattern: String) throws -> [String] { try names(pattern, in: test.path("in")) }
+        #expect(try files("**") == ["a.c", "link.c"])
+        #expect(try files("**/**/*.c") == ["a.c", "link.c"])
+        #expect(try files("../out/*.c") == ["../out/b.c"])
+        #expect(try files("folder.c/*.h") == ["folder.c/c.h"])
+        #expect(try files(test.path("out/*")) == [test.path("out/b.c"), test.path("out/c.h")])
         let hash = try FileHash.hash([test.path("out/*")], in: "/nowhere")
         #expect(hash?.count == 64)
     }
@@ -76,5 +80,46 @@ struct FileHashTests {
         #expect(try FileHash.hash(["a", "b", "*"], in: same.folder) == hash)
         #expect(try FileHash.hash(["*"], in: swapped.folder) != hash)
         #expect(try FileHash.hash(["*.none"], in: one.folder) == "")
+    }
+
+    @Test func `a name that is not UTF-8 is a name like any other`() throws {
+        let test = try FlowrunTest(files: ["b": "2", "folder/x": "3"])
+        let name = Array(test.path("a").utf8) + [0xff]
+        _ = name.withCString { close(open($0, O_CREAT | O_WRONLY, 0o600)) }
+        let folder = Array(test.path("d").utf8) + [0xfe]
+        _ = folder.withCString { rename(test.path("folder"), $0) }
+        let files = try FilePattern("**").files(in: test.folder)
+        #expect(files == [Array("a".utf8) + [0xff], Array("b".utf8), Array("d".utf8) + [0xfe] + Array("/x".utf8)])
+        #expect(try FilePattern("a?").files(in: test.folder).count == 1)
+        #expect(try FileHash.hash(["**"], in: test.folder) != FileHash.hash(["b"], in: test.folder))
+        _ = name.withCString { unlink($0) }
+        #expect(try FileHash.hash(["**"], in: test.folder) == FileHash.hash(["b", "d*/x"], in: test.folder))
+        // Foundation, which removes the test's folder, cannot name it.
+        _ = folder.withCString { rename($0, test.path("d")) }
+    }
+
+    @Test func `a folder that cannot be read is an error, not an empty one`() throws {
+        let test = try FlowrunTest(files: ["a": "1"])
+        // Folders in folders beyond the longest path there may be, which nobody can open by their path, root included.
+        let name = String(repeating: "x", count: 250)
+        var folders = [open(test.folder, O_RDONLY | O_DIRECTORY)]
+        for _ in 0..<20 {
+            mkdirat(folders[folders.count - 1], name, 0o700)
+            folders.append(openat(folders[folders.count - 1], name, O_RDONLY | O_DIRECTORY))
+        }
+        defer {
+            close(folders.removeLast())
+            while let parent = folders.popLast() {
+                unlinkat(parent, name, Int32(AT_REMOVEDIR))
+                close(parent)
+            }
+        }
+        for pattern in ["**", "**/*.c"] {
+            let error = #expect(throws: FileHash.ReadError.self) { try FileHash.hash([pattern], in: test.folder) }
+            #expect(error?.reason == "File name too long")
+        }
+        #expect(throws: FileHash.ReadError.self) { try FileHash.hash(["\(name)\(name)"], in: test.folder) }
+        #expect(try FileHash.hash(["none/*", "a/*", "none"], in: test.folder) == "")
+        #expect(try FileHash.hash(["*"], in: test.path("none")) == "")
     }
 }

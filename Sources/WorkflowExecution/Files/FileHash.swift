@@ -4,7 +4,7 @@ internal import Glibc
 /// One hash over files: their names and their contents, in the order of their names. Reads every byte of them, so it
 /// belongs on a thread of its own, never on the event loop.
 package enum FileHash {
-    /// A file that could not be read, and why.
+    /// A file or folder that could not be read, and why.
     package struct ReadError: Error {
         package let path: String
         package let reason: String
@@ -12,6 +12,11 @@ package enum FileHash {
         package init(path: String, reason: String) {
             self.path = path
             self.reason = reason
+        }
+
+        /// What is not UTF-8 in a path is shown as U+FFFD.
+        init(path: [UInt8], _ error: Int32) {
+            self.init(path: String(decoding: path, as: UTF8.self), reason: String(cString: strerror(error)))
         }
     }
 
@@ -22,27 +27,29 @@ package enum FileHash {
     static func hash(
         _ patterns: [String], in folder: String, isGivenUp: () -> Bool = { false }
     ) throws(ReadError) -> String? {
-        var files: Set<String> = []
-        for pattern in patterns { files.formUnion(FilePattern(pattern).files(in: folder, isGivenUp: isGivenUp)) }
+        var files: Set<[UInt8]> = []
+        for pattern in patterns { files.formUnion(try FilePattern(pattern).files(in: folder, isGivenUp: isGivenUp)) }
         if isGivenUp() { return nil }
         guard !files.isEmpty else { return "" }
         var hash = SHA256()
-        for file in files.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
+        let root = Array("\(folder)/".utf8)
+        for file in files.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             var contents = SHA256()
-            try read(file.hasPrefix("/") ? file : "\(folder)/\(file)") { bytes in
+            try read(file.first == UInt8(ascii: "/") ? file : root + file) { bytes in
                 contents.update(bytes)
                 return !isGivenUp()
             }
             if isGivenUp() { return nil }
-            hash.update("\(file)\0\(contents.finish())\0")
+            file.withUnsafeBytes { hash.update($0) }
+            hash.update("\0\(contents.finish())\0")
         }
         return hash.finish()
     }
 
     /// Reads to the end, or until `body` says that it wants no more.
-    private static func read(_ path: String, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ReadError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw ReadError(path: path, reason: String(cString: strerror(errno))) }
+    private static func read(_ path: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(ReadError) {
+        let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard descriptor >= 0 else { throw ReadError(path: path, errno) }
         defer { close(descriptor) }
         var failure: Int32?
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
@@ -53,7 +60,7 @@ package enum FileHash {
                 guard count > 0, body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
             }
         }
-        if let failure { throw ReadError(path: path, reason: String(cString: strerror(failure))) }
+        if let failure { throw ReadError(path: path, failure) }
     }
 }
 

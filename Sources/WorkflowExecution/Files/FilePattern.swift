@@ -2,68 +2,81 @@ internal import Glibc
 
 /// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
 /// folders, none too. Hidden names are matched like all others, but for the folder in which flowrun keeps its state.
-/// Links to files count as files; links to folders are followed if the pattern names them.
+/// Links to files count as files; links to folders are followed if the pattern names them. Names are bytes, UTF-8 or not.
 struct FilePattern {
     private enum Kind {
         case file, folder, other
     }
 
     private let isAbsolute: Bool
-    private let parts: [String]
+    private let parts: [[UInt8]]
 
     init(_ text: String) {
         isAbsolute = text.hasPrefix("/")
-        var parts: [String] = []
-        for part in text.split(separator: "/") where part != "." && !(part == "**" && parts.last == "**") {
-            parts.append(String(part))
+        var parts: [[UInt8]] = []
+        for part in text.utf8.split(separator: UInt8(ascii: "/")).map(Array.init) {
+            if part != Self.here, part != Self.anyFolders || parts.last != part { parts.append(part) }
         }
         self.parts = parts
     }
 
-    /// The paths of all files that match, relative to `folder` or absolute as the pattern is, sorted by their bytes.
-    /// Incomplete once it is given up.
-    func files(in folder: String, isGivenUp: () -> Bool = { false }) -> [String] {
-        var found: Set<String> = []
-        search(isAbsolute ? "" : "\(folder)/", below: isAbsolute ? "/" : "", parts[...], into: &found, isGivenUp)
-        return found.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+    private static let here = Array(".".utf8)
+    private static let anyFolders = Array("**".utf8)
+    private static let anyName = Array("*".utf8)
+    private static let skipped = [".", "..", ".flowrun"].map { Array($0.utf8) }
+
+    /// The paths of all files that match, relative to `folder` or absolute as the pattern is, sorted. Incomplete once it
+    /// is given up. Throws if a folder, or what a name stands for, cannot be read.
+    func files(in folder: String, isGivenUp: () -> Bool = { false }) throws(FileHash.ReadError) -> [[UInt8]] {
+        var found: Set<[UInt8]> = []
+        let root = isAbsolute ? [] : Array("\(folder)/".utf8)
+        try search(root, below: isAbsolute ? Array("/".utf8) : [], parts[...], into: &found, isGivenUp)
+        return found.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// `path` is empty or ends with a slash.
     private func search(
-        _ root: String, below path: String, _ parts: ArraySlice<String>, into found: inout Set<String>,
+        _ root: [UInt8], below path: [UInt8], _ parts: ArraySlice<[UInt8]>, into found: inout Set<[UInt8]>,
         _ isGivenUp: () -> Bool
-    ) {
+    ) throws(FileHash.ReadError) {
         guard let part = parts.first, !isGivenUp() else { return }
         let rest = parts.dropFirst()
-        if part == "**" {
-            search(root, below: path, rest.isEmpty ? ["*"] : rest, into: &found, isGivenUp)
-            for (name, kind) in Self.entries(of: root + path) where kind == .folder {
-                search(root, below: "\(path)\(name)/", parts, into: &found, isGivenUp)
+        if part == Self.anyFolders {
+            try search(root, below: path, rest.isEmpty ? [Self.anyName] : rest, into: &found, isGivenUp)
+            for (name, kind) in try Self.entries(of: root + path) where kind == .folder {
+                try search(root, below: path + name + [UInt8(ascii: "/")], parts, into: &found, isGivenUp)
             }
-        } else if part.utf8.contains(where: { "*?[\\".utf8.contains($0) }) {
-            for (name, kind) in Self.entries(of: root + path) where fnmatch(part, name, 0) == 0 {
-                take(kind, "\(path)\(name)", in: root, rest, into: &found, isGivenUp)
+        } else if part.contains(where: { "*?[\\".utf8.contains($0) }) {
+            for (name, kind) in try Self.entries(of: root + path) where Self.matches(part, name) {
+                try take(kind, path + name, in: root, rest, into: &found, isGivenUp)
             }
         } else {
-            take(Self.kind(of: root + path + part), path + part, in: root, rest, into: &found, isGivenUp)
+            try take(try Self.kind(of: root + path + part), path + part, in: root, rest, into: &found, isGivenUp)
         }
     }
 
     private func take(
-        _ kind: Kind, _ path: String, in root: String, _ rest: ArraySlice<String>, into found: inout Set<String>,
+        _ kind: Kind, _ path: [UInt8], in root: [UInt8], _ rest: ArraySlice<[UInt8]>, into found: inout Set<[UInt8]>,
         _ isGivenUp: () -> Bool
-    ) {
+    ) throws(FileHash.ReadError) {
         if kind == .folder {
-            search(root, below: "\(path)/", rest, into: &found, isGivenUp)
+            try search(root, below: path + [UInt8(ascii: "/")], rest, into: &found, isGivenUp)
         } else if kind == .file, rest.isEmpty {
             found.insert(path)
         }
     }
 
-    /// Of what a link leads to.
-    private static func kind(of path: String) -> Kind {
+    private static func matches(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
+        pattern.withCString { pattern in name.withCString { fnmatch(pattern, $0, 0) == 0 } }
+    }
+
+    /// Of what a link leads to. What is not there, or a link that leads nowhere, is `other`.
+    private static func kind(of path: [UInt8]) throws(FileHash.ReadError) -> Kind {
         var status = stat()
-        guard stat(path, &status) == 0 else { return .other }
+        guard path.withCString({ stat($0, &status) }) == 0 else {
+            if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return .other }
+            throw FileHash.ReadError(path: path, errno)
+        }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return .file
         case S_IFDIR: return .folder
@@ -71,22 +84,39 @@ struct FilePattern {
         }
     }
 
-    private static func entries(of folder: String) -> [(name: String, kind: Kind)] {
-        guard let stream = opendir(folder) else { return [] }
+    /// None if the folder is not there any more.
+    private static func entries(of folder: [UInt8]) throws(FileHash.ReadError) -> [(name: [UInt8], kind: Kind)] {
+        guard let stream = folder.withCString({ opendir($0) }) else {
+            if [ENOENT, ENOTDIR].contains(errno) { return [] }
+            throw FileHash.ReadError(path: folder, errno)
+        }
         defer { closedir(stream) }
-        var entries: [(String, Kind)] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        var entries: [([UInt8], Kind)] = []
+        while true {
+            // The end of the folder and an error differ in this alone.
+            errno = 0
+            guard let entry = readdir(stream) else {
+                let error = errno
+                guard error == 0 else { throw FileHash.ReadError(path: folder, error) }
+                return entries
             }
-            if name == "." || name == ".." || name == ".flowrun" { continue }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in Array(bytes.prefix { $0 != 0 }) }
+            if skipped.contains(name) { continue }
             switch Int(entry.pointee.d_type) {
             case Int(DT_REG): entries.append((name, .file))
             case Int(DT_DIR): entries.append((name, .folder))
-            case Int(DT_LNK) where kind(of: folder + name) == .folder: entries.append((name, .other))
-            default: entries.append((name, kind(of: folder + name)))
+            case Int(DT_LNK):
+                let kind = try kind(of: folder + name)
+                entries.append((name, kind == .folder ? .other : kind))
+            default: entries.append((name, try kind(of: folder + name)))
             }
         }
-        return entries
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a path or name with a NUL behind them, for the C library.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        (map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
     }
 }
