@@ -46,7 +46,7 @@ let package = Package(
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
-        target("AsyncOperations", ["OperationScheduling"]),
+        target("AsyncOperations", ["Basics", "OperationScheduling"]),
         target("ProcessExecution", ["Basics", "CLinux", heap, deque]),
         target("RunEvents"),
         target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),

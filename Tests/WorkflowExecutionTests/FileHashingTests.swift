@@ -116,7 +116,7 @@ import Testing
               a: { if: "hashFiles('x') == ''", run: "true" }
               b: { run: [echo, "${{ hashFiles('x') }}"] }
             """)
-        run.hasher.error = FileHash.ReadError(path: "x", reason: "Permission denied")
+        run.hasher.error = FileHash.ReadError(path: "x", reason: "permission denied")
         #expect(try run.run().outcome == .failure)
         let message = "`hashFiles` cannot read `x`: permission denied"
         #expect(run.causes(of: "a") == ["`if` cannot be decided: \(message)"])

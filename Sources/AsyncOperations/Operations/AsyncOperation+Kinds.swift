@@ -1,3 +1,5 @@
+internal import Basics
+
 extension AsyncOperation {
     /// An operation whose body blocks, such as a call into a C library or a wait for a file: it runs on a thread of its
     /// own, never on one of those that tasks share. The task's cancellation does not reach it; its context does.
@@ -8,12 +10,14 @@ extension AsyncOperation {
         AsyncOperation(name, options) { context, box in
             while !context.isCancelled {
                 let end = await withUnsafeContinuation { (continuation: UnsafeContinuation<BodyEnd?, Never>) in
-                    let hasStarted = BlockingThread.run {
-                        let result: Result<Success, Failure>
-                        do throws(Failure) { result = .success(try body(context)) } catch { result = .failure(error) }
-                        continuation.resume(returning: box.end(with: result))
+                    do throws(SystemError) {
+                        try BlockingThread.run {
+                            let result = Result { () throws(Failure) in try body(context) }
+                            continuation.resume(returning: box.end(with: result))
+                        }
+                    } catch {
+                        continuation.resume(returning: nil)
                     }
-                    if !hasStarted { continuation.resume(returning: nil) }
                 }
                 if let end { return end }
                 // A passing shortage of threads.

@@ -39,7 +39,7 @@ struct RowScope: ExpressionScope {
         let message: String
         switch context.hashes.answer(for: patterns) {
         case .success(let hash)?: return hash
-        case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason.lowercased())"
+        case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason)"
         // Nobody reads this: what came to it is evaluated once more.
         case nil: message = "the hash is still to be made"
         }

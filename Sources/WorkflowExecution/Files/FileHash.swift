@@ -1,3 +1,4 @@
+internal import Basics
 internal import CMessageDigest
 internal import Glibc
 
@@ -16,7 +17,7 @@ package enum FileHash {
 
         /// What is not UTF-8 in a path is shown as U+FFFD.
         init(path: [UInt8], _ error: Int32) {
-            self.init(path: String(decoding: path, as: UTF8.self), reason: String(cString: strerror(error)))
+            self.init(path: String(decoding: path, as: UTF8.self), reason: SystemError(error).words)
         }
     }
 

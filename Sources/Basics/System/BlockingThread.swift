@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A thread for work that blocks, so that it does not hold one of the few that tasks share.
-enum BlockingThread {
+/// A thread for work that blocks, so that it holds up neither an event loop nor one of the few threads that tasks share.
+package enum BlockingThread {
     private final class Work: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Runs `work` on a thread of its own, which ends with it. False where there is none to be had.
-    static func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+    /// Runs `work` on a thread of its own, which ends with it. Throws if there is none to be had.
+    package static func run(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
         let argument = Unmanaged.passRetained(Work(work)).toOpaque()
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -22,7 +22,8 @@ enum BlockingThread {
                 Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, argument)
-        if error != 0 { Unmanaged<Work>.fromOpaque(argument).release() }
-        return error == 0
+        guard error != 0 else { return }
+        Unmanaged<Work>.fromOpaque(argument).release()
+        throw SystemError(error)
     }
 }
