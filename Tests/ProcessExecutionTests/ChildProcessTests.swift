@@ -170,17 +170,6 @@ import Testing
     }
 }
 
-@Suite struct ProgramFinderTests {
-    @Test func `a program is found along the given path, a folder or a plain file is not one`() throws {
-        var finder = ProgramFinder()
-        #expect(try finder.find("sh", path: "/nowhere:/bin") == "/bin/sh")
-        #expect(try finder.find("./x", path: nil) == "./x")
-        #expect(throws: SpawnError.self) { try finder.find("no-such-program-here", path: "/bin") }
-        let refused = #expect(throws: SpawnError.self) { try finder.find("passwd", path: "/etc") }
-        #expect(refused?.errno == EACCES)
-    }
-}
-
 // MARK: Running things
 
 private struct Result {

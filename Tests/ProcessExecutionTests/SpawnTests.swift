@@ -131,7 +131,7 @@ private func raiseDescriptorLimit() {
 }
 
 /// Goes with all that is in it.
-private final class TemporaryFolder {
+final class TemporaryFolder {
     let path: String
 
     init() throws {

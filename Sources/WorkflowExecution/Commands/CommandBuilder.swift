@@ -23,7 +23,6 @@ final class CommandBuilder {
 
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
     private var shared: [Int: Surroundings] = [:]
-    private var finder = ProgramFinder()
 
     init(_ context: RunContext) {
         self.context = context
@@ -57,9 +56,10 @@ final class CommandBuilder {
             }
         let program = arguments.first ?? ""
         let surroundings = try stepSurroundings(of: row)
+        let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
         let path: String
         do {
-            path = try finder.find(program, path: surroundings.environment["PATH"])
+            path = try findProgram(program, along: surroundings.environment["PATH"], from: workingDirectory)
         } catch {
             throw StepError(StepError.describe(error, program: program), errno: error.errno)
         }
@@ -69,8 +69,8 @@ final class CommandBuilder {
         if let outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         let command = ProcessCommand(
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
-            workingDirectory: surroundings.workingDirectory.map(absolute) ?? options.folder,
-            standardInput: try standardInput(of: row), separatesStreams: separatesStreams)
+            workingDirectory: workingDirectory, standardInput: try standardInput(of: row),
+            separatesStreams: separatesStreams)
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }

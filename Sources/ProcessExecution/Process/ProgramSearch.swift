@@ -1,0 +1,79 @@
+internal import Glibc
+
+/// Where a program stands along a PATH, as exec will find it from the working directory; nil is flowrun's own. A name
+/// with a slash is taken as it is. Throws ENOENT where no folder of the PATH holds the program, EACCES where one does
+/// that may not be run.
+///
+/// Nothing is remembered, as in a shell or make: a step may have put the program there, or removed it. One system call
+/// for each folder, and one more for the program.
+package func findProgram(
+    _ name: String, along path: String?, from workingDirectory: String?
+) throws(SpawnError) -> String {
+    if name.utf8.contains(UInt8(ascii: "/")) { return name }
+    // What exec falls back to where PATH is not set.
+    let path = path ?? "/bin:/usr/bin"
+    var error = ENOENT
+    let size = (workingDirectory?.utf8.count ?? 0) + path.utf8.count + name.utf8.count + 4
+    let found = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: size) { buffer -> String? in
+        var candidate = CandidatePath(buffer, from: workingDirectory)
+        var rest = path.utf8[...]
+        while !name.isEmpty {
+            let folder = rest.prefix { $0 != UInt8(ascii: ":") }
+            candidate.set(folder, name)
+            if candidate.isProgram(&error) { return candidate.text }
+            guard folder.endIndex != rest.endIndex else { break }
+            rest = rest[rest.index(after: folder.endIndex)...]
+        }
+        return nil
+    }
+    guard let found else { throw SpawnError(errno: error) }
+    return found
+}
+
+/// The path that is tried, in bytes that all folders of a PATH share: a search makes no text but the one it finds.
+private struct CandidatePath {
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    /// The length of what stands before a relative folder: the working directory and a slash.
+    private var base = 0
+    private var start = 0
+    private var end = 0
+
+    init(_ bytes: UnsafeMutableBufferPointer<UInt8>, from workingDirectory: String?) {
+        self.bytes = bytes
+        guard let workingDirectory else { return }
+        append(workingDirectory.utf8)
+        append(CollectionOfOne(Self.slash))
+        base = end
+    }
+
+    /// Goes on to the next folder; an empty one is the working directory.
+    mutating func set(_ folder: Substring.UTF8View, _ name: String) {
+        // An absolute folder stands behind the working directory too, which the next one may need.
+        start = folder.first == Self.slash ? base : 0
+        end = base
+        if folder.isEmpty { append(CollectionOfOne(UInt8(ascii: "."))) } else { append(folder) }
+        append(CollectionOfOne(Self.slash))
+        append(name.utf8)
+        bytes[end] = 0
+    }
+
+    private mutating func append(_ text: some Collection<UInt8>) {
+        end = bytes[end...].initialize(fromContentsOf: text)
+    }
+
+    /// Whether it is a file that may be run. `error` becomes EACCES where one is there that may not.
+    func isProgram(_ error: inout Int32) -> Bool {
+        let path = UnsafeRawPointer(bytes.baseAddress! + start).assumingMemoryBound(to: CChar.self)
+        guard access(path, X_OK) == 0 else {
+            if errno == EACCES { error = EACCES }
+            return false
+        }
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// As it reads from the working directory.
+    var text: String { String(decoding: bytes[base..<end], as: UTF8.self) }
+
+    private static var slash: UInt8 { UInt8(ascii: "/") }
+}
