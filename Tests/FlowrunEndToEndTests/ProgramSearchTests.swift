@@ -42,4 +42,22 @@ struct ProgramSearchTests {
         #expect(log.output(of: "inside") == "A\n")
         #expect(log.outcomes["outside"] == "failure")
     }
+
+    @Test func `a program whose interpreter is missing is not said to be missing itself`() async throws {
+        let log = try await run(
+            """
+              lay: { run: install -D -m 755 broken A/tool; cp A/tool A/bash, shell: sh }
+              list: { run: [tool], continue-on-error: true }
+              shell: { run: echo, shell: bash, continue-on-error: true }
+              none: { run: [absent], continue-on-error: true }
+            """
+        ) { $0.path("A") }
+        let messages = ["list", "shell", "none"].map { log.finished($0)?.cause?.message }
+        #expect(
+            messages == [
+                "cannot start `tool`: no such file, or its interpreter is missing",
+                "cannot start `bash`: no such file, or its interpreter is missing",
+                "cannot start `absent`: not found along PATH",
+            ])
+    }
 }

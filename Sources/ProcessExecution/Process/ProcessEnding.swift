@@ -39,6 +39,8 @@ package struct SpawnError: Error, Hashable {
     /// What the failed call was about.
     package enum Subject: Sendable {
         case program, workingDirectory
+        /// The folders of PATH, where the program is not.
+        case searchPath
     }
 
     package let errno: Int32

@@ -26,7 +26,7 @@ package func findProgram(
         }
         return nil
     }
-    guard let found else { throw SpawnError(errno: error) }
+    guard let found else { throw SpawnError(errno: error, subject: .searchPath) }
     return found
 }
 

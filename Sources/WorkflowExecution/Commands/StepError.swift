@@ -31,16 +31,17 @@ struct StepError: Error {
         switch (error.subject, error.errno) {
         case (.workingDirectory, _):
             return "cannot change to the working directory `\(folder ?? "")`: \(reason)"
-        case (.program, ENOENT) where program == "bash":
+        case (.searchPath, ENOENT) where program == "bash":
             return "cannot start `bash`: not found along PATH; install it, or say `shell: sh`"
+        case (.searchPath, ENOENT):
+            return "cannot start `\(program)`: not found along PATH"
         case (.program, ENOENT):
-            return "cannot start `\(program)`: "
-                + (program.contains("/") ? "no such file, or its interpreter is missing" : "not found along PATH")
+            return "cannot start `\(program)`: no such file, or its interpreter is missing"
         case (.program, E2BIG):
             return "cannot start `\(program)`: its arguments and environment are too long; pass large values in files"
         case (.program, ENOEXEC):
             return "cannot start `\(program)`: not a program; a script needs a first line such as `#!/bin/sh`"
-        case (.program, _):
+        case (.program, _), (.searchPath, _):
             return "cannot start `\(program)`: \(reason)"
         }
     }
