@@ -46,6 +46,13 @@ package final class StateDirectory: Sendable {
         return directory
     }
 
+    /// Whether a path leads to this folder.
+    func isSame(as path: String) -> Bool {
+        var (own, other) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0, stat(path, &other) == 0 else { return false }
+        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
+
     /// Returns whether it was made now; another run may have been faster.
     private static func makeFolder(_ path: String) throws(StateError) -> Bool {
         if mkdir(path, 0o700) == 0 { return true }

@@ -6,11 +6,14 @@ internal import Glibc
 /// cannot be written, a folder of the user's own named after it (XDG base directories).
 package struct StatePlace: Sendable {
     /// The place to use, if it can be.
-    package let preferred: Candidate
+    package var preferred: Candidate {
+        // Workflows of many folders may share what was asked for.
+        explicit.map { Candidate(path: $0, isInProject: false) } ?? beside
+    }
     private let file: String?
-    private let isExplicit: Bool
-    /// What the names of the workflow's files begin with; nil for standard input, of which any number may run.
-    package let name: String?
+    private let explicit: String?
+    /// The folder of the workflow file; nil for the current one.
+    private let folder: String?
 
     package struct Candidate: Sendable, Hashable {
         package let path: String
@@ -26,35 +29,41 @@ package struct StatePlace: Sendable {
     /// `file` is the workflow file as it was named, `-` for standard input, nil for any in the current folder;
     /// `explicit` is what `--state-dir` says.
     package init(file: String?, explicit: String?) {
-        let isFile = file != nil && file != "-"
-        let slash = file?.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let folder = Self.folder(of: file)
-        let base = slash.map { String(file![file!.utf8.index(after: $0)...]) } ?? file ?? ""
         self.file = file
-        isExplicit = explicit != nil
-        if let explicit {
-            // Workflows of many folders may share it.
-            preferred = Candidate(path: explicit, isInProject: false)
-            name = isFile ? "\(base.utf8.prefix(100).asText)-\(Self.digest(Self.absolute(folder) + "/" + base))" : nil
+        self.explicit = explicit
+        guard let file, file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            folder = nil
             return
         }
-        preferred = Candidate(
-            path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
-        // A name may have 255 bytes, and these get something behind them.
-        name = isFile ? base.utf8.count <= 200 ? base : "\(base.utf8.prefix(100).asText)-\(Self.digest(base))" : nil
+        folder = slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
     /// Where to go if the preferred place cannot be used; nil if that one was asked for, or the user has no home.
-    package var fallback: Candidate? {
-        guard !isExplicit, let home = Self.stateHome else { return nil }
-        let folder = Self.digest(Self.absolute(Self.folder(of: file)))
-        return Candidate(path: "\(home)/flowrun/\(folder)", isInProject: false)
+    package var fallback: Candidate? { explicit == nil ? own : nil }
+
+    private var beside: Candidate {
+        Candidate(path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
     }
 
-    /// The folder of a workflow file; nil for the current one.
-    private static func folder(of file: String?) -> String? {
-        guard let file, file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        return slash == file.startIndex ? "/" : String(file[..<slash])
+    private var own: Candidate? {
+        Self.stateHome.map {
+            Candidate(path: "\($0)/flowrun/\(Self.digest(Self.absolute(folder)))", isInProject: false)
+        }
+    }
+
+    /// What the names of the workflow's files in a directory begin with, which is one of these places; nil for standard
+    /// input, of which any number may run.
+    ///
+    /// A directory has one name for a workflow, whether it was asked for or not: the lock is found by it.
+    package func name(in directory: StateDirectory) -> String? {
+        guard let file, file != "-" else { return nil }
+        let base = file.utf8.lastIndex(of: UInt8(ascii: "/")).map { file[file.utf8.index(after: $0)...] } ?? file[...]
+        let start = base.utf8.prefix(100).asText
+        if explicit == nil || [beside, own].contains(where: { $0.map { directory.isSame(as: $0.path) } ?? false }) {
+            // A name may have 255 bytes, and these get something behind them.
+            return base.utf8.count <= 200 ? String(base) : "\(start)-\(Self.digest(String(base)))"
+        }
+        return "\(start)-\(Self.digest("\(Self.absolute(folder))/\(base)"))"
     }
 
     private static var stateHome: String? {

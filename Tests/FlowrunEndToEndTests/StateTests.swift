@@ -66,6 +66,22 @@ struct StateTests {
         try await first.finish().expect(exit: 0)
     }
 
+    @Test func `the default state directory is the same one where it is asked for`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        // It does not exist yet when the first run looks for it.
+        let first = try await test.start("workflow.yml", "--state-dir", ".flowrun")
+        try await first.waitForFile("up")
+        for options in [[], ["--state-dir", ".flowrun"], ["--state-dir", test.path(".flowrun/")]] {
+            try await test.startBeside(["run", "workflow.yml"] + options).finish().expect(exit: 75)
+            let status = ["ctl", "--file", "workflow.yml"] + options + ["status"]
+            try await test.startBeside(status).finish().expect(exit: 0)
+        }
+        gate.open()
+        try await first.finish().expect(exit: 0)
+    }
+
     @Test func `two files side by side run at the same time, also one inside a step of the other`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: '\"$FLOWRUN\" other.yml' } }\n", files: ["other.yml": Self.good])

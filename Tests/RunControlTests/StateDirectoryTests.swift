@@ -13,22 +13,39 @@ import Testing
         ("a.yml", ".flowrun", "a.yml"), ("dir/a.yml", "dir/.flowrun", "a.yml"), ("/a.yml", "/.flowrun", "a.yml"),
         ("../x/a.yml", "../x/.flowrun", "a.yml"), ("-", ".flowrun", nil),
     ])
-    func `state stands beside the workflow file`(file: String, path: String, name: String?) {
+    func `state stands beside the workflow file`(file: String, path: String, name: String?) throws {
+        let test = try FlowrunTest()
         let place = StatePlace(file: file, explicit: nil)
         #expect(place.preferred == StatePlace.Candidate(path: path, isInProject: true))
-        #expect(place.name == name)
+        #expect(place.name(in: try StateDirectory.made(test.path("any"))) == name)
     }
 
-    @Test func `in a shared place, files of one name in two folders have two names`() {
-        let names = ["a/w.yml", "b/w.yml", "w.yml"].map { StatePlace(file: $0, explicit: "/state").name }
+    @Test func `in a shared place, files of one name in two folders have two names`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        let names = ["a/w.yml", "b/w.yml", "w.yml"].map {
+            StatePlace(file: $0, explicit: directory.path).name(in: directory)
+        }
         #expect(Set(names).count == 3)
         #expect(names.allSatisfy { $0?.hasPrefix("w.yml-") ?? false })
     }
 
-    @Test func `a name that is almost too long for a file leaves room for what comes behind it`() {
+    @Test func `a directory has one name for a file, whether it was asked for or is the default`() throws {
+        let test = try FlowrunTest(files: ["a/w.yml": "", "b/w.yml": ""])
+        let directory = try StateDirectory.made(test.path("a/.flowrun"))
+        func name(_ file: String) -> String? {
+            StatePlace(file: test.path(file), explicit: test.path("b/../a/.flowrun/")).name(in: directory)
+        }
+        #expect(name("a/w.yml") == "w.yml")
+        #expect(name("b/w.yml")?.hasPrefix("w.yml-") == true)
+    }
+
+    @Test func `a name that is almost too long for a file leaves room for what comes behind it`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("any"))
         let long = String(repeating: "n", count: 250) + ".yml"
         let other = String(repeating: "n", count: 250) + ".yaml"
-        let names = [long, other].map { StatePlace(file: $0, explicit: nil).name ?? "" }
+        let names = [long, other].map { StatePlace(file: $0, explicit: nil).name(in: directory) ?? "" }
         #expect(names.allSatisfy { $0.utf8.count <= 200 })
         #expect(names[0] != names[1])
     }

@@ -22,7 +22,7 @@ final class RunFiles {
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         guard let directory = try directory(at: place, isExplicit: request.stateDirectory != nil) else { return nil }
-        return try RunFiles(directory, name: place.name, run: run, file: request.file)
+        return try RunFiles(directory, name: place.name(in: directory), run: run, file: request.file)
     }
 
     private static func directory(at place: StatePlace, isExplicit: Bool) throws(CommandError) -> StateDirectory? {

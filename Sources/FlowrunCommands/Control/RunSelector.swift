@@ -21,7 +21,8 @@ struct RunSelector {
         let place = StatePlace(file: file, explicit: stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
             do throws(StateError) {
-                return (try StateDirectory.existing(candidate.path), place.name)
+                let directory = try StateDirectory.existing(candidate.path)
+                return (directory, place.name(in: directory))
             } catch {
                 if !error.isAbsence { throw .failed(error.message) }
             }
