@@ -36,7 +36,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Between the terminate and the kill of a process that does not end by itself.
-    private static let patience = Duration.seconds(5)
+    private static let gracePeriod = Duration.seconds(5)
 
     let pid: pid_t
     private let state: Mutex<State>
@@ -84,7 +84,7 @@ final class ChildProcess: Sendable {
     func abandon() {
         state.withLock { state in
             state.isPastDeadline = true
-            state.limit = .now + Self.patience
+            state.limit = .now + Self.gracePeriod
         }
         signal(SIGTERM)
         wake()
@@ -162,7 +162,7 @@ final class ChildProcess: Sendable {
             let (limit, overdue): (ContinuousClock.Instant, Int32?) = state.withLock { state in
                 guard state.limit <= .now else { return (state.limit, nil) }
                 defer { state.isPastDeadline = true }
-                state.limit = .now + Self.patience
+                state.limit = .now + Self.gracePeriod
                 return (state.limit, state.isPastDeadline ? SIGKILL : SIGTERM)
             }
             if let overdue {

@@ -13,7 +13,7 @@ public struct ChildReport: Sendable {
     public let reason: CancellationReason?
     /// What kept it from running; nil for other ends.
     public let rootCause: AsyncOperationID?
-    /// Whether what is around it does not mind its failure.
+    /// Whether the group around it tolerates its failure.
     public let isTolerated: Bool
 
     init(_ core: OperationCore, _ end: OperationEnd) {

@@ -45,7 +45,7 @@ public final class CompoundOperation: AsyncOperationProtocol {
     public var reports: [ChildReport] { erased.core.state.withLock { $0.members?.reports ?? [] } }
 
     /// How it ended. A success has the reports in the order in which members were added; a failure has lists, and so has
-    /// what lies under a cancel. Waits for the end, whatever becomes of the waiting task.
+    /// what lies under a cancel. Waits for the end, even if the waiting task is cancelled.
     public var result: OperationResult<[ChildReport], CompoundFailure> {
         get async { Self.result(of: await erased.core.wait(), erased.core) }
     }

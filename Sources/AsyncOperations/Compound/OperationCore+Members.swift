@@ -29,7 +29,7 @@ extension OperationCore {
         state.withLock { $0.end == nil && $0.members?.isClosed == false }
     }
 
-    /// Whether a failure or timeout leaves what is around it unharmed.
+    /// Whether the group around it tolerates a failure or timeout.
     var toleratesFailure: Bool { compound?.options.toleratesFailure ?? options.toleratesFailure }
 
     /// What a report says went wrong.

@@ -47,7 +47,7 @@ package final class GraphExecutor<C: Clock>: Sendable where C.Duration == Durati
     private let mailbox = Mailbox<OperationScheduler.Event>()
 
     /// `width` is how many operations may run at once, at least 1. Deadlines are measured on `clock`. `tellsLocks` adds
-    /// what becomes of locks to the commands that are observed.
+    /// the commands that say what takes, frees and waits for locks.
     package init(
         _ graph: OperationGraph, width: Int, clock: C, tellsLocks: Bool = false, work: @escaping Work
     ) {

@@ -87,7 +87,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AsyncOpera
         Output(of: erased.core) { [box, core = erased.core] in core.end == .success ? box.value : nil }
     }
 
-    /// How it ended, with what it made. Waits for the end, whatever becomes of the waiting task; any number may wait.
+    /// How it ended, with what it made. Waits for the end, even if the waiting task is cancelled; any number may wait.
     public var result: OperationResult<Success, Failure> {
         get async { box.result(of: await erased.core.wait()) }
     }

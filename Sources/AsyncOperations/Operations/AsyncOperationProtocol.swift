@@ -42,7 +42,7 @@ extension AsyncOperationProtocol {
         return place?.queue.isSuspended ?? startsSuspended
     }
 
-    /// The kind of its end. Waits for the end, whatever becomes of the waiting task.
+    /// The kind of its end. Waits for the end, even if the waiting task is cancelled.
     public var outcome: OperationOutcome { get async { await core.wait().outcome } }
 
     /// Starts it by itself, on a queue of its own that lets any number of its members run at once; `clock` measures its

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that happens once, and those who wait for it.
+/// Something that happens once, and the tasks that wait for it.
 final class OneShot: Sendable {
     private struct State {
         var hasHappened = false
@@ -10,7 +10,7 @@ final class OneShot: Sendable {
 
     private let state = Mutex(State())
 
-    /// Wakes everybody who waits, and lets nobody wait any more.
+    /// Wakes all waiting tasks; later ones do not wait.
     func happen() {
         let waiters = state.withLock { state in
             state.hasHappened = true
@@ -20,7 +20,7 @@ final class OneShot: Sendable {
         for waiter in waiters { waiter.resume(returning: true) }
     }
 
-    /// Waits, whatever becomes of the waiting task.
+    /// Waits, even if the waiting task is cancelled.
     func wait() async {
         _ = await withUnsafeContinuation { add($0, as: ticket(), heedsCancellation: false) }
     }

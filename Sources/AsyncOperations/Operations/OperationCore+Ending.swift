@@ -1,6 +1,6 @@
 internal import Synchronization
 
-// From a decided end to everybody who asked for it.
+// Tells everybody who waits for an operation how it ended.
 
 extension OperationCore {
     /// Ends the operation, unless it has ended: the end is stored, then completions are called in the order of their
@@ -71,7 +71,7 @@ extension OperationCore {
         if let end { follower(end) }
     }
 
-    /// Waits for the end, whatever becomes of the waiting task.
+    /// Waits for the end, even if the waiting task is cancelled.
     func wait() async -> OperationEnd {
         if let signal = signal() { await signal.wait() }
         return endAfterWaiting

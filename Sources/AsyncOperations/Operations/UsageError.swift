@@ -1,4 +1,4 @@
-/// What a call asked for that cannot be. Nothing has changed when one of these is thrown.
+/// Why a call is refused. It has changed nothing then.
 public enum UsageError: Error, Hashable {
     /// The operation runs: it cannot be started again, its dependencies cannot change, and a tracker of tasks has a
     /// session already.

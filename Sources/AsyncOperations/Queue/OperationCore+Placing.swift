@@ -40,7 +40,7 @@ extension OperationCore {
         state.withLock { $0.needs }.filter { need in
             let (end, place) = need.core.state.withLock { ($0.end, $0.place) }
             if let end { return !need.isMet(by: end) }
-            return place?.run.roster !== run.roster && !batch.contains(need.core.id)
+            return place?.run.table !== run.table && !batch.contains(need.core.id)
         }
     }
 

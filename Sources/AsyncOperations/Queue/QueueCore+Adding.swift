@@ -97,7 +97,7 @@ extension QueueCore {
         if let barrier = state.barrier, barrier.isFinished { state.barrier = nil }
         let earlier =
             isBarrier
-            ? (state.run?.roster.operations ?? []).filter { $0.parent == nil } : state.barrier.map { [$0] } ?? []
+            ? (state.run?.table.operations ?? []).filter { $0.parent == nil } : state.barrier.map { [$0] } ?? []
         for core in batch.handles.map(\.core) {
             var linked: [OperationCore] = []
             do throws(UsageError) {
@@ -117,7 +117,7 @@ extension QueueCore {
         let run = run(&state)
         let operations = batch.operations
         // Outside all groups, where nothing but their own end holds stand-ins up.
-        var standIns = OperationGraph(joiningAt: run.roster.count)
+        var standIns = OperationGraph(joiningAt: run.table.count)
         var standInRows: [AsyncOperationID: [AsyncOperationID: OperationID]] = [:]
         var awaited: [(row: OperationID, need: OperationCore.Need)] = []
         let ids = Set(operations.map(\.id))
@@ -125,19 +125,19 @@ extension QueueCore {
             for need in core.needsElsewhere(run, batch: ids) {
                 let row = standIns.beginGroup(concludes: true, isOpen: true)
                 standIns.endGroup()
-                run.roster.append(.standIn(need.core))
+                run.table.append(.standIn(need.core))
                 standInRows[core.id, default: [:]][need.core.id] = row
                 awaited.append((row, need))
             }
         }
-        var rows = OperationGraph(joiningAt: run.roster.count)
+        var rows = OperationGraph(joiningAt: run.table.count)
         for step in batch.walk {
             guard case .enter(let core) = step else {
                 rows.endGroup()
                 continue
             }
             let row = add(core, to: &rows, &state)
-            run.roster.append(.operation(core))
+            run.table.append(.operation(core))
             core.take(OperationCore.Place(queue: self, run: run, row: row), isOwn: isOwn)
             announcer.announce(.added(by: batch.producer?.id), of: core.id)
         }

@@ -65,7 +65,7 @@ final class QueueCore: Sendable {
         }
         if isNews { announcer.announce(isSuspended ? .suspended : .resumed, of: id) }
         paused.store(isSuspended, ordering: .releasing)
-        for core in run?.roster.operations ?? [] {
+        for core in run?.table.operations ?? [] {
             core.state.withLock { $0.control }?.setSuspended(isSuspended)
         }
     }
@@ -82,11 +82,11 @@ final class QueueCore: Sendable {
     /// Asks everything that is in the queue now to stop. Returns what it asked.
     @discardableResult
     func cancelAll(_ reason: CancellationReason) -> [OperationCore] {
-        let cores = state.withLock { $0.run?.roster.operations ?? [] }
+        let cores = state.withLock { $0.run?.table.operations ?? [] }
         return cores.filter { $0.parent == nil && $0.cancel(reason) }
     }
 
-    /// What tells that nothing is left to do; nil where that is so already.
+    /// Fires when nothing is left to do; nil if nothing is left already.
     func idleSignal() -> OneShot? {
         state.withLock { state in
             guard state.unfinished > 0 else { return nil }
@@ -106,19 +106,19 @@ final class QueueCore: Sendable {
     }
 
     private static func begin<C: Clock<Duration>>(_ queue: QueueCore, _ clock: C, width: Int) -> QueueRun {
-        let roster = Roster()
+        let table = OperationTable()
         let executor = GraphExecutor(
             OperationGraph(isOpen: true), width: width, clock: clock, tellsLocks: true
         ) { attempt in
-            guard let core = roster.operation(attempt.id) else { return (.failure, false) }
+            guard let core = table.operation(attempt.id) else { return (.failure, false) }
             return await core.perform(attempt: attempt.number)
         }
-        let run = QueueRun(roster: roster, control: executor)
+        let run = QueueRun(table: table, control: executor)
         // Owned by what it runs: it ends with the last operation. Detached, so that it has neither the priority nor the
         // task-local values of whoever happened to add the first one.
         Task.detached {
             let questions = GraphExecutor<C>.Questions(conclude: { id, outcome in
-                (roster.isFailedStandIn(id) ? .failure : outcome, false)
+                (table.isFailedStandIn(id) ? .failure : outcome, false)
             })
             await executor.run(questions: questions) { queue.carryOut($0, in: run) }
         }

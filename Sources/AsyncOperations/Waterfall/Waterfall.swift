@@ -4,7 +4,7 @@
 /// A waterfall is a value that can be run any number of times, each time as one operation. However many jobs it has, they
 /// run in one loop.
 public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Sendable {
-    typealias Job = @Sendable (Parcel) async throws(Failure) -> Parcel
+    typealias Job = @Sendable (AnyValueBox) async throws(Failure) -> AnyValueBox
 
     /// For reports; empty where none was given.
     public let name: String
@@ -29,8 +29,8 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
     public func then<Next: Sendable>(
         _ job: @escaping @Sendable (Output) async throws(Failure) -> Next
     ) -> Waterfall<Input, Next, Failure> {
-        let step: Job = { (parcel: Parcel) async throws(Failure) -> Parcel in
-            ParcelOf(try await job(parcel.contents()))
+        let step: Job = { (input: AnyValueBox) async throws(Failure) -> AnyValueBox in
+            ValueBox(try await job(input.value()))
         }
         return Waterfall<Input, Next, Failure>(name: name, jobs: jobs.appending(step, after: count), count: count + 1)
     }
@@ -44,17 +44,17 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
     ) -> AsyncOperation<Output, Failure> {
         let jobs = jobs.prefix(count)
         return AsyncOperation(name, options) { context, box in
-            var parcel: Parcel = ParcelOf(input)
+            var value: AnyValueBox = ValueBox(input)
             for job in jobs {
                 await context.waitWhileSuspended()
                 if let reason = context.cancellationReason { return .stopped(reason) }
                 do throws(Failure) {
-                    parcel = try await job(parcel)
+                    value = try await job(value)
                 } catch {
                     return box.end(with: .failure(error))
                 }
             }
-            return box.end(with: .success(parcel.contents()))
+            return box.end(with: .success(value.value()))
         }
     }
 

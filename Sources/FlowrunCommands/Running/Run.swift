@@ -14,7 +14,7 @@ package struct Run {
     private let alterPlan: @Sendable (inout Plan) -> Void
     private let standardError = StandardStream.error
 
-    /// `alterPlan` may make of the plan what no planner would, to see what becomes of it.
+    /// `alterPlan` may turn the plan into one that no planner makes, to see how the run deals with it.
     package init(_ request: RunRequest, alterPlan: @escaping @Sendable (inout Plan) -> Void = { _ in }) {
         self.request = request
         self.alterPlan = alterPlan

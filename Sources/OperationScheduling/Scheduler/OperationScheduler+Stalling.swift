@@ -23,7 +23,7 @@ extension OperationScheduler {
         package let reason: Reason
     }
 
-    /// Whether nothing can happen any more but that somebody interferes. Limits of groups are no way on: they would only
+    /// Whether nothing can happen any more without a request from outside. Limits of groups are no way on: they would only
     /// end what never began. O(1).
     var isStalled: Bool {
         running == 0 && awaited == 0 && openGroups == 0 && !clocks.isSuspended && states[0].phase != .blocked

@@ -1,6 +1,6 @@
 internal import RunEvents
 
-/// What becomes of the steps' own output in the text log, `--output`.
+/// How the text log shows the steps' own output, `--output`.
 package enum OutputMode: String, Sendable, CaseIterable {
     /// A step's output as one block when it has ended.
     case grouped

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Which operation each row of a scheduler is.
-final class Roster: Sendable {
+final class OperationTable: Sendable {
     enum Entry {
         /// The outermost group, or a row that was refused.
         case nothing
