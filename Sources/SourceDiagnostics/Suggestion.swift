@@ -94,10 +94,15 @@ package enum Phrase {
     }
 
     /// "`a`, `b` or `c`".
-    package static func alternatives(_ words: some Collection<String>) -> String {
+    package static func alternatives(_ words: some Collection<String>) -> String { list(words, "or") }
+
+    /// "`a`, `b` and `c`".
+    package static func all(_ words: some Collection<String>) -> String { list(words, "and") }
+
+    private static func list(_ words: some Collection<String>, _ conjunction: String) -> String {
         let quoted = words.map { "`\($0)`" }
         guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
-        return quoted.dropLast().joined(separator: ", ") + " or " + last
+        return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
     /// "1 step", "3 steps".

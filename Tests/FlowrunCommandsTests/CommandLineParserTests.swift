@@ -77,9 +77,17 @@ import Testing
     @Test(arguments: [
         (["a.yml", "--jbos", "4"], "unknown option `--jbos`; did you mean `--jobs`?"),
         (["a.yml", "--job", "4"], "unknown option `--job`; did you mean `--jobs`?"),
+        (["a.yml", "--par", "a=1"], "unknown option `--par`; did you mean `--param`?"),
+        (["a.yml", "--col=never"], "unknown option `--col`; did you mean `--color`?"),
+        (["a.yml", "--pa"], "unknown option `--pa`"), (["a.yml", "--p"], "unknown option `--p`"),
+        (["check", "--po", "a.yml"], "unknown option `--po`"),
         (["a.yml", "-x"], "unknown option `-x`"),
         (["a.yml", "--strict"], "`--strict` is an option of `check`, not of `run`"),
         (["check", "-j4", "a.yml"], "`--jobs` is an option of `run` and `plan`, not of `check`"),
+        (
+            ["check", "--state-dir", "s", "a.yml"],
+            "`--state-dir` is an option of `run`, `ctl` and `why`, not of `check`"
+        ),
         (["a.yml", "--jobs"], "`--jobs` needs a value: expected N"),
         (["a.yml", "--paused=yes"], "`--paused` takes no value, found `--paused=yes`"),
         (["a.yml", "--log", "xml"], "--log xml: expected `text`, `json` or `quiet`"),

@@ -147,9 +147,8 @@ struct CommandLineParser {
     private func foreign(_ option: Option, _ command: Command) -> CommandError {
         let own = options.filter { $0.name == option.name }
         let owners = Command.allCases.filter { command in own.contains { $0.isAccepted(by: command) } }
-            .map { "`\($0.rawValue)`" }
         return .syntax(
-            "`\(option.spelling)` is an option of \(owners.joined(separator: " and ")), not of `\(command.rawValue)`",
+            "`\(option.spelling)` is an option of \(Phrase.all(owners.map(\.rawValue))), not of `\(command.rawValue)`",
             command)
     }
 
@@ -163,8 +162,16 @@ struct CommandLineParser {
 
     private func unknown(_ name: String) -> CommandError {
         let known = options.filter { $0.isAccepted(by: arguments.command ?? .run) }
-        let near = Suggestion.nearest(to: name, among: (known + options).compactMap(\.long))
+        let near =
+            Suggestion.nearest(to: name, among: (known + options).compactMap(\.long))
+            ?? abbreviated(by: name, among: known) ?? abbreviated(by: name, among: options)
         return .syntax("unknown option `\(name)`" + (near.map { "; did you mean `\($0)`?" } ?? ""), command)
+    }
+
+    /// The one long option that begins like this; nil where there is none, or more than one.
+    private func abbreviated(by name: String, among options: [Option]) -> String? {
+        let long = Set(options.compactMap(\.long).filter { name.utf8.count > 2 && $0.hasPrefix(name) })
+        return long.count == 1 ? long.first : nil
     }
 
     private func unknownCommand(_ word: String) -> CommandError {
