@@ -82,6 +82,13 @@ struct `A workflow is refused` {
         #expect(Checked(text + "\n").summary == ["1️⃣ \(finding)"])
     }
 
+    @Test(arguments: [("\"\"", "build"), ("~", "build"), ("é", "build"), ("a b", "a-b")])
+    func `for an id that is none, with what to write in its place`(id: String, name: String) {
+        let checked = Checked("version: 1\nsteps: { 1️⃣\(id): { run: x } }\n")
+        #expect(checked.diagnostics.map(\.code.rawValue) == ["FR0207"])
+        #expect(checked.diagnostics.first?.fix?.description.contains("`\(name)`") == true)
+    }
+
     @Test func `for an id that is too long, not for one that is just not`() {
         func check(_ length: Int) -> [String] {
             let id = String(repeating: "x", count: length)

@@ -133,7 +133,8 @@ extension WorkflowDecoder {
         let suggestion = StepName.suggestion(for: text)
         report(
             .invalidID, message, at: key,
-            fix: suggestion.map { .init("write `\($0)`, here and wherever it is needed") })
+            fix: .init(
+                suggestion.map { "write `\($0)`, here and wherever it is needed" } ?? "write a name such as `build`"))
     }
 }
 
