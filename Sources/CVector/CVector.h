@@ -1,5 +1,6 @@
 // Copying and checking of text by blocks. In C because Swift's vectors cannot make a number of a mask, which is one
-// instruction on most machines. In each result the lowest bit stands for the first byte.
+// instruction on most machines. In each result the lowest bit stands for the first byte, on a little-endian machine:
+// the vector of flags is taken for a number as it lies in memory.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +27,8 @@ CVECTOR_INLINE uint16_t cvector_bits(cvector_mask mask) {
 CVECTOR_INLINE uint16_t cvector_copy_16(void *to, const void *from, bool json) {
     cvector_bytes bytes = cvector_load(from);
     memcpy(to, &bytes, sizeof bytes);
-    // Signed: what is not ASCII is negative, and DEL becomes so.
-    cvector_mask plain = bytes + 1 > 0x20;
+    // Signed: what is not ASCII is negative.
+    cvector_mask plain = (bytes > 0x1F) & (bytes != 0x7F);
     if (json) plain &= (bytes != '"') & (bytes != '\\');
     return cvector_bits(plain);
 }
