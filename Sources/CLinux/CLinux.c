@@ -65,7 +65,8 @@ static long call(long number, long a, long b, long c, long d) {
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PARENT_WAITS 1
 #endif
-// valgrind knows vfork and threads, and nothing between.
+// valgrind knows vfork and threads, and nothing between. It is recognised only where its header was there at the build: a
+// program built without it does not start steps under valgrind.
 #if !defined(PARENT_WAITS) && defined(RUNNING_ON_VALGRIND)
 #define PARENT_WAITS RUNNING_ON_VALGRIND
 #endif
