@@ -11,20 +11,25 @@ package func findProgram(
 ) throws(SpawnError) -> String {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
     // What exec falls back to where PATH is not set.
-    let path = path ?? "/bin:/usr/bin"
+    var (name, path) = (name, path ?? "/bin:/usr/bin")
     var error = ENOENT
     let size = (workingDirectory?.utf8.count ?? 0) + path.utf8.count + name.utf8.count + 4
     let found = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: size) { buffer -> String? in
         var candidate = CandidatePath(buffer, from: workingDirectory)
-        var rest = path.utf8[...]
-        while !name.isEmpty {
-            let folder = rest.prefix { $0 != UInt8(ascii: ":") }
-            candidate.set(folder, name)
-            if candidate.isProgram(&error) { return candidate.text }
-            guard folder.endIndex != rest.endIndex else { break }
-            rest = rest[rest.index(after: folder.endIndex)...]
+        // Plain memory: reading strings byte by byte costs as much as the system calls.
+        return name.withUTF8 { name in
+            path.withUTF8 { path in
+                var rest = path[...]
+                while !name.isEmpty {
+                    let folder = rest.prefix { $0 != UInt8(ascii: ":") }
+                    candidate.set(UnsafeBufferPointer(rebasing: folder), name)
+                    if candidate.isProgram(&error) { return candidate.text }
+                    guard folder.endIndex != rest.endIndex else { break }
+                    rest = rest[(folder.endIndex + 1)...]
+                }
+                return nil
+            }
         }
-        return nil
     }
     guard let found else { throw SpawnError(errno: error, subject: .searchPath) }
     return found
@@ -47,13 +52,13 @@ private struct CandidatePath {
     }
 
     /// Goes on to the next folder; an empty one is the working directory.
-    mutating func set(_ folder: Substring.UTF8View, _ name: String) {
+    mutating func set(_ folder: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>) {
         // An absolute folder stands behind the working directory too, which the next one may need.
         start = folder.first == Self.slash ? base : 0
         end = base
         if folder.isEmpty { append(CollectionOfOne(UInt8(ascii: "."))) } else { append(folder) }
         append(CollectionOfOne(Self.slash))
-        append(name.utf8)
+        append(name)
         bytes[end] = 0
     }
 
