@@ -22,7 +22,7 @@ extension WorkflowRunner {
     /// limits of time. Returns false if neither changes anything.
     @discardableResult
     package func pause(by source: String, freezing: Bool = false) -> Bool {
-        guard !hasFinished else { return false }
+        guard outcome == nil else { return false }
         // The scheduler starts what is left of a run that ends, hooks, whatever is asked.
         guard !control.isStopping else { return false }
         let isNew = control.pause(by: source)
@@ -37,7 +37,7 @@ extension WorkflowRunner {
     /// Ends a pause, and lets frozen steps go on. Returns false if the run is not paused.
     @discardableResult
     package func resume(by source: String) -> Bool {
-        guard !hasFinished, control.resume(by: source) else { return false }
+        guard outcome == nil, control.resume(by: source) else { return false }
         unfreeze()
         send(.resume)
         return true
@@ -70,7 +70,7 @@ extension WorkflowRunner {
 
     /// Lets `jobs` steps, at least 1, run at once from here on; if more already do, they go on.
     package func setJobs(_ jobs: Int, by source: String) {
-        guard !hasFinished else { return }
+        guard outcome == nil else { return }
         control.jobs = jobs
         send(.width(jobs))
         recorder.record(.runJobs(jobs: jobs, source: source))
@@ -134,11 +134,11 @@ extension WorkflowRunner {
     /// Freezes running steps and calls `stop`, which stops flowrun itself until it is continued; then thaws the steps
     /// and all limits of time. `source` and `end` are the names of the signals.
     package func standStill(by source: String, until end: String, _ stop: () -> Void) {
-        let isTold = !control.isPaused && !hasFinished
+        let isTold = !control.isPaused && outcome == nil
         if isTold { recorder.record(.runPaused(source: source)) }
         // Frozen by a pause: everything stands still already, and stays so.
         defer { clock.refresh() }
-        guard !control.isFrozen, !hasFinished else { return stop() }
+        guard !control.isFrozen, outcome == nil else { return stop() }
         freezeTime()
         freezeSteps()
         stop()

@@ -98,7 +98,6 @@ extension WorkflowRunner {
 
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
         guard plan.isStep(row) else {
-            if row == .root { hasFinished = true }
             context.hashes.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }

@@ -34,8 +34,6 @@ package final class WorkflowRunner {
     private let standardOutputReads: Set<NodeIndex>
 
     private var scheduler: OperationScheduler
-    /// Whether the scheduler has said that the run itself is over.
-    var hasFinished = false
     /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
     /// because a cancel of everything ends a pause, too.
     var hasResumed = false
@@ -150,7 +148,7 @@ package final class WorkflowRunner {
         isHandlingEvents = false
         isEndedEarly = false
         context.hashes.beginNext()
-        if hasFinished, let whenDone = whenDone.take() { end(whenDone) }
+        if outcome != nil, let whenDone = whenDone.take() { end(whenDone) }
     }
 
     private func end(_ whenDone: (RunResult) -> Void) {
