@@ -1,0 +1,159 @@
+import FlowrunTestSupport
+import Glibc
+import ProcessExecution
+import RunEvents
+import Testing
+import WorkflowExecution
+
+/// Runs that are interrupted, paused, cancelled and asked from outside, without a process and without time.
+@Suite(.timeLimit(.minutes(5))) struct RunSteeringTests {
+    typealias Behaviour = FakeSpawner.Behaviour
+
+    init() { EventLoopThread.ensureRunning() }
+
+    @Test @EventLoopActor func `Ctrl-C cancels what runs, finally has its time, a second one takes it away`() throws {
+        let run = try VirtualRun(
+            "steps: { a: { run: x, grace: 60s } }\nfinally: { clean: { run: x } }"
+        ) { _, _ in Behaviour(duration: .seconds(1000), isDeaf: true) }
+        run.at(.seconds(10)) { run.runner.interrupt(by: SIGINT) }
+        run.at(.seconds(20)) { run.runner.interrupt(by: SIGINT) }
+        try run.run()
+        #expect(run.runner.signal == SIGINT)
+        #expect(
+            run.lines(of: "a") == [
+                "0 started a", "10 cancelling a", "10 sent a SIGTERM", "20 sent a SIGKILL", "20 finished a cancelled",
+            ])
+        #expect(run.outcome(of: "finally.clean") == .cancelled)
+        #expect(run.causes(of: "a") == ["interrupted by SIGINT"])
+    }
+
+    @Test @EventLoopActor func `finally runs to its end after one Ctrl-C`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }\nfinally: { clean: { run: x } }") { step, _ in
+            Behaviour(duration: .seconds(step == "a" ? 1000 : 5))
+        }
+        run.at(.seconds(10)) { run.runner.interrupt(by: SIGTERM) }
+        try run.run()
+        #expect(run.outcome(of: "a") == .cancelled && run.outcome(of: "finally.clean") == .success)
+        #expect(run.clock.elapsed == .seconds(15))
+    }
+
+    @Test @EventLoopActor func `a signal before the start lets nothing start`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, if: \"1 < 2\" } }")
+        run.runner.interrupt(by: SIGINT)
+        try run.run()
+        #expect(run.spawner.commands.isEmpty)
+        #expect(run.outcome(of: "a") == .cancelled && run.outcome(of: "b") == .cancelled)
+    }
+
+    @Test @EventLoopActor func `a pause starts nothing new, and a resume goes on where it was`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] } }")
+        run.at(.milliseconds(500)) { #expect(run.runner.pause(by: "ctl")) }
+        run.at(.seconds(100)) { #expect(run.runner.resume(by: "ctl")) }
+        #expect(try run.run().outcome == .success)
+        #expect(
+            run.lines == [
+                "0 started a", "0.5 paused run ctl", "1 finished a success", "100 resumed run ctl", "100 started b",
+                "101 finished b success", "101 finished run success",
+            ])
+    }
+
+    @Test @EventLoopActor func `no start follows the word of a pause, even one that the machine had refused`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }")
+        run.spawner.errors = [EAGAIN]
+        run.at(.milliseconds(1)) { run.runner.pause(by: "ctl") }
+        run.at(.seconds(50)) { run.runner.resume(by: "ctl") }
+        #expect(try run.run().outcome == .success)
+        #expect(
+            run.lines == [
+                "0.001 paused run ctl", "50 resumed run ctl", "50 started a", "51 finished a success",
+                "51 finished run success",
+            ])
+    }
+
+    @Test @EventLoopActor func `a run that begins paused starts nothing before it is resumed`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }", startsPaused: true)
+        run.at(.seconds(5)) { run.runner.resume(by: "ctl") }
+        #expect(try run.run().outcome == .success)
+        #expect(run.lines.prefix(3) == ["0 paused run --paused", "5 resumed run ctl", "5 started a"])
+    }
+
+    @Test @EventLoopActor func `frozen steps and their limits stand still together`() throws {
+        let run = try VirtualRun("timeout: 100s\nsteps: { a: { run: x, timeout: 50s } }") { _, _ in
+            Behaviour(duration: .seconds(40))
+        }
+        run.at(.seconds(30)) { run.runner.pause(by: "ctl", freezing: true) }
+        run.at(.seconds(3600)) { run.runner.resume(by: "ctl") }
+        #expect(try run.run().outcome == .success)
+        #expect(run.lines(of: "a") == ["0 started a", "3610 finished a success"])
+    }
+
+    @Test @EventLoopActor func `time in which flowrun itself was stopped counts against no limit`() throws {
+        let run = try VirtualRun("steps: { a: { run: x, timeout: 50s } }") { _, _ in Behaviour(duration: .seconds(40)) }
+        run.at(.seconds(30)) {
+            run.runner.standStill(by: "SIGTSTP", until: "SIGCONT") { run.clock.pass(.seconds(1000)) }
+        }
+        #expect(try run.run().outcome == .success)
+        #expect(
+            run.lines == [
+                "0 started a", "30 paused run SIGTSTP", "1030 resumed run SIGCONT", "1040 finished a success",
+                "1040 finished run success",
+            ])
+    }
+
+    @Test @EventLoopActor func `nothing is recorded or steered once the run is over`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }")
+        try run.run()
+        let events = run.events.count
+        run.runner.setJobs(3, by: "ctl")
+        #expect(!run.runner.pause(by: "ctl", freezing: true))
+        #expect(!run.runner.resume(by: "ctl"))
+        #expect(run.runner.cancel(nil) == .hasEnded(.success))
+        var stops = 0
+        run.runner.standStill(by: "SIGTSTP", until: "SIGCONT") { stops += 1 }
+        run.runner.interrupt(by: SIGINT)
+        #expect(stops == 1)
+        #expect(run.events.count == events)
+        #expect(!run.runner.status.isPaused && run.runner.status.jobs == 4)
+    }
+
+    @Test @EventLoopActor func `fewer jobs stop nothing, more start at once`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x }, c: { run: x } }", jobs: 1) { _, _ in
+            Behaviour(duration: .seconds(10))
+        }
+        run.at(.seconds(3)) { run.runner.setJobs(2, by: "ctl") }
+        try run.run()
+        #expect(run.lines.filter { $0.contains("started") } == ["0 started a", "3 started b", "10 started c"])
+    }
+
+    @Test @EventLoopActor func `one step is cancelled by its id, and what it is told of stands in the chain`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] }, c: { run: x } }") { _, _ in
+            Behaviour(duration: .seconds(10))
+        }
+        run.at(.seconds(1)) {
+            #expect(run.runner.cancel("a") == .accepted)
+            #expect(run.runner.cancel("a") == .isEndingAlready)
+            #expect(run.runner.cancel("cc") == .unknown(suggestion: "c"))
+        }
+        #expect(try run.run().outcome == .failure)
+        #expect(run.causes(of: "b") == ["ruled out by `a`", "cancelled by `flowrun ctl`"])
+        #expect(run.outcome(of: "c") == .success)
+        #expect(run.end?.cancelled == ["a"] && run.end?.notRun == ["b"])
+    }
+
+    @Test @EventLoopActor func `the status tells what runs, what stops and what waits`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x }, c: { run: x, needs: [a] } }") { _, _ in
+            Behaviour(duration: .seconds(10), isDeaf: true)
+        }
+        run.at(.seconds(4)) {
+            _ = run.runner.cancel("a")
+            let status = run.runner.status
+            #expect(status.elapsed == .seconds(4) && status.waiting == ["c"])
+            #expect(status.running.map(\.step) == ["a", "b"])
+            #expect(status.running.map(\.state) == [.stopping, .running])
+            #expect(run.runner.progress(of: "c") == .waiting(for: ["a"]))
+            #expect(run.runner.progress(of: "b") == .running(attempt: 1))
+        }
+        try run.run()
+        #expect(run.runner.progress(of: "b") == .ended(.success))
+    }
+}
