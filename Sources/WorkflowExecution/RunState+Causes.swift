@@ -107,6 +107,7 @@ extension RunState {
 
     private func verb(_ row: PlanIndex) -> String {
         switch cause(of: row)?.kind {
+        case _ where outcome(of: row) == .notRun: "was not run"
         case .timeout: "timed out"
         case .interrupt, .failFast: "was cancelled"
         default: "failed"

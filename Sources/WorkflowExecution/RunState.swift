@@ -332,6 +332,9 @@ struct RunState {
         if case .dependency(let prerequisite) = cause, outcome == .notRun {
             notes[row, default: Note()].blamed = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
         }
+        if case .member(let member) = cause, outcome == .notRun {
+            notes[row, default: Note()].blamed = blamed(for: member.planIndex)
+        }
         let traced = link(row, outcome, cause)
         notes[row, default: Note()].cause = traced
         return traced

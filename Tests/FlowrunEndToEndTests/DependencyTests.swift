@@ -254,4 +254,33 @@ struct DependencyTests {
         #expect(!test.exists("ran"))
         LogInvariants.check(log, needs: ["carefree": ["stopped": .done, "failed": .done]])
     }
+
+    @Test func `a group with a step that a failure outside ruled out is not run, and nor is what needs it`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              broken: { run: exit 1 }
+              group:
+                steps:
+                  fine: { run: "true" }
+                  behind: { needs: [broken], run: "true" }
+              after: { needs: [group], run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(
+            log.outcomes == [
+                "broken": "failure", "group.fine": "success", "group.behind": "not-run", "after": "not-run",
+            ])
+        let group = try #require(log.first("group.finished", group: "group"))
+        #expect(group.outcome == "not-run")
+        #expect(group.cause?.kind == "member")
+        #expect(group.cause?.rootStep == "broken")
+        #expect(log.finished("after")?.cause?.rootStep == "broken")
+        LogInvariants.check(log)
+    }
 }

@@ -38,7 +38,9 @@ struct ExploredRun {
         _ scenario: Scenario, _ rule: OperationScheduler.HolderRule = .takesEverything, answersLate: Bool = false
     ) {
         self.answersLate = answersLate
-        scheduler = OperationScheduler(scenario.graph, width: scenario.width, holderRule: rule)
+        scheduler = OperationScheduler(
+            scenario.graph, width: scenario.width, groupsWaitForTheirTurn: scenario.groupsWaitForTheirTurn,
+            holderRule: rule)
         scheduler.tellsLocks = true
         answers = scenario.answers
         outside = scenario.events.map(\.1).filter {
@@ -90,7 +92,9 @@ struct ExploredRun {
             for command in scheduler.handle(answer, at: time) { note(command) }
         }
         if let idleness = scheduler.idleness { fail(idleness) }
-        if questions.isEmpty, running.isEmpty, backingOff.isEmpty, !isSuspended, !scheduler.isFinished {
+        if questions.isEmpty, running.isEmpty, backingOff.isEmpty, !isSuspended, !scheduler.isFinished,
+            scheduler.unfinishedExternals == 0
+        {
             fail("nothing can happen, and the scheduler does not tell")
         }
         if scheduler.isFinished, !scheduler.locks.isAllFree { fail("locks are left taken") }

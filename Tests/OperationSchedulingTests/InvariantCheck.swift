@@ -11,6 +11,7 @@ struct InvariantCheck {
         var wasAsked = false
         var stop: OperationCause?
         var outcome: OperationOutcome?
+        var cause = OperationCause.itself
         var startTime = Duration.zero
     }
 
@@ -107,7 +108,8 @@ struct InvariantCheck {
             if ended != rows[id.row].attempts - (isGroup(id) ? 1 : 0) { return "I4: \(id) ends attempt \(ended)" }
             rows[id.row].stop = nil
             return end(id, time)
-        case .finished(let id, let outcome, _):
+        case .finished(let id, let outcome, let cause):
+            rows[id.row].cause = cause
             return finish(id, outcome, time)
         case .decide(let id):
             if isSuspended { return "G4: asked while suspended" }
@@ -277,7 +279,7 @@ struct InvariantCheck {
 
     private mutating func finish(_ id: OperationID, _ outcome: OperationOutcome, _ time: Duration) -> String? {
         if rows[id.row].outcome != nil { return "I2: \(id) finishes twice" }
-        if outcome == .success || outcome == .timeout, !rows[id.row].hasStarted {
+        if outcome == .success || outcome == .timeout, !rows[id.row].hasStarted, !flags(id).contains(.isExternal) {
             return "\(id) ends with \(outcome) without a start"
         }
         if isGroup(id) {
@@ -300,6 +302,13 @@ struct InvariantCheck {
         let isHarmed =
             counted.contains { rows[$0].outcome == .timeout } || members.contains { rows[$0].outcome == .cancelled }
         if isHarmed, outcome == .success { return "D17: \(id) succeeds in spite of its members" }
+        let ruledOut = members.filter { rows[$0].outcome == .notRun }
+        if outcome == .success, ruledOut.contains(where: { isRuledOut($0, fromOutside: id) == true }) {
+            return "D17: \(id) succeeds though something outside ruled a member out"
+        }
+        if outcome == .notRun, !ruledOut.contains(where: { isRuledOut($0, fromOutside: id) != false }) {
+            return "D17: \(id) is not run, and nothing outside ruled a member out"
+        }
         guard let hook = table.hooks[id]?.finally, !rows[hook.row].hasStarted else { return nil }
         let wasCancelled = scenario.events.contains {
             switch $0.1 {
@@ -312,6 +321,15 @@ struct InvariantCheck {
             (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
             && !rows.indices.contains { isInside($0, id) && !isGroup($0) && rows[$0].hasStarted }
         return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its `finally`"
+    }
+
+    /// Nil where a cause on the way has been put back for another round.
+    private func isRuledOut(_ row: Int, fromOutside group: OperationID) -> Bool? {
+        var next = OperationID(row)
+        while rows[next.row].outcome == .notRun, let cause = rows[next.row].cause.row { next = cause }
+        guard let outcome = rows[next.row].outcome else { return nil }
+        if flags(next).contains(.isExternal), outcome == .notRun { return true }
+        return !isInside(next.row, group)
     }
 
     private func unfinished(in id: OperationID) -> OperationID? {
@@ -327,6 +345,8 @@ struct InvariantCheck {
             dropped.formUnion(expansion.rows)
         }
         for row in rows.indices where row != id.row && isInside(row, id) && !dropped.contains(row) {
+            // What runs elsewhere ends once.
+            if flags(OperationID(row)).contains(.isExternal) { continue }
             rows[row] = Row()
         }
     }

@@ -9,7 +9,8 @@ import Testing
         for seed in UInt64(batch * 1000)..<UInt64(batch * 1000 + 1000) {
             let scenario = Scenario(seed: seed)
             let run = VirtualRun(
-                scenario.graph, width: scenario.width, tellsLocks: true, events: scenario.events,
+                scenario.graph, width: scenario.width, groupsWaitForTheirTurn: scenario.groupsWaitForTheirTurn,
+                tellsLocks: true, events: scenario.events,
                 answers: scenario.answers, inspect: \.idleness
             ) { scenario.behaviour(of: $0, attempt: $1) }
             var check = InvariantCheck(run, scenario)
@@ -29,7 +30,7 @@ extension OperationScheduler {
         for (row, state) in states.enumerated() where state.phase == .ready || state.phase == .blocked {
             let id = OperationID(row)
             if state.phase == .ready, !isDecided(id), missingLock(for: id) == nil {
-                if isGroup(id) {
+                if !waitsForTurn(id) {
                     if has(id, .isHook) || !isFull(parentGroup(of: id), for: .members) {
                         return "I10: \(id) could start"
                     }
@@ -38,7 +39,7 @@ extension OperationScheduler {
                 }
             }
             if state.phase == .blocked, id != .root, state.pendingNeeds == 0, !isDecided(id), !has(id, .isHook),
-                states[parent(of: id).row].phase == .executing
+                !has(id, .isExternal), states[parent(of: id).row].phase == .executing
             {
                 return "I10: \(id) is forgotten"
             }

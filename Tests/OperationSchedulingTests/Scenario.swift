@@ -4,6 +4,7 @@
 struct Scenario {
     private(set) var graph: OperationGraph
     private(set) var width: Int
+    let groupsWaitForTheirTurn: Bool
     private(set) var events: [(Duration, OperationScheduler.Event)] = []
     private let seed: UInt64
     private let isPlain: Bool
@@ -15,6 +16,7 @@ struct Scenario {
     init(seed: UInt64, size: Int = .max, isPlain isPlainAlways: Bool? = nil) {
         self.seed = seed
         self.size = size
+        groupsWaitForTheirTurn = seed % 2 == 1
         var random = SplitMix(seed: seed)
         isPlain = isPlainAlways ?? (seed % 4 == 0)
         width = Int.random(in: 1...4, using: &random)
@@ -38,9 +40,11 @@ struct Scenario {
         }
         pools = locks.filter { !mutexes.contains($0.lock) }
         var filling = Filling(locks: locks, mutexes: mutexes, isPlain: isPlain, size: size)
+        filling.hasExternals = seed % 3 == 1
         filling.fill(&graph, depth: 0, limit: limit, &random)
         foreseen = filling.foreseen
         addEvents(&random)
+        addExternalEnds(filling.externals, &random)
     }
 
     func behaviour(of id: OperationID, attempt: Int) -> VirtualRun.Behaviour {
@@ -103,6 +107,15 @@ struct Scenario {
         events.sort { $0.0 < $1.0 }
     }
 
+    /// Some of them end before a group around them starts, some after.
+    private mutating func addExternalEnds(_ externals: [OperationID], _ random: inout SplitMix) {
+        for id in externals {
+            let outcome = OperationOutcome.allCases.randomElement(using: &random)!
+            events.append((.seconds(Int.random(in: 0...25, using: &random)), .ended(id, outcome, mayRetry: false)))
+        }
+        events.sort { $0.0 < $1.0 }
+    }
+
     /// Whether something names a mutex that a group around it names.
     var namesAreNested: Bool {
         graph.table.locks.contains { id, requests in
@@ -131,6 +144,9 @@ private struct Filling {
     var size: Int
     /// What members that join an expandable group will name and need, as it was foreseen.
     var foreseen: [OperationID: RowTable.Foreseen] = [:]
+    /// Whether some rows run elsewhere, and those that do.
+    var hasExternals = false
+    var externals: [OperationID] = []
 
     /// `reachable` is what rows may need outside of the group they are in.
     mutating func fill(
@@ -139,10 +155,14 @@ private struct Filling {
         isJoining: Bool = false, _ random: inout SplitMix
     ) {
         var siblings: [OperationID] = []
-        // As in a fan-out, whose instances need nothing of each other: it would wait for a place that it keeps from it.
-        let isCountingMembers = if case .members = limit { true } else { false }
         for _ in 0..<Int.random(in: 0...(depth == 0 ? 6 : 4), using: &random) where size > 0 {
             size -= 1
+            if hasExternals, !isJoining, random.chance(8) {
+                let id = graph.addExternal(toleratesFailure: random.chance(3))
+                externals.append(id)
+                siblings.append(id)
+                continue
+            }
             let isGroup = depth < 3 && random.chance(3)
             let options = options(isGroup: isGroup, &random)
             let id: OperationID
@@ -153,7 +173,7 @@ private struct Filling {
                 id = graph.beginGroup(
                     options, limit: limit, failFast: failFast, isExpandable: isExpandable,
                     concludes: !isPlain && random.chance(5))
-                let around = isCountingMembers ? reachable : reachable + siblings
+                let around = reachable + siblings
                 if isExpandable, !isJoining { foresee(id, around, in: &graph, &random) }
                 fill(
                     &graph, depth: depth + 1, limit: limit, reachable: around, mayHook: mayHook, isJoining: isJoining,

@@ -50,6 +50,8 @@ struct VirtualRun {
     /// The most operations that ran at once.
     private(set) var peak = 0
     private(set) var scheduler: OperationScheduler
+    /// How many rows were removed; only with `removal`.
+    var removedCount: Int { removal?.removedCount ?? 0 }
     /// The first thing that a look between two events found wrong.
     private(set) var problem: String?
 
@@ -58,24 +60,27 @@ struct VirtualRun {
     private var running: [OperationID: Int] = [:]
     private var attempts: [OperationID: Int] = [:]
     private var nextOrder = 0
+    private var removal: RandomRemoval?
     private let behaviour: (OperationID, Int) -> Behaviour
     private let answers: Answers
     private let inspect: (OperationScheduler) -> String?
 
     /// Ends when the graph has ended, or when nothing is left that could happen. `inspect` looks at the scheduler after
-    /// each event. Events for time zero come before the beginning only if they are `suspend`.
+    /// each event. Events for time zero come before the beginning only if they are `suspend`. With `removal`, ended rows are
+    /// removed at some moments; everything here still goes by the ids that rows had at first, but for `scheduler`.
     init(
-        _ graph: OperationGraph, width: Int = 100, tellsLocks: Bool = false,
+        _ graph: OperationGraph, width: Int = 100, groupsWaitForTheirTurn: Bool = false, tellsLocks: Bool = false,
         events: [(Duration, OperationScheduler.Event)] = [], answers: Answers = Answers(),
-        inspect: @escaping (OperationScheduler) -> String? = { _ in nil },
+        removal: SplitMix? = nil, inspect: @escaping (OperationScheduler) -> String? = { _ in nil },
         attempts behaviour: @escaping (OperationID, Int) -> Behaviour
     ) {
         self.behaviour = behaviour
         self.answers = answers
         self.inspect = inspect
         edges = graph.table.edges
-        scheduler = OperationScheduler(graph, width: width)
+        scheduler = OperationScheduler(graph, width: width, groupsWaitForTheirTurn: groupsWaitForTheirTurn)
         scheduler.tellsLocks = tellsLocks
+        self.removal = removal.map { RandomRemoval(from: scheduler, using: $0) }
         for (time, event) in events { push(event, at: time) }
         if case .suspend = events.first?.1, events.first?.0 == .zero { handle(pending.removeFirst().event, at: .zero) }
         handle(.begin, at: .zero)
@@ -91,13 +96,14 @@ struct VirtualRun {
 
     /// The same for operations that do in each attempt what they do in the first.
     init(
-        _ graph: OperationGraph, width: Int = 100, tellsLocks: Bool = false,
+        _ graph: OperationGraph, width: Int = 100, groupsWaitForTheirTurn: Bool = false, tellsLocks: Bool = false,
         events: [(Duration, OperationScheduler.Event)] = [], answers: Answers = Answers(),
         behaviour: @escaping (OperationID) -> Behaviour = { _ in Behaviour() }
     ) {
-        self.init(graph, width: width, tellsLocks: tellsLocks, events: events, answers: answers) { id, _ in
-            behaviour(id)
-        }
+        self.init(
+            graph, width: width, groupsWaitForTheirTurn: groupsWaitForTheirTurn, tellsLocks: tellsLocks,
+            events: events, answers: answers
+        ) { id, _ in behaviour(id) }
     }
 
     var end: Duration { log.last?.time ?? .zero }
@@ -143,7 +149,7 @@ struct VirtualRun {
         while !events.isEmpty {
             let event = events.removeFirst()
             if case .abort = event { abortPosition = abortPosition ?? log.count }
-            for command in scheduler.handle(event, at: time) {
+            for command in removal?.handle(event, at: time, by: &scheduler) ?? scheduler.handle(event, at: time) {
                 log.append(Entry(time: time, command: command))
                 if let answer = carryOut(command, at: time) { events.append(answer) }
             }
@@ -172,7 +178,8 @@ struct VirtualRun {
             return .decided(id, answers.decide(id))
         case .expand(let id):
             // Several questions may be asked before the first is answered.
-            let firstRow = expansions.last.map { max($0.rows.upperBound, scheduler.count) } ?? scheduler.count
+            let count = removal?.count ?? scheduler.count
+            let firstRow = expansions.last.map { max($0.rows.upperBound, count) } ?? count
             guard let expansion = answers.expand(id, firstRow) else { return .ended(id, .failure, mayRetry: true) }
             edges += expansion.table.edges
             expansions.append(Expanded(position: log.count, group: id, rows: expansion.rows))

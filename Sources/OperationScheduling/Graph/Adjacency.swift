@@ -44,6 +44,33 @@ struct Adjacency: Sendable {
         }
     }
 
+    /// Appends one row with the edges that start there.
+    mutating func append(_ edges: [(other: OperationID, kind: EdgeKind)] = []) {
+        for (other, kind) in edges { entries.append(Entry(other: other, kind: kind)) }
+        starts.append(UInt32(entries.count))
+    }
+
+    /// Appends an edge of a row that is there.
+    mutating func append(_ other: OperationID, _ kind: EdgeKind, to id: OperationID) {
+        late[id, default: []].append(Entry(other: other, kind: kind))
+    }
+
+    /// Keeps the edges that matter, in their order, of the rows that stay. What such an edge leads to has to stay too.
+    mutating func renumber(by renumbering: RowRenumbering, keeping matters: (OperationID, OperationID) -> Bool) {
+        var (starts, entries): ([UInt32], [Entry]) = ([0], [])
+        starts.reserveCapacity(renumbering.count + 1)
+        func keep(_ entry: Entry, of id: OperationID) {
+            guard !entry.isCut, matters(id, entry.other), let other = renumbering[entry.other] else { return }
+            entries.append(Entry(other: other, kind: entry.kind))
+        }
+        for id in (0..<renumbering.oldCount).lazy.map({ OperationID($0) }) where renumbering[id] != nil {
+            for entry in self[id] { keep(entry, of: id) }
+            for entry in lateEntries(of: id) { keep(entry, of: id) }
+            starts.append(UInt32(entries.count))
+        }
+        (self.starts, self.entries, late) = (starts, entries, [:])
+    }
+
     subscript(id: OperationID) -> ArraySlice<Entry> {
         entries[Int(starts[id.row])..<Int(starts[id.row + 1])]
     }
@@ -52,6 +79,9 @@ struct Adjacency: Sendable {
     func lateEntries(of id: OperationID) -> [Entry] {
         late.isEmpty ? [] : late[id] ?? []
     }
+
+    /// One more edge of a row that is there.
+    mutating func add(_ entry: Entry, to id: OperationID) { late[id, default: []].append(entry) }
 
     /// Takes the edges to `other` away; returns how many there were. O(edges of the row).
     mutating func cut(from id: OperationID, to other: OperationID) -> Int {

@@ -30,8 +30,8 @@ struct HolderTable: Sendable {
 
     private struct Holder: Sendable {
         /// The nearest holder around this one.
-        let around: OperationID?
-        let rows: Range<Int>
+        var around: OperationID?
+        var rows: Range<Int>
         let own: Set<LockID>
         /// What it and anything inside it names.
         var taken: Set<LockID>
@@ -64,6 +64,11 @@ struct HolderTable: Sendable {
         return (requests, outsideNeeds(of: table, holder(around:)))
     }
 
+    /// What one operation that was appended to the graph and names locks asks for.
+    func requests(of id: OperationID, naming locks: [LockRequest], in graph: OperationGraph) -> [Request] {
+        requests(of: id, locks, holder(from: graph.table.rows[id.row].parent, graph), graph)
+    }
+
     /// Of each new row. Notes the holders among them.
     private mutating func nearestHolders(of table: RowTable, in graph: OperationGraph) -> [OperationID?] {
         var nearest: [OperationID?] = []
@@ -83,6 +88,15 @@ struct HolderTable: Sendable {
                 around: around, rows: row..<Int(graph.table.rows[row].subtreeEnd), own: own, taken: own)
         }
         return nearest
+    }
+
+    mutating func renumber(by renumbering: RowRenumbering) {
+        holders = holders.renumbered(by: renumbering).mapValues { holder in
+            var holder = holder
+            holder.around = holder.around.flatMap { renumbering[$0] }
+            holder.rows = renumbering[holder.rows]
+            return holder
+        }
     }
 
     /// The row itself or the nearest holder around it.

@@ -92,6 +92,21 @@ package struct OperationGraph: Sendable {
         table.append(options)
     }
 
+    /// Adds an operation that runs elsewhere to the group that is open. It never starts here and takes no slot; it ends
+    /// with whatever outcome `ended` tells, whether the group around it has started or not, and, like anything else that
+    /// waits, with a stop of that group; one that `outlastsStops` is waited for instead, because its end is near. While one
+    /// has not ended, the run does not stall. It needs nothing itself.
+    ///
+    /// If a group around it is tried again, it stands there as what it has ended as.
+    @discardableResult
+    package mutating func addExternal(
+        toleratesFailure: Bool = false, outlastsStops: Bool = false
+    ) -> OperationID {
+        table.append(
+            Options(toleratesFailure: toleratesFailure),
+            flags: outlastsStops ? [.isExternal, .outlastsStops] : .isExternal)
+    }
+
     /// Opens a group inside the one that is open. `failFast` nil means that the nearest group around it that has a
     /// policy decides.
     ///

@@ -1,6 +1,8 @@
 /// How an operation or group ended. Set once, by the scheduler.
 public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
+    /// It did what it was for.
     case success
+    /// Its last attempt failed, or a member of a group that does not tolerate it.
     case failure
     /// Its own limit passed before it ended.
     case timeout

@@ -2,7 +2,7 @@
 /// that a plain row stays at twenty bytes.
 struct RowTable: Sendable {
     struct Flags: OptionSet, Sendable {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         static let toleratesFailure = Flags(rawValue: 1 << 0)
         static let isConditional = Flags(rawValue: 1 << 1)
@@ -11,6 +11,8 @@ struct RowTable: Sendable {
         static let hasRetry = Flags(rawValue: 1 << 4)
         static let hasLocks = Flags(rawValue: 1 << 5)
         static let isHook = Flags(rawValue: 1 << 6)
+        static let isExternal = Flags(rawValue: 1 << 7)
+        static let outlastsStops = Flags(rawValue: 1 << 8)
     }
 
     struct Row: Sendable {
@@ -30,7 +32,7 @@ struct RowTable: Sendable {
     }
 
     struct Group: Sendable {
-        let id: OperationID
+        var id: OperationID
         let limit: ConcurrencyLimit
         let failFast: FailFast?
         let isExpandable: Bool
@@ -51,7 +53,7 @@ struct RowTable: Sendable {
         let needs: [OperationID]
     }
 
-    struct Edge: Sendable {
+    struct Edge: Hashable, Sendable {
         let dependent: OperationID
         let prerequisite: OperationID
         let kind: EdgeKind
@@ -67,6 +69,10 @@ struct RowTable: Sendable {
     var locks: [OperationID: [LockRequest]] = [:]
     var hooks: [OperationID: Hooks] = [:]
     var foreseen: [OperationID: Foreseen] = [:]
+    /// Whether any group limits how many of its members are in progress.
+    private(set) var limitsMembers = false
+    /// How many rows are external.
+    private(set) var externals = 0
     private var open: [OperationID] = []
 
     init(firstRow: Int = 0) { self.firstRow = firstRow }
@@ -78,13 +84,20 @@ struct RowTable: Sendable {
     var openCount: Int { open.count }
 
     mutating func append(_ options: OperationGraph.Options, flags: Flags = []) -> OperationID {
-        let id = OperationID(end)
+        let id = append(options, flags: flags, to: open.last ?? .root)
+        if flags.contains(.isExternal) { externals += 1 }
         if let owner = open.last, !flags.contains(.isHook) { groups[groupIndex(of: owner)].members += 1 }
+        for ancestor in open { rows[ancestor.row - firstRow].subtreeEnd = id.value + 1 }
+        return id
+    }
+
+    /// Appends a row behind all others, beyond the intervals of the groups around it.
+    mutating func append(_ options: OperationGraph.Options, flags: Flags = [], to parent: OperationID) -> OperationID {
+        let id = OperationID(end)
         rows.append(
             Row(
-                parent: open.last ?? .root, subtreeEnd: id.value + 1, priority: options.priority, group: Row.noGroup,
+                parent: parent, subtreeEnd: id.value + 1, priority: options.priority, group: Row.noGroup,
                 flags: flags.union(options.flags)))
-        for ancestor in open { rows[ancestor.row - firstRow].subtreeEnd = id.value + 1 }
         if let timeout = options.timeout { timeouts[id] = timeout }
         if let retry = options.retry { retries[id] = retry }
         if !options.locks.isEmpty { locks[id] = options.locks }
@@ -102,6 +115,7 @@ struct RowTable: Sendable {
                 id: id, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes,
                 isOpen: isOpen))
         open.append(id)
+        if case .members = limit { limitsMembers = true }
         return id
     }
 
@@ -141,10 +155,43 @@ struct RowTable: Sendable {
             rows.append(row)
         }
         groups += other.groups
+        limitsMembers = limitsMembers || other.limitsMembers
         timeouts.merge(other.timeouts) { $1 }
         retries.merge(other.retries) { $1 }
         locks.merge(other.locks) { $1 }
         hooks.merge(other.hooks) { $1 }
+        foreseen.merge(other.foreseen) { $1 }
+    }
+
+    /// Removes rows. How many members a group has, which counts when it is tried again, stays as it is.
+    mutating func renumber(by renumbering: RowRenumbering) {
+        var keptGroups: [Group] = []
+        var kept: [Row] = []
+        kept.reserveCapacity(renumbering.count)
+        for (index, var row) in rows.enumerated() {
+            guard let id = renumbering[OperationID(index)], let parent = renumbering[row.parent] else { continue }
+            row.parent = parent
+            row.subtreeEnd = UInt32(renumbering[index..<Int(row.subtreeEnd)].upperBound)
+            if row.isGroup {
+                var group = groups[Int(row.group)]
+                group.id = id
+                row.group = UInt32(keptGroups.count)
+                keptGroups.append(group)
+            }
+            kept.append(row)
+        }
+        (rows, groups) = (kept, keptGroups)
+        timeouts = timeouts.renumbered(by: renumbering)
+        retries = retries.renumbered(by: renumbering)
+        locks = locks.renumbered(by: renumbering)
+        hooks = hooks.renumbered(by: renumbering).mapValues { hooks in
+            Hooks(
+                onFailure: hooks.onFailure.flatMap { renumbering[$0] },
+                finally: hooks.finally.flatMap { renumbering[$0] })
+        }
+        foreseen = foreseen.renumbered(by: renumbering).mapValues { foreseen in
+            Foreseen(mutexes: foreseen.mutexes, needs: foreseen.needs.compactMap { renumbering[$0] })
+        }
     }
 
     private func groupIndex(of id: OperationID) -> Int { Int(rows[id.row - firstRow].group) }

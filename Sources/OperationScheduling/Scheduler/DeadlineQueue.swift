@@ -42,6 +42,16 @@ struct DeadlineQueue: Sendable {
         heap = Heap(heap.unordered.filter { live[$0.key] == $0.time })
     }
 
+    /// Drops the deadlines of rows that were removed.
+    mutating func renumber(by renumbering: RowRenumbering) {
+        var entries: [Entry] = []
+        for (key, time) in live {
+            if let id = renumbering[key.id] { entries.append(Entry(time: time, key: Key(id: id, kind: key.kind))) }
+        }
+        live = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.time) })
+        heap = Heap(entries)
+    }
+
     /// The earliest deadline that still counts.
     mutating func earliest() -> Duration? {
         while let first = heap.min {

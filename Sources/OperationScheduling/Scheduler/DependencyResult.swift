@@ -13,21 +13,26 @@ extension OperationScheduler {
         if has(id, .waitsForAll) { return .run }
         var skippedBy: OperationID?
         var blamed: (rank: Int, id: OperationID)?
-        for need in needs[id] where !need.isCut {
-            let outcome = states[need.other.row].outcome
-            switch (need.kind, outcome) {
-            case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
-                (.failure, .timeout):
-                continue
-            case (.ok, .failure) where has(need.other, .toleratesFailure),
-                (.ok, .timeout) where has(need.other, .toleratesFailure):
-                continue
-            case (.success, .skipped), (.failure, .success), (.failure, .skipped):
-                skippedBy = skippedBy ?? need.other
-            case (_, .failure): blame(need.other, 3)
-            case (_, .timeout): blame(need.other, 2)
-            case (_, .cancelled), (_, .notRun): blame(need.other, 1)
+        var (entries, late) = (needs[id], needs.lateEntries(of: id)[...])
+        while true {
+            for need in entries where !need.isCut {
+                let outcome = states[need.other.row].outcome
+                switch (need.kind, outcome) {
+                case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
+                    (.failure, .timeout):
+                    continue
+                case (.ok, .failure) where has(need.other, .toleratesFailure),
+                    (.ok, .timeout) where has(need.other, .toleratesFailure):
+                    continue
+                case (.success, .skipped), (.failure, .success), (.failure, .skipped):
+                    skippedBy = skippedBy ?? need.other
+                case (_, .failure): blame(need.other, 3)
+                case (_, .timeout): blame(need.other, 2)
+                case (_, .cancelled), (_, .notRun): blame(need.other, 1)
+                }
             }
+            if late.isEmpty { break }
+            (entries, late) = (late, [])
         }
         func blame(_ id: OperationID, _ rank: Int) {
             if rank > blamed?.rank ?? 0 { blamed = (rank, id) }

@@ -3,14 +3,27 @@ struct FirstEnds: Sendable {
     var failure: OperationID?
     var timeout: OperationID?
     var cancelled: OperationID?
+    var notRun: OperationID?
 
-    mutating func note(_ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool) {
+    /// What is not run counts only if something outside ruled it out.
+    mutating func note(
+        _ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool, isRuledOutFromOutside: Bool = false
+    ) {
         switch outcome {
         case .failure where !isTolerated: failure = failure ?? id
         case .timeout where !isTolerated: timeout = timeout ?? id
         case .cancelled: cancelled = cancelled ?? id
+        case .notRun where isRuledOutFromOutside: notRun = notRun ?? id
         case .success, .failure, .timeout, .skipped, .notRun: break
         }
+    }
+
+    var rows: [OperationID] { [failure, timeout, cancelled, notRun].compactMap(\.self) }
+
+    func renumbered(by renumbering: RowRenumbering) -> FirstEnds {
+        FirstEnds(
+            failure: failure.flatMap { renumbering[$0] }, timeout: timeout.flatMap { renumbering[$0] },
+            cancelled: cancelled.flatMap { renumbering[$0] }, notRun: notRun.flatMap { renumbering[$0] })
     }
 }
 
@@ -44,6 +57,8 @@ extension OperationScheduler {
         /// An outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
         var ends = FirstEnds()
+        /// Members behind all others, which joined while it ran.
+        var additions: [Addition] = []
 
         /// Whether an answer to `expand` or `conclude` is to come.
         var isAsked: Bool { isExpanding || stage == .concluding }
@@ -51,6 +66,30 @@ extension OperationScheduler {
         init(_ group: RowTable.Group) {
             isOpen = group.isOpen
             unfinishedMembers = group.members + (group.isOpen ? 1 : 0)
+        }
+
+        /// Rows that follow each other are one addition, however many times something joins.
+        mutating func note(_ addition: Addition) {
+            if let last = additions.last, last.isExpansion == addition.isExpansion,
+                last.rows.upperBound == addition.rows.lowerBound
+            {
+                additions[additions.count - 1].rows = last.rows.lowerBound..<addition.rows.upperBound
+            } else {
+                additions.append(addition)
+            }
+        }
+
+        mutating func renumber(by renumbering: RowRenumbering) {
+            parked.renumber(by: renumbering)
+            ends = ends.renumbered(by: renumbering)
+            if let (outcome, cause) = verdict { verdict = (outcome, cause.renumbered(by: renumbering)) }
+            draining = draining?.renumbered(by: renumbering)
+            let old = additions
+            additions = []
+            for var addition in old {
+                addition.rows = renumbering[addition.rows]
+                if !addition.rows.isEmpty { note(addition) }
+            }
         }
     }
 }

@@ -125,6 +125,50 @@ struct LockTable: Sendable {
         return isNew
     }
 
+    /// Forgets the rows that were removed, and the locks that none of the others asks for: nobody has them.
+    mutating func renumber(by renumbering: RowRenumbering) {
+        guard !lists.isEmpty else { return }
+        listOf = listOf.renumbered(by: renumbering)
+        tickets = tickets.renumbered(by: renumbering)
+        var newLists: [UInt32: UInt32] = [:]
+        for (new, old) in Set(listOf.values).sorted().enumerated() { newLists[old] = UInt32(new) }
+        var newLocks: [Index: Index] = [:]
+        let asked = Set(newLists.keys.flatMap { lists[Int($0)].requests.map(\.lock) })
+        for (new, old) in asked.sorted(by: { $0.value < $1.value }).enumerated() { newLocks[old] = Index(value: new) }
+
+        listOf = listOf.mapValues { newLists[$0, default: 0] }
+        lists = lists.enumerated().filter { newLists[UInt32($0.offset)] != nil }.map { _, list in
+            var renumbered = WaitingList(
+                requests: list.requests.map { Request(lock: newLocks[$0.lock, default: $0.lock], units: $0.units) })
+            guard !tickets.isEmpty else { return renumbered }
+            renumbered.place = list.place.flatMap { newLocks[$0] }
+            for ticket in list.rows.unordered {
+                guard let id = renumbering[OperationID(Int(ticket.index))], tickets[id] == ticket.number else {
+                    continue
+                }
+                renumbered.rows.insert(Ticket(number: ticket.number, index: id.value))
+            }
+            return renumbered
+        }
+        listWith = Dictionary(uniqueKeysWithValues: lists.enumerated().map { ($1.requests, UInt32($0)) })
+        locks = locks.enumerated().filter { newLocks[Index(value: $0.offset)] != nil }.map { _, lock in
+            var renumbered = lock
+            // Also tickets whose row has gone: one of them may stand for the whole list. Unless nobody waits at all.
+            renumbered.queue = Heap(
+                lock.queue.unordered.compactMap { ticket in
+                    tickets.isEmpty ? nil : newLists[ticket.index].map { Ticket(number: ticket.number, index: $0) }
+                })
+            return renumbered
+        }
+        var newIndexOf: [HolderTable.ScopedLock: Index] = [:]
+        for (lock, index) in indexOf {
+            guard let index = newLocks[index], let scope = renumbering[lock.scope] else { continue }
+            newIndexOf[HolderTable.ScopedLock(lock: lock.lock, scope: scope)] = index
+        }
+        indexOf = newIndexOf
+        if tickets.isEmpty { nextTicket = 0 }
+    }
+
     /// A row that waited wants nothing any more.
     mutating func forget(_ id: OperationID) {
         if !tickets.isEmpty { tickets[id] = nil }

@@ -66,7 +66,8 @@ extension OperationScheduler {
     mutating func announceWake() {
         let own = deadlines.earliest()
         let group = groupDeadlines.earliest().flatMap { clocks.time(ofGroupDeadline: $0) }
-        guard !isFinished, let time = [own, group].compactMap(\.self).min(), time != announcedWake else { return }
+        nextDeadline = isFinished ? nil : own.map { min($0, group ?? $0) } ?? group
+        guard let time = nextDeadline, time != announcedWake else { return }
         announcedWake = time
         commands.append(.wake(at: time))
     }

@@ -6,8 +6,9 @@ extension OperationScheduler {
         let state = states[id.row]
         switch state.phase {
         case .executing:
-            if reported == .failure, mayRetry, retry(id, after: reported, .itself) { return }
-            finish(id, reported, .itself)
+            let isWorthAnother = mayRetry && (reported == .failure || reported == .timeout)
+            if isWorthAnother, retry(id, after: reported, .itself) { return }
+            finish(id, reported, reported == .cancelled ? .request : .itself)
         case .stopping:
             // The request came first, so it decides, whatever the work answered.
             let isTimeout = state.cause == .deadline(id) || state.cause == .retryDeadline(id)
@@ -32,8 +33,7 @@ extension OperationScheduler {
                 for edge in dependents[id] where !edge.isCut { tellEnd(to: edge.other) }
                 for edge in dependents.lateEntries(of: id) where !edge.isCut { tellEnd(to: edge.other) }
             }
-            if startReadyGroup() { continue }
-            dispatch()
+            if startReadyGroup() || dispatch() { continue }
             if next == ended.count, clocks.isSuspended || readyGroups.isEmpty { break }
         }
         ended.removeAll(keepingCapacity: true)
@@ -51,6 +51,7 @@ extension OperationScheduler {
         states[id.row].outcome = outcome
         states[id.row].cause = cause
         cancelDeadlines(id)
+        if has(id, .isExternal) { unfinishedExternals -= 1 }
         switch phase {
         case .executing, .stopping:
             releaseSlots(of: id)
@@ -69,6 +70,7 @@ extension OperationScheduler {
         let index = groupIndex(of: parent)
         let outcome = states[id.row].outcome
         let isTolerated = has(id, .toleratesFailure)
+        if outcome == .notRun { noteRoot(of: id) }
         if has(id, .isHook), hasStarted(parent) || groups[index].verdict == nil {
             hookEnds[parent, default: FirstEnds()].note(id, outcome, isTolerated: false)
             if currentHook(of: parent) == id { advance(parent) }
@@ -76,11 +78,28 @@ extension OperationScheduler {
         }
         // What joined too late is no concern of the group's any more.
         guard groups[index].stage == .body, states[parent.row].phase != .finished else { return }
-        groups[index].ends.note(id, outcome, isTolerated: isTolerated)
-        if !isTolerated, outcome == .failure || outcome == .timeout { failFast(after: id) }
+        groups[index].ends.note(
+            id, outcome, isTolerated: isTolerated,
+            isRuledOutFromOutside: outcome == .notRun && isRuledOut(id, fromOutside: parent))
+        // What has failed before its group started does so when the group starts.
+        if !isTolerated, outcome == .failure || outcome == .timeout, hasStarted(parent) { failFast(after: id) }
         groups[index].unfinishedMembers -= 1
         guard groups[index].unfinishedMembers == 0 else { return }
         // A group that has not started ends only by a verdict; otherwise it still has its needs to wait for.
         if hasStarted(parent) || groups[index].verdict != nil { advance(parent) }
+    }
+
+    // MARK: What ruled out what
+
+    /// Notes what something that is not run is put down to in the end. What its cause points at has been noted before.
+    private mutating func noteRoot(of id: OperationID) {
+        let cause = states[id.row].cause.row
+        roots[id] = cause.map { roots[$0] ?? $0 } ?? id
+    }
+
+    /// Whether what ruled a row out is neither in `group` nor known here at all.
+    func isRuledOut(_ id: OperationID, fromOutside group: OperationID) -> Bool {
+        guard let root = roots[id] else { return false }
+        return has(root, .isExternal) && states[root.row].outcome == .notRun || !isInside(root, group)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Rows that became members of a group behind all others.
 struct Addition: Sendable {
-    let rows: Range<Int>
+    var rows: Range<Int>
     /// Whether they answer an `expand`: then the next round asks for new ones.
     let isExpansion: Bool
 }
@@ -21,45 +21,45 @@ extension OperationScheduler {
 
     /// Further members for an open or running group.
     mutating func add(_ expansion: OperationGraph, to id: OperationID) {
-        let isWaiting = groups[groupIndex(of: id)].stage == .body || isBetweenAttempts(id)
-        if states[id.row].phase != .finished, isWaiting {
-            let count = join(expansion, to: id, isExpansion: false)
-            graph.addMembers(count, toGroup: groupIndex(of: id))
-        } else {
-            for member in append(expansion, to: id, isExpansion: false) {
-                settle(member, verdict: .cancelled, cause: .request)
-            }
-        }
+        join(expansion, to: id, isExpansion: false)
     }
 
-    /// Returns how many direct members joined.
-    @discardableResult
-    private mutating func join(
-        _ expansion: OperationGraph, to id: OperationID, isExpansion: Bool
-    ) -> Int {
-        let index = groupIndex(of: id)
-        let members = append(expansion, to: id, isExpansion: isExpansion)
-        groups[index].unfinishedMembers += members.count
-        if let verdict = groups[index].verdict {
-            let outcome = verdict.outcome == .timeout ? .cancelled : verdict.outcome
-            for member in members { settle(member, verdict: outcome, cause: verdict.cause) }
-        } else {
-            for member in members { consider(member) }
-        }
-        return members.count
-    }
-
-    /// Returns the direct members.
-    private mutating func append(
-        _ expansion: OperationGraph, to id: OperationID, isExpansion: Bool
-    ) -> [OperationID] {
+    private mutating func join(_ expansion: OperationGraph, to id: OperationID, isExpansion: Bool) {
         graph.append(expansion, to: id)
         addState(of: expansion.table)
-        additions[id, default: []].append(Addition(rows: expansion.rows, isExpansion: isExpansion))
-        var members: [OperationID] = []
+        for edge in expansion.table.edges {
+            awaitForPlaces(edge.prerequisite, for: edge.dependent, joinedAt: expansion.rows.lowerBound)
+        }
+        groups[groupIndex(of: id)].note(Addition(rows: expansion.rows, isExpansion: isExpansion))
         var walk = RowWalk(expansion.rows)
-        while let member = walk.next(graph.table.rows) { members.append(member) }
-        return members
+        while let member = walk.next(graph.table.rows) { admit(member, to: id, isExpansion: isExpansion) }
+    }
+
+    /// The same for one operation, without the detour by a graph. O(needs).
+    mutating func add(
+        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)]
+    ) {
+        let id = graph.table.append(options, to: group)
+        addState(of: id, options.locks, needs)
+        for (need, _) in needs { awaitForPlaces(need, for: id, joinedAt: id.row) }
+        groups[groupIndex(of: group)].note(Addition(rows: id.row..<id.row + 1, isExpansion: false))
+        admit(id, to: group, isExpansion: false)
+    }
+
+    /// Lets a row that joined a group go on, or end as the group does.
+    private mutating func admit(_ member: OperationID, to id: OperationID, isExpansion: Bool) {
+        let index = groupIndex(of: id)
+        let isWaiting = groups[index].stage == .body || isBetweenAttempts(id)
+        guard isExpansion || isWaiting, states[id.row].phase != .finished else {
+            return settle(member, verdict: .cancelled, cause: .request)
+        }
+        groups[index].unfinishedMembers += 1
+        if !isExpansion { graph.addMembers(1, toGroup: index) }
+        if let verdict = groups[index].verdict {
+            settle(member, verdict: verdict.outcome == .timeout ? .cancelled : verdict.outcome, cause: verdict.cause)
+        } else {
+            consider(member)
+        }
     }
 
     /// An open group takes no more.

@@ -93,8 +93,8 @@ extension OperationScheduler {
             || group.verdict?.outcome == .timeout
     }
 
-    /// What the ends of body and hooks make of a group: failure before timeout before cancel before success, and the
-    /// body's before a hook's.
+    /// What the ends of body and hooks make of a group: failure before timeout before cancel before a member that
+    /// something outside ruled out before success, and the body's before a hook's.
     private func outcome(ofGroup id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         let group = groups[groupIndex(of: id)]
         let hooks = hookEnds.isEmpty ? nil : hookEnds[id]
@@ -107,6 +107,7 @@ extension OperationScheduler {
         if let hook = hooks?.timeout { return (.timeout, .member(hook)) }
         if let verdict = group.verdict { return (.cancelled, verdict.cause) }
         if let member = group.ends.cancelled ?? hooks?.cancelled { return (.cancelled, .member(member)) }
+        if let member = group.ends.notRun { return (.notRun, .member(member)) }
         return (.success, .itself)
     }
 }

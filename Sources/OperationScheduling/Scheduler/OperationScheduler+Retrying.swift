@@ -39,6 +39,13 @@ extension OperationScheduler {
         return !known.isOver && known.begun < policy.attempts
     }
 
+    /// Whether a group around it may be tried again, and the row with it.
+    func mayBeReset(_ id: OperationID) -> Bool {
+        var next = id
+        while groupAround(&next) != nil { if has(next, .hasRetry), states[next.row].phase != .finished { return true } }
+        return false
+    }
+
     /// Begins the wait for another attempt if the policy has one left; returns whether it has.
     mutating func retry(_ id: OperationID, after outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
         guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
@@ -81,16 +88,26 @@ extension OperationScheduler {
         resetGroup(id)
         enter(id, &walk)
         while let row = walk.next(graph.table.rows) {
+            if has(row, .isExternal) {
+                let outcome = states[row.row].outcome
+                groups[parentGroup(of: row)].unfinishedMembers -= 1
+                groups[parentGroup(of: row)].ends.note(
+                    row, outcome, isTolerated: has(row, .toleratesFailure),
+                    isRuledOutFromOutside: outcome == .notRun && isRuledOut(row, fromOutside: parent(of: row)))
+                continue
+            }
             rows.append(row)
             waitAnew(for: row)
             states[row.row] = State()
             progress[row] = nil
+            if !roots.isEmpty { roots[row] = nil }
             guard isGroup(row) else { continue }
             resetGroup(row)
             enter(row, &walk)
         }
         for row in rows {
-            let pending = needs[row].count { !$0.isCut && states[$0.other.row].phase != .finished }
+            let all = [needs[row], needs.lateEntries(of: row)[...]].joined()
+            let pending = all.count { !$0.isCut && states[$0.other.row].phase != .finished }
             states[row.row].pendingNeeds = UInt32(pending)
         }
     }
@@ -98,6 +115,7 @@ extension OperationScheduler {
     /// What needs a row that is reset, and has not gone on without it, waits for its next end.
     private mutating func waitAnew(for id: OperationID) {
         guard states[id.row].phase == .finished else { return }
+        finishedCount -= 1
         for edge in dependents[id] where !edge.isCut && states[edge.other.row].phase == .blocked {
             states[edge.other.row].pendingNeeds += 1
         }
@@ -110,10 +128,11 @@ extension OperationScheduler {
         let index = groupIndex(of: id)
         let isClosed = graph.table.groups[index].isOpen && !groups[index].isOpen
         if graph.table.groups[index].isOpen, !groups[index].isOpen { openGroups += 1 }
+        let additions = groups[index].additions
         groups[index] = GroupState(graph.table.groups[index])
+        groups[index].additions = additions.filter { !$0.isExpansion }
         if isClosed { shut(index) }
         hookEnds[id] = nil
-        if graph.table.groups[index].isExpandable { additions[id]?.removeAll { $0.isExpansion } }
     }
 
     private func clock(of id: OperationID) -> Duration { isGroup(id) ? clocks.groupNow : clocks.now }

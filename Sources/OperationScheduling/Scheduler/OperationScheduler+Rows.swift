@@ -67,9 +67,7 @@ extension OperationScheduler {
 
     /// Lets a walk visit the direct members of a group, hooks included.
     func enter(_ id: OperationID, _ walk: inout RowWalk) {
-        if !additions.isEmpty, let additions = additions[id] {
-            for addition in additions.reversed() { walk.add(addition.rows) }
-        }
+        for addition in groups[groupIndex(of: id)].additions.reversed() { walk.add(addition.rows) }
         walk.add(id.row + 1..<Int(graph.table.rows[id.row].subtreeEnd))
     }
 

@@ -26,8 +26,8 @@ extension OperationScheduler {
     /// Whether nothing can happen any more without a request from outside. Limits of groups are no way on: they would only
     /// end what never began. O(1).
     var isStalled: Bool {
-        running == 0 && awaited == 0 && openGroups == 0 && !clocks.isSuspended && states[0].phase != .blocked
-            && !isFinished
+        running == 0 && awaited == 0 && openGroups == 0 && unfinishedExternals == 0 && !clocks.isSuspended
+            && states[0].phase != .blocked && !isFinished
     }
 
     /// Tells what waits for what and ends everything.
@@ -65,13 +65,14 @@ extension OperationScheduler {
     private func reason(for id: OperationID) -> Wait.Reason {
         switch states[id.row].phase {
         case .blocked:
-            if let need = needs[id].first(where: { !$0.isCut && states[$0.other.row].phase != .finished }) {
+            let all = needs[id] + needs.lateEntries(of: id)
+            if let need = all.first(where: { !$0.isCut && states[$0.other.row].phase != .finished }) {
                 return .need(need.other)
             }
             return hasStarted(parent(of: id)) ? .nothing : .start(of: parent(of: id))
         case .ready:
             if let lock = missingLock(for: id) { return .lock(locks.name(of: lock), heldBy: holder(of: lock)) }
-            if !isGroup(id), let full = fullLimit(around: id) { return .limit(of: graph.table.groups[full].id) }
+            if waitsForTurn(id), let full = fullLimit(around: id) { return .limit(of: graph.table.groups[full].id) }
             let isFull = isFull(parentGroup(of: id), for: .members) && !has(id, .isHook)
             return isFull ? .limit(of: parent(of: id)) : .nothing
         case .executing, .stopping:

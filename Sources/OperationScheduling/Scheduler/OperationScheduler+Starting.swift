@@ -4,9 +4,9 @@ extension OperationScheduler {
     /// Moves a row on if its group has started and all it needs has ended.
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
-        guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)) else {
-            return
-        }
+        guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)),
+            !has(id, .isExternal)
+        else { return }
         switch dependencyResult(for: id) {
         case .run:
             if let cause = drain(around: id) {
@@ -45,11 +45,17 @@ extension OperationScheduler {
 
     /// Puts something ready where it is taken up as soon as there is room.
     mutating func enqueue(_ id: OperationID) {
-        if isGroup(id) {
-            readyGroups.insert(id, priority: graph.table.rows[id.row].priority)
-        } else {
+        if waitsForTurn(id) {
             ready.insert(id, priority: graph.table.rows[id.row].priority)
+        } else {
+            readyGroups.insert(id, priority: graph.table.rows[id.row].priority)
         }
+    }
+
+    /// Whether a ready row waits until there is room for an operation in its place. A hook belongs to a group that has
+    /// had its turn.
+    func waitsForTurn(_ id: OperationID) -> Bool {
+        !isGroup(id) || groupsWaitForTheirTurn && !has(id, .isHook)
     }
 
     /// Starts one ready group, the best one; returns whether there was any. Groups take no slot of the width, but an
@@ -85,16 +91,19 @@ extension OperationScheduler {
             groups[index].unfinishedMembers += 1
             commands.append(.expand(id))
         }
+        if let failed = groups[index].ends.failure ?? groups[index].ends.timeout { failFast(after: failed) }
         forEachMember(of: id) { scheduler, member in
             if !scheduler.has(member, .isHook) { scheduler.consider(member) }
         }
-        if groups[index].unfinishedMembers == 0 { advance(id) }
+        // A member that had failed before may have stopped the group by now.
+        if groups[index].unfinishedMembers == 0, groups[index].stage == .body { advance(id) }
     }
 
-    /// Starts ready operations while there is room, best first.
-    mutating func dispatch() {
+    /// Starts what is ready while there is room, best first, up to a group, by which something may have ended that has to
+    /// be told before anything else starts. Returns whether it came to one.
+    mutating func dispatch() -> Bool {
         while !clocks.isSuspended, running < width, let id = ready.pop() {
-            guard states[id.row].phase == .ready else {
+            guard states[id.row].phase == .ready, !isDecided(id) else {
                 passOn(id)
                 continue
             }
@@ -102,10 +111,16 @@ extension OperationScheduler {
                 park(id, in: full)
             } else if let lock = missingLock(for: id) {
                 park(id, for: lock)
+            } else if isGroup(id) {
+                startGroup(id)
+                // It had its turn, and leaves the room to what is inside or comes after it.
+                releaseParked(around: id)
+                return true
             } else {
                 start(id)
             }
         }
+        return false
     }
 
     private mutating func start(_ id: OperationID) {

@@ -58,15 +58,32 @@ extension OperationScheduler {
 
     private mutating func settleOperation(_ id: OperationID, verdict: OperationOutcome, cause: OperationCause) {
         switch states[id.row].phase {
+        case .blocked where has(id, .outlastsStops):
+            break
         case .blocked, .deciding, .ready, .backingOff:
             finish(id, verdict, cause)
         case .executing:
             move(id, to: .stopping)
             states[id.row].cause = cause
             commands.append(.stop(id, cause))
-        case .stopping, .finished:
+        case .stopping:
+            // It ran into its limit and would be tried again.
+            if cause == .request, mayBeginAnew(id) { states[id.row].cause = cause }
+        case .finished:
             break
         }
+    }
+
+    /// Whether nothing new may start in a group, because it, or one around it, is being stopped or drained.
+    package func isBeingStopped(_ group: OperationID) -> Bool {
+        if groups[groupIndex(of: group)].verdict != nil || groups[groupIndex(of: group)].draining != nil { return true }
+        return !mayRetry(group)
+    }
+
+    /// Whether it is being stopped by a limit of its own and another attempt may follow, which a cancel would rule out.
+    package func mayBeginAnew(_ id: OperationID) -> Bool {
+        states[id.row].phase == .stopping && states[id.row].cause == .deadline(id) && mayBeTriedAgain(id)
+            && mayRetry(id) && graph.table.retries[id]?.retriesTimeout == true
     }
 
     /// Returns whether the verdict concerns what is inside.

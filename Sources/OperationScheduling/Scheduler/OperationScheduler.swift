@@ -12,9 +12,11 @@ package struct OperationScheduler: Sendable {
     package enum Event: Sendable {
         /// Once, first; only `suspend`, `resume` and `width` may come before it.
         case begin
-        /// The work of a started operation is over: `success`, `failure` or `skipped`. What a stopped operation
-        /// answers does not matter any more. `mayRetry`: a failure is of a kind that is worth another attempt. Also the
-        /// answer to `conclude`, where `mayRetry` is about another round, and to an `expand` that failed.
+        /// The work of a started operation is over: `success`, `failure`, `skipped`, `timeout` for a limit inside the
+        /// work, or `cancelled` where the work itself was asked to stop. What a stopped operation answers does not
+        /// matter any more. `mayRetry`: a failure or timeout is of a kind that is worth another attempt. Also the answer
+        /// to `conclude`, where `mayRetry` is about another round, to an `expand` that failed, and, with any outcome,
+        /// the end of an external operation; after its end: ignored.
         case ended(OperationID, OperationOutcome, mayRetry: Bool)
         /// The work of a started operation cannot begin yet: the limit of its attempt starts with `launched`.
         case delayed(OperationID)
@@ -34,7 +36,7 @@ package struct OperationScheduler: Sendable {
         /// The answer to `decide`.
         case decided(OperationID, Decision)
         /// The answer to `expand`: further members of a group.
-        case expanded(OperationID, OperationGraph)
+        indirect case expanded(OperationID, OperationGraph)
         /// Nothing is to start until `resume`; what runs goes on, and clocks of groups stand still. A cancel of
         /// everything resumes; after one, this is ignored.
         case suspend
@@ -44,7 +46,9 @@ package struct OperationScheduler: Sendable {
         case close(OperationID)
         /// Further members of a group that is open or running. Members of one that has ended or is stopped are
         /// cancelled.
-        case added(OperationID, OperationGraph)
+        indirect case added(OperationID, OperationGraph)
+        /// Something that has not begun needs something else too.
+        case link(dependent: OperationID, on: OperationID, EdgeKind)
         /// Something that has not started no longer needs something else.
         case unlink(dependent: OperationID, prerequisite: OperationID)
     }
@@ -117,7 +121,6 @@ package struct OperationScheduler: Sendable {
         var pendingNeeds: UInt32 = 0
     }
 
-    /// Grows with expansions; nothing is ever removed from it.
     var graph: OperationGraph
     var dependents = Adjacency()
     var needs = Adjacency()
@@ -128,21 +131,26 @@ package struct OperationScheduler: Sendable {
     var states: [State] = []
     var groups: [GroupState] = []
     var ready = ReadyQueue()
-    /// Groups that are ready. They start when all ends so far have been told, so that a new round counts what it still
+    /// Groups that are ready and wait for no turn. They start when all ends so far have been told, so that a new round counts what it still
     /// has to wait for correctly.
     var readyGroups = ReadyQueue()
     var locks = LockTable()
     /// Rows that are being decided, expanded or concluded, or that wait for another attempt: something will come of them.
     var awaited = 0
-    /// Groups that take `added` members.
+    /// Groups that take `added` members, and external operations that have not ended: what goes on from outside.
     var openGroups = 0
+    var unfinishedExternals = 0
+    /// Rows that have ended, and those of them that the last `removeEnded` kept.
+    var finishedCount = 0
+    var finishedCountKept = 0
     let holderRule: HolderRule
-    private var holders = HolderTable()
+    let groupsWaitForTheirTurn: Bool
+    var holders = HolderTable()
     /// Attempts and rounds of what may be tried again and has started.
     var progress: [OperationID: RetryProgress] = [:]
     var jitter: JitterGenerator
-    /// What joined a group while it ran, by group.
-    var additions: [OperationID: [Addition]] = [:]
+    /// Of rows that are not run: the failure, timeout or cancel that ruled them out.
+    var roots: [OperationID: OperationID] = [:]
     /// How hooks ended, by the group whose hooks they are.
     var hookEnds: [OperationID: FirstEnds] = [:]
     /// What could be asked or started but for the suspension.
@@ -156,21 +164,34 @@ package struct OperationScheduler: Sendable {
     /// Limits of groups, on a clock that stands still in a suspension.
     var groupDeadlines = DeadlineQueue()
     var announcedWake: Duration?
+    /// The earliest time at which `time` is wanted; nil if none is, or after the end of `.root`.
+    package internal(set) var nextDeadline: Duration?
     /// Ended operations whose dependents and groups have not been told yet. A worklist, because chains are long.
     var ended: [OperationID] = []
     var commands: [Command] = []
 
     /// `width` is how many operations may run at once, at least 1; `seed` makes what back-offs leave to chance.
     /// O(rows + edges).
-    package init(_ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0) {
-        self.init(graph, width: width, seed: seed, holderRule: .takesEverything)
+    ///
+    /// A group starts as soon as all it needs has ended. If `groupsWaitForTheirTurn`, it starts where an operation in its
+    /// place would: when there is room for one, and nothing that is ready comes before it. It takes no slot in any case.
+    package init(
+        _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false
+    ) {
+        self.init(
+            graph, width: width, seed: seed, groupsWaitForTheirTurn: groupsWaitForTheirTurn,
+            holderRule: .takesEverything)
     }
 
-    init(_ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, holderRule: HolderRule) {
+    init(
+        _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false,
+        holderRule: HolderRule
+    ) {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
         self.holderRule = holderRule
+        self.groupsWaitForTheirTurn = groupsWaitForTheirTurn
         jitter = JitterGenerator(seed: seed)
         let table = self.graph.table
         // The edges stand in `needs` and `dependents` from now on.
@@ -197,15 +218,42 @@ package struct OperationScheduler: Sendable {
     /// Takes one event at a time that never goes backwards, measured from any fixed point. After the end of `.root`
     /// nothing happens any more.
     package mutating func handle(_ event: Event, at time: Duration) -> [Command] {
+        var commands: [Command] = []
+        handle(event, at: time, into: &commands)
+        return commands
+    }
+
+    /// The same, with the commands appended to a buffer of the caller's.
+    package mutating func handle(_ event: Event, at time: Duration, into buffer: inout [Command]) {
         clocks.advance(to: time)
-        guard !isFinished else { return [] }
+        guard !isFinished else { return }
+        swap(&commands, &buffer)
         apply(event)
+        goOn()
+        swap(&commands, &buffer)
+    }
+
+    /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs. Returns
+    /// its id. Not to be called after the end of `.root`.
+    package mutating func add(
+        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)] = [],
+        at time: Duration, into buffer: inout [Command]
+    ) -> OperationID {
+        precondition(!isFinished, "an operation came after the end of everything")
+        clocks.advance(to: time)
+        let id = OperationID(count)
+        swap(&commands, &buffer)
+        add(options, to: group, needs: needs)
+        goOn()
+        swap(&commands, &buffer)
+        return id
+    }
+
+    /// Everything that follows from what has just changed.
+    private mutating func goOn() {
         settle()
         if isStalled { endAsStalled() }
         announceWake()
-        // The caller keeps the array: emptied in place, it would be made anew at the size of the largest batch.
-        defer { commands = [] }
-        return commands
     }
 
     private mutating func apply(_ event: Event) {
@@ -215,7 +263,13 @@ package struct OperationScheduler: Sendable {
             move(.root, to: .ready)
             startGroup(.root)
         case .ended(let id, let outcome, let mayRetry):
-            if isGroup(id) { answer(id, outcome, mayRetry) } else { end(id, as: outcome, mayRetry) }
+            if isGroup(id) {
+                answer(id, outcome, mayRetry)
+            } else if has(id, .isExternal) {
+                if states[id.row].phase != .finished { finish(id, outcome, .itself) }
+            } else {
+                end(id, as: outcome, mayRetry)
+            }
         case .delayed(let id): delay(id)
         case .launched(let id): launch(id)
         case .lingering(let id): linger(id)
@@ -231,6 +285,7 @@ package struct OperationScheduler: Sendable {
         case .resume: resume()
         case .close(let id): close(id)
         case .added(let id, let expansion): add(expansion, to: id)
+        case .link(let dependent, let prerequisite, let kind): link(dependent, on: prerequisite, kind)
         case .unlink(let dependent, let prerequisite): unlink(dependent, from: prerequisite)
         }
     }
@@ -239,6 +294,10 @@ package struct OperationScheduler: Sendable {
     mutating func addState(of table: RowTable) {
         var table = table
         addLocks(of: &table)
+        if graph.table.limitsMembers {
+            let places = PlaceNeeds(of: table, in: graph).edges()
+            if !places.isEmpty { table.edges += places }
+        }
         needs.append(
             count: table.rows.count, edges: table.edges, from: { $0.dependent }, to: { $0.prerequisite })
         dependents.append(
@@ -250,7 +309,30 @@ package struct OperationScheduler: Sendable {
             }
         }
         openGroups += table.groups.count { $0.isOpen }
+        unfinishedExternals += table.externals
         groups.append(contentsOf: graph.table.groups[groups.count...].map(GroupState.init))
+    }
+
+    /// The same for one operation.
+    mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, EdgeKind)]) {
+        if !asked.isEmpty {
+            let requests =
+                switch holderRule {
+                case .takesEverything: holders.requests(of: id, naming: asked, in: graph)
+                case .takesItsOwn: asked.map(HolderTable.Request.init(inWholeRun:))
+                }
+            locks.add(id, requests, of: graph)
+        }
+        needs.append(prerequisites)
+        dependents.append()
+        var state = State()
+        for (prerequisite, kind) in prerequisites {
+            let hasEnded = states[prerequisite.row].phase == .finished
+            if !hasEnded { state.pendingNeeds += 1 }
+            // What has ended for good has nothing to tell any more.
+            if !hasEnded || mayBeReset(prerequisite) { dependents.append(id, kind, to: prerequisite) }
+        }
+        states.append(state)
     }
 
     /// Notes what the new rows ask for; groups that hold mutexes wait for more than they name.
@@ -281,6 +363,7 @@ package struct OperationScheduler: Sendable {
     mutating func move(_ id: OperationID, to phase: Phase) {
         if states[id.row].phase.isAwaited { awaited -= 1 }
         if phase.isAwaited { awaited += 1 }
+        if phase == .finished { finishedCount += 1 }
         states[id.row].phase = phase
     }
 }

@@ -1,0 +1,134 @@
+/// What groups in a group that limits its members await before they start.
+///
+/// A member in progress has one of a few places. A group that took one while something inside it needs another member,
+/// which waits for a place, could wait for ever. So such a group starts only when what anything inside it needs from around
+/// it has ended; unless that itself needs something inside, which has to start first.
+struct PlaceNeeds {
+    private let graph: OperationGraph
+    private let table: RowTable
+
+    /// `table` has the new rows, which are in `graph` already.
+    init(of table: RowTable, in graph: OperationGraph) {
+        self.table = table
+        self.graph = graph
+    }
+
+    /// The edges that such groups among the new rows get. O(rows + edges), times how deep groups are nested.
+    func edges() -> [RowTable.Edge] {
+        guard !table.edges.isEmpty || !table.foreseen.isEmpty else { return [] }
+        var needs: [(around: OperationID, need: OperationID)] = []
+        for edge in table.edges where parent(of: edge.dependent) != parent(of: edge.prerequisite) {
+            needs.append((parent(of: edge.dependent), edge.prerequisite))
+        }
+        for (group, foreseen) in table.foreseen.sorted(by: { $0.key < $1.key }) {
+            needs += foreseen.needs.map { (group, $0) }
+        }
+        guard !needs.isEmpty else { return [] }
+        let entered = enteredGroups()
+        var edges: [RowTable.Edge] = []
+        var seen: Set<RowTable.Edge> = []
+        for (around, need) in needs {
+            var next = around
+            while next.row >= table.firstRow, next != .root, !isInside(need, next) {
+                let (group, limited) = (next, parent(of: next))
+                next = limited
+                guard isLimited(limited), !isHook(group), entered.contains(limited) || isInside(need, limited) else {
+                    continue
+                }
+                let edge = RowTable.Edge(dependent: group, prerequisite: need, kind: .done)
+                if seen.insert(edge).inserted { edges.append(edge) }
+            }
+        }
+        return withoutRings(edges)
+    }
+
+    /// Groups with a limit that have something inside that something outside needs. What they need in turn may wait for
+    /// one of their places, wherever it is.
+    private func enteredGroups() -> Set<OperationID> {
+        var entered: Set<OperationID> = []
+        for edge in table.edges {
+            var next = parent(of: edge.prerequisite)
+            while next != .root, !isInside(edge.dependent, next) {
+                if isLimited(next) { entered.insert(next) }
+                next = parent(of: next)
+            }
+        }
+        return entered
+    }
+
+    private func parent(of id: OperationID) -> OperationID { graph.table.rows[id.row].parent }
+
+    private func isHook(_ id: OperationID) -> Bool { graph.table.rows[id.row].flags.contains(.isHook) }
+
+    private func isLimited(_ group: OperationID) -> Bool {
+        if case .members = graph.table.groups[Int(graph.table.rows[group.row].group)].limit { true } else { false }
+    }
+
+    private func isInside(_ id: OperationID, _ group: OperationID) -> Bool {
+        guard group != .root else { return id != .root }
+        var next = id
+        while next != .root {
+            next = parent(of: next)
+            if next == group { return true }
+        }
+        return false
+    }
+
+    // MARK: Rings
+
+    /// Leaves out what would close a ring of starts and ends that wait for each other.
+    private func withoutRings(_ edges: [RowTable.Edge]) -> [RowTable.Edge] {
+        guard !edges.isEmpty else { return [] }
+        var waits: [Wait] = []
+        for id in (table.firstRow..<table.end).lazy.map({ OperationID($0) }) {
+            waits.append(Wait(waiter: end(id), other: start(id)))
+            guard id != .root, parent(of: id).row >= table.firstRow else { continue }
+            waits.append(Wait(waiter: start(id), other: start(parent(of: id))))
+            waits.append(Wait(waiter: end(parent(of: id)), other: end(id)))
+        }
+        func isNew(_ edge: RowTable.Edge) -> Bool { edge.prerequisite.row >= table.firstRow }
+        for edge in table.edges + edges where isNew(edge) {
+            waits.append(Wait(waiter: start(edge.dependent), other: end(edge.prerequisite)))
+        }
+        var isInRing = Array(repeating: true, count: 2 * table.rows.count)
+        peel(&isInRing, waits)
+        peel(&isInRing, waits.map { Wait(waiter: $0.other, other: $0.waiter) })
+        return edges.filter {
+            !isNew($0) || !isInRing[start($0.dependent)] || !isInRing[end($0.prerequisite)]
+        }
+    }
+
+    private struct Wait {
+        let waiter: Int
+        let other: Int
+    }
+
+    private func start(_ id: OperationID) -> Int { 2 * (id.row - table.firstRow) }
+    private func end(_ id: OperationID) -> Int { start(id) + 1 }
+
+    /// Takes away, as long as there are any, those that wait for nothing that is left.
+    private func peel(_ isLeft: inout [Bool], _ waits: [Wait]) {
+        var pending = Array(repeating: 0, count: isLeft.count)
+        var starts = Array(repeating: 0, count: isLeft.count + 1)
+        let waits = waits.filter { isLeft[$0.waiter] && isLeft[$0.other] }
+        for wait in waits {
+            pending[wait.waiter] += 1
+            starts[wait.other + 1] += 1
+        }
+        for node in isLeft.indices { starts[node + 1] += starts[node] }
+        var next = starts
+        var waiters = Array(repeating: 0, count: waits.count)
+        for wait in waits {
+            waiters[next[wait.other]] = wait.waiter
+            next[wait.other] += 1
+        }
+        var free = isLeft.indices.filter { isLeft[$0] && pending[$0] == 0 }
+        while let node = free.popLast() {
+            isLeft[node] = false
+            for waiter in waiters[starts[node]..<starts[node + 1]] {
+                pending[waiter] -= 1
+                if pending[waiter] == 0 { free.append(waiter) }
+            }
+        }
+    }
+}

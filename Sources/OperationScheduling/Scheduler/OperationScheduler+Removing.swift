@@ -1,0 +1,95 @@
+// Rows that have ended go, so that a scheduler that is never idle does not grow.
+
+extension OperationScheduler {
+    /// How many rows have ended since the last `removeEnded`. O(1).
+    package var endedCount: Int { max(0, finishedCount - finishedCountKept) }
+
+    /// Removes rows that have ended and that nothing needs any more, and tells how the others are called from now on: in
+    /// everything that comes and goes, questions that are still to be answered included. O(rows + edges): called when
+    /// `endedCount` is more than half of `count`, it costs O(1) for each row.
+    ///
+    /// Kept are all rows inside something that may be tried again, what rows that have not ended need or are put down
+    /// to, and what was foreseen. The `cause` of a kept row that has ended is `itself` if what it pointed at is gone.
+    package mutating func removeEnded() -> RowRenumbering {
+        let readsNeeds = rowsThatReadTheirNeeds()
+        let renumbering = RowRenumbering(keeping: rowsToKeep(readsNeeds))
+        needs.renumber(by: renumbering) { from, _ in readsNeeds[from.row] }
+        dependents.renumber(by: renumbering) { _, other in readsNeeds[other.row] }
+        renumberGroups(by: renumbering)
+        graph.table.renumber(by: renumbering)
+        var kept: [State] = []
+        kept.reserveCapacity(renumbering.count)
+        finishedCount = 0
+        for (row, var state) in states.enumerated() where renumbering[OperationID(row)] != nil {
+            state.cause = state.cause.renumbered(by: renumbering)
+            if state.phase == .finished { finishedCount += 1 }
+            kept.append(state)
+        }
+        states = kept
+        finishedCountKept = finishedCount
+        ready.renumber(by: renumbering)
+        readyGroups.renumber(by: renumbering)
+        locks.renumber(by: renumbering)
+        holders.renumber(by: renumbering)
+        progress = progress.renumbered(by: renumbering)
+        // What it is about itself is the root of what is only kept for its own sake.
+        roots = Dictionary(
+            uniqueKeysWithValues: roots.compactMap { id, root in
+                renumbering[id].map { ($0, renumbering[root] ?? $0) }
+            })
+        held = held.compactMap { renumbering[$0] }
+        deadlines.renumber(by: renumbering)
+        groupDeadlines.renumber(by: renumbering)
+        return renumbering
+    }
+
+    /// Rows for which the outcomes of what they need still decide something.
+    private func rowsThatReadTheirNeeds() -> [Bool] {
+        var mayBeReset = Array(repeating: false, count: states.count)
+        return states.indices.map { row in
+            let parent = parent(of: OperationID(row))
+            mayBeReset[row] =
+                row > 0
+                && (mayBeReset[parent.row] || has(parent, .hasRetry) && states[parent.row].phase != .finished)
+            return mayBeReset[row] || states[row].phase == .blocked
+        }
+    }
+
+    private func rowsToKeep(_ readsNeeds: [Bool]) -> [Bool] {
+        var isKept = readsNeeds
+        func keep(_ id: OperationID?) { if let id { isKept[id.row] = true } }
+        func keep(_ ends: FirstEnds) { ends.rows.forEach(keep) }
+        keep(.root)
+        for (row, state) in states.enumerated() where readsNeeds[row] || state.phase != .finished {
+            isKept[row] = true
+            keep(state.cause.row)
+            if readsNeeds[row] {
+                for need in needs[OperationID(row)] where !need.isCut {
+                    keep(need.other)
+                    keep(roots[need.other])
+                }
+            }
+            guard isGroup(OperationID(row)) else { continue }
+            let group = groups[groupIndex(of: OperationID(row))]
+            keep(group.ends)
+            keep(group.verdict?.cause.row)
+            keep(group.draining?.row)
+            graph.table.hooks[OperationID(row)].map { [$0.onFailure, $0.finally].forEach(keep) }
+            graph.table.foreseen[OperationID(row)]?.needs.forEach(keep)
+            hookEnds[OperationID(row)].map(keep)
+        }
+        // Whatever is kept stays inside the groups that are around it, which come before it.
+        for row in isKept.indices.reversed() where isKept[row] { keep(parent(of: OperationID(row))) }
+        return isKept
+    }
+
+    private mutating func renumberGroups(by renumbering: RowRenumbering) {
+        var kept: [GroupState] = []
+        for (index, var group) in groups.enumerated() where renumbering[graph.table.groups[index].id] != nil {
+            group.renumber(by: renumbering)
+            kept.append(group)
+        }
+        groups = kept
+        hookEnds = hookEnds.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
+    }
+}
