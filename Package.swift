@@ -23,11 +23,19 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
+// The example programs, which are a package of their own too. Tests run them.
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["AsyncOperations"], path: "examples/swift/\(name)", exclude: ["README.md"],
+        swiftSettings: settings)
+}
+
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 
 let package = Package(
     name: "flowrun",
+    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "flowrun", targets: ["flowrun"]),
         .library(name: "AsyncOperations", targets: ["AsyncOperations"]),
@@ -40,20 +48,21 @@ let package = Package(
         .systemLibrary(name: "CMessageDigest", pkgConfig: "libmd", providers: [.apt(["libmd-dev"])]),
         .systemLibrary(name: "CVector"),
         .target(name: "CLinux"),
+        target("Platform"),
         target("Basics", ["CVector"]),
         target("SourceDiagnostics"),
         target("YAMLSyntax", ["CLibYAML", "Basics", "SourceDiagnostics"]),
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
-        target("AsyncOperations", ["Basics", "OperationScheduling"]),
+        target("AsyncOperations", ["Platform", "OperationScheduling"]),
         target("ProcessExecution", ["Basics", "CLinux", heap, deque]),
         target("RunEvents"),
         target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),
         target(
             "WorkflowExecution",
             [
-                "Basics", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
+                "Basics", "Platform", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
                 "ProcessExecution",
                 "RunEvents",
                 "SourceDiagnostics", deque,
@@ -71,6 +80,12 @@ let package = Package(
             name: "FlowrunTestSupport", dependencies: ["ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
+        example("ChainOfRequests"),
+        example("MixedOperations"),
+        example("DependenciesWithData"),
+        example("TimeoutsOverCalls"),
+        example("WatchingForDeadlock"),
+
         tests("BasicsTests", ["Basics", "FlowrunTestSupport"]),
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
@@ -80,7 +95,7 @@ let package = Package(
             ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"],
             exclude: ["BadCases/Documents"]),
         tests("OperationSchedulingTests", ["OperationScheduling", "FlowrunTestSupport"]),
-        tests("AsyncOperationsTests", ["AsyncOperations", "OperationScheduling", "FlowrunTestSupport"]),
+        tests("AsyncOperationsTests", ["AsyncOperations", "OperationScheduling", "Platform", "FlowrunTestSupport"]),
         tests("ProcessExecutionTests", ["Basics", "ProcessExecution", "FlowrunTestSupport"]),
         tests(
             "WorkflowExecutionTests",

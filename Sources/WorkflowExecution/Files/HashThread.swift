@@ -1,4 +1,5 @@
 internal import Basics
+internal import Platform
 package import ProcessExecution
 
 /// Makes each hash on a thread of its own, which ends with it.
@@ -7,13 +8,13 @@ package final class HashThread: FileHasher {
     package nonisolated init() {}
 
     package func begin(_ task: HashTask, _ done: @escaping @EventLoopActor (FileHash.Answer) -> Void) {
-        do throws(SystemError) {
-            try BlockingThread.run {
+        do throws(Platform.NoThreadError) {
+            try Platform.startThread {
                 guard let answer = Self.answer(task) else { return }
                 Task { @EventLoopActor in done(answer) }
             }
         } catch {
-            let reason = "no thread to read it, \(error.words)"
+            let reason = "no thread to read it, \(SystemError(error.number).words)"
             let answer = FileHash.ReadError(path: task.patterns.joined(separator: ", "), reason: reason)
             // Never during this call.
             Task { @EventLoopActor in done(.failure(answer)) }
