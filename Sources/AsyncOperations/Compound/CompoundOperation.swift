@@ -1,32 +1,37 @@
-internal import Synchronization
-
 /// Several operations, simple or compound, run as one.
 ///
 /// It begins when all it needs has ended, and ends after its last member, always, also when it is cancelled: cancellation
 /// goes down to all members; their ends and errors come up. A member that fails does not stop the others unless `failFast`
 /// says so. An empty one succeeds at once.
-public final class CompoundOperation: AsyncOperationProtocol {
-    /// The compound operation without the type of its result.
-    public let erased: AnyAsyncOperation
+public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
+    var compound: CompoundCore { unsafeDowncast(core, to: CompoundCore.self) }
 
     /// A compound operation without members, to which some may be added until it has ended. Throws `invalidLimit`.
     public init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
-        options: CompoundOptions = CompoundOptions()
+        options: OperationOptions = OperationOptions()
     ) throws(UsageError) {
         if case .limited(let limit) = mode, limit < 1 { throw .invalidLimit(limit) }
-        let compound = OperationCore.Compound(limit: mode.limit, failFast: failFast, options: options)
-        erased = AnyAsyncOperation(OperationCore(name, compound: compound))
+        super.init(CompoundCore(name, mode: mode, failFast: failFast, options))
     }
 
-    /// A compound operation of `members`, to which more may be added until it has ended. Throws `invalidLimit`, what
-    /// `add` throws, and what `members` throws.
+    /// A compound operation of `members`, to which more may be added until it has ended. Throws `invalidLimit` and what
+    /// `add` throws; then the members are what they were, and may be added elsewhere.
     public convenience init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
-        options: CompoundOptions = CompoundOptions(), @OperationsBuilder members: () throws -> [AnyAsyncOperation]
+        options: OperationOptions = OperationOptions(), @OperationsBuilder members: () -> [AnyAsyncOperation]
+    ) throws(UsageError) {
+        try self.init(name, mode: mode, failFast: failFast, options: options)
+        try add(all: members())
+    }
+
+    /// The same where making the members may fail: throws what `members` throws, too.
+    public convenience init(
+        _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
+        options: OperationOptions = OperationOptions(), @OperationsBuilder members: () throws -> [AnyAsyncOperation]
     ) throws {
         try self.init(name, mode: mode, failFast: failFast, options: options)
-        for member in try members() { try add(member) }
+        try add(all: try members())
     }
 
     /// Adds a member, also while the others run: then it may start at once.
@@ -35,27 +40,50 @@ public final class CompoundOperation: AsyncOperationProtocol {
     /// `alreadyFinished` for a member that is taken; `cycle` where it would wait for itself; and, while it runs,
     /// `invalidTimeout` and `nestedMutex` for what the member asks for.
     public func add(_ member: some AsyncOperationProtocol) throws(UsageError) {
-        try erased.core.add(member: member.erased)
+        try compound.add(member.erased.core)
     }
 
-    /// The members, in the order in which they were added.
-    public var members: [AnyAsyncOperation] { erased.core.state.withLock { $0.members?.handles ?? [] } }
+    /// Adds members before anybody else could know of the compound operation: all or none.
+    private func add(all members: [AnyAsyncOperation]) throws(UsageError) {
+        for (count, member) in members.enumerated() {
+            do throws(UsageError) {
+                try add(member)
+            } catch {
+                compound.giveBack(count)
+                throw error
+            }
+        }
+    }
+
+    /// The members, in the order in which they were added, as handles of their own: compare them by `id`.
+    public var members: [AnyAsyncOperation] { compound.withMembers { $1.cores }.map(AnyAsyncOperation.init) }
 
     /// How the members that are over have ended, in the order of their ends.
-    public var reports: [ChildReport] { erased.core.state.withLock { $0.members?.reports ?? [] } }
+    public var reports: [ChildReport] { compound.reports }
 
     /// How it ended. A success has the reports in the order in which members were added; a failure has lists, and so has
-    /// what lies under a cancel. Waits for the end, even if the waiting task is cancelled.
+    /// what lies under a cancel or a timeout. Waits for the end, even if the waiting task is cancelled.
+    ///
+    /// In the task of a body that would wait for itself by this, the answer is `cancelled(.wouldWaitForItself)`, at once.
     public var result: OperationResult<[ChildReport], CompoundFailure> {
-        get async { Self.result(of: await erased.core.wait(), erased.core) }
+        get async {
+            do throws(UsageError) {
+                return compound.result(of: try await core.awaitEnd())
+            } catch {
+                return .cancelled(.wouldWaitForItself, underlying: nil)
+            }
+        }
     }
 
     /// The reports, in the order in which members were added; throws for every other end than a success, and
-    /// `cancelled(.waiter)` when the waiting task is cancelled.
+    /// `cancelled(.waiter)` when the waiting task is cancelled. Throws `refused(.wouldWaitForItself)` in a body that would
+    /// wait for itself.
     public var value: [ChildReport] {
         get async throws(OperationFailure<CompoundFailure>) {
-            guard let end = await erased.core.waitUnlessCancelled() else { throw .cancelled(.waiter) }
-            return try Self.result(of: end, erased.core).get()
+            let end: OperationEnd?
+            do throws(UsageError) { end = try await core.awaitEndUnlessCancelled() } catch { throw .refused(error) }
+            guard let end else { throw .cancelled(.waiter) }
+            return try compound.result(of: end).get()
         }
     }
 
@@ -63,24 +91,6 @@ public final class CompoundOperation: AsyncOperationProtocol {
     public func addCompletion(
         _ completion: @escaping @Sendable (OperationResult<[ChildReport], CompoundFailure>) -> Void
     ) {
-        erased.core.addCompletion { [core = erased.core] end in completion(Self.result(of: end, core)) }
-    }
-
-    private static func result(
-        of end: OperationEnd, _ core: OperationCore
-    ) -> OperationResult<[ChildReport], CompoundFailure> {
-        let (reports, handles) = core.state.withLock { ($0.members?.reports ?? [], $0.members?.handles ?? []) }
-        switch end {
-        case .success:
-            let byID = Dictionary(reports.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-            return .success(handles.compactMap { byID[$0.id] })
-        case .failure: return .failure(CompoundFailure(name: core.name, reports: reports))
-        case .timeout(let limit, let scope): return .timeout(limit: limit, scope: scope)
-        case .cancelled(let reason):
-            let failure = reports.isEmpty ? nil : CompoundFailure(name: core.name, reports: reports)
-            return .cancelled(reason, underlying: failure)
-        case .skipped: return .skipped
-        case .notRun(let rootCause): return .notRun(rootCause: rootCause)
-        }
+        core.addCompletion { [compound] in completion(compound.result(of: $0)) }
     }
 }

@@ -6,8 +6,8 @@ public enum OperationsBuilder {
         [operation.erased]
     }
 
-    /// Several operations of one type.
-    public static func buildExpression(_ operations: [some AsyncOperationProtocol]) -> [AnyAsyncOperation] {
+    /// Several operations, of one type or of many.
+    public static func buildExpression(_ operations: [any AsyncOperationProtocol]) -> [AnyAsyncOperation] {
         operations.map(\.erased)
     }
 

@@ -1,11 +1,19 @@
 /// What the body of a running operation knows about itself, and what it may ask for.
 public struct AsyncOperationContext: Sendable {
-    let core: OperationCore
     let control: BodyControl
-    /// Which attempt it is, from 1.
-    public let attempt: Int
+    /// That of the job of a waterfall; nil outside of one.
+    var jobName: String?
+
+    private var core: OperationCore { control.core }
+
+    /// What the operation was named or, in a job of a waterfall, the job; empty where no name was given.
+    public var name: String { jobName ?? core.name }
+
+    /// Which attempt it is, from 1; in a job of a waterfall, of that job.
+    public var attempt: Int { control.attempt }
+
     /// What measures the time of the queue.
-    public let clock: any Clock<Duration>
+    public var clock: any Clock<Duration> { control.queue.clock }
 
     /// The operation whose body this is.
     public var id: AsyncOperationID { core.id }
@@ -23,7 +31,8 @@ public struct AsyncOperationContext: Sendable {
     }
 
     /// Calls `handler` at most once, when the body is to stop: at once where that has been asked for already. Handlers
-    /// are called in the order in which they were added, under no lock, and must not block.
+    /// are called in the order in which they were added, under no lock, and must not block. One that keeps a `Completion`
+    /// is somebody who could still finish the operation; `Completion.onStop` gives its handler one instead.
     public func onCancel(_ handler: @escaping @Sendable (CancellationReason) -> Void) { control.onCancel(handler) }
 
     /// Calls `handler` with `true` whenever the queue is suspended while the body runs, and with `false` when it is
@@ -39,11 +48,10 @@ public struct AsyncOperationContext: Sendable {
     ///
     /// Throws what `add` throws, and `closed` once the body has ended.
     public func produce(_ operation: some AsyncOperationProtocol) throws(UsageError) {
-        guard !control.isOver, let place = core.place else { throw .closed(id) }
         if let parent = core.parent {
-            try parent.add(member: operation.erased, producer: core)
+            try parent.add(operation.erased.core, producer: control)
         } else {
-            try place.queue.add([operation.erased], producer: core)
+            try control.queue.add([operation.erased.core], producer: control)
         }
     }
 }

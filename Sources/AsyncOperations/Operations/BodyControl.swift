@@ -1,104 +1,229 @@
-internal import Synchronization
-
-/// What reaches one attempt of a body from outside while it runs: requests to stop, suspension.
+/// One attempt of a body: what reaches it from outside while it runs, requests to stop and suspension.
 final class BodyControl: Sendable {
+    typealias CancelHandler = @Sendable (CancellationReason) -> Void
+    typealias SuspendHandler = @Sendable (_ isSuspended: Bool) -> Void
+
     private struct State {
         var reason: CancellationReason?
+        /// Whether the handlers have been called.
+        var isStopTold = false
+        var progress: OperationState
         var isSuspended = false
         var isOver = false
-        var task: Task<BodyEnd, Never>?
-        var cancelHandlers: [@Sendable (CancellationReason) -> Void] = []
-        var suspendHandlers: [@Sendable (Bool) -> Void] = []
+        /// The task in which the body runs, to be cancelled with it.
+        var worker: Worker?
+        var awaited: OperationCore?
+        var raisedTo: TaskPriority?
+        /// Whether the task was cancelled or raised for the sake of this body, so that no other may run in it.
+        var isWorkerSpent = false
+        var cancelHandlers: [CancelHandler] = []
+        var suspendHandlers: [SuspendHandler] = []
         var sleepers: [UnsafeContinuation<Void, Never>] = []
+        /// The attempt of a waterfall's job that runs in the body, and is told whatever the body is.
+        var job: BodyControl?
     }
 
-    private let state = Mutex(State())
+    let core: OperationCore
+    let queue: QueueCore
+    /// From 1.
+    let attempt: Int
+    /// What its task is to have; nil for that of the queue.
+    let priority: TaskPriority?
+    /// Both under the lock of the queue.
+    nonisolated(unsafe) var row: OperationID
+    nonisolated(unsafe) var runningIndex = 0
+    private let state: Lock<State>
+
+    init(_ core: OperationCore, _ place: Place, attempt: Int, isReady: Bool, priority: TaskPriority?) {
+        self.core = core
+        queue = place.queue
+        row = place.row
+        self.attempt = attempt
+        self.priority = priority
+        state = Lock(State(progress: isReady ? .ready : .pending))
+    }
+
+    /// An attempt of a waterfall's job, which runs in the body of the waterfall's operation.
+    convenience init(ofJobIn body: BodyControl, attempt: Int) {
+        self.init(
+            body.core, Place(queue: body.queue, row: .root), attempt: attempt, isReady: true, priority: body.priority)
+    }
 
     var reason: CancellationReason? { state.withLock { $0.reason } }
     var isOver: Bool { state.withLock { $0.isOver } }
+    var worker: Worker? { state.withLock { $0.worker } }
 
-    /// The task in which the body runs, to be cancelled with it.
-    func attach(_ task: Task<BodyEnd, Never>) {
-        let isCancelled = state.withLock { state in
-            state.task = task
-            return state.reason != nil
+    /// For what the body waits, if it does.
+    var awaited: OperationCore? {
+        get { state.withLock { $0.awaited } }
+        set {
+            // Freed outside the lock.
+            var other = newValue
+            state.withLock { swap(&$0.awaited, &other) }
         }
-        if isCancelled { task.cancel() }
     }
 
-    /// The first reason stays.
-    func cancel(_ reason: CancellationReason) {
-        let (task, handlers, sleepers) = state.withLock { state in
-            guard state.reason == nil, !state.isOver else {
-                return (
-                    nil as Task<BodyEnd, Never>?, [] as [@Sendable (CancellationReason) -> Void],
-                    [] as [UnsafeContinuation<Void, Never>]
-                )
-            }
-            state.reason = reason
+    /// Executing once its turn has come, everything before having been told.
+    var progress: OperationState { state.withLock { $0.progress } }
+
+    /// It waits for nothing but its turn. False if that was known.
+    func becomeReady() -> Bool {
+        state.withLock { state in
+            guard state.progress == .pending else { return false }
+            state.progress = .ready
+            return true
+        }
+    }
+
+    /// Its turn has come. False if it is to stop already, and will not be entered.
+    func start() -> Bool {
+        state.withLock { state in
+            if state.reason == nil { state.progress = .executing }
+            return state.progress == .executing
+        }
+    }
+
+    /// The body is about to begin in the task of `worker`. False if it is to stop already.
+    func begin(on worker: Worker) -> Bool {
+        let (isToRun, raisedTo) = state.withLock { state in
+            state.worker = worker
+            if state.raisedTo != nil { state.isWorkerSpent = true }
+            return (state.reason == nil && !state.isOver, state.raisedTo)
+        }
+        if let raisedTo { worker.raise(to: raisedTo) }
+        return isToRun
+    }
+
+    /// The body has returned: nothing new reaches it from now on. Returns whether its task may run another one.
+    func end() -> Bool {
+        // Handlers are freed outside the lock.
+        let (isUsable, sleepers, _, _) = state.withLock { state in
+            state.isOver = true
+            state.worker = nil
             defer {
-                state.cancelHandlers = []
                 state.sleepers = []
+                state.suspendHandlers = []
+                // Those of a stop that is still to be told are called all the same.
+                if state.reason == nil { state.cancelHandlers = [] }
             }
-            return (state.task, state.cancelHandlers, state.sleepers)
+            return (
+                !state.isWorkerSpent, state.sleepers, state.suspendHandlers,
+                state.reason == nil ? state.cancelHandlers : []
+            )
         }
-        task?.cancel()
-        for handler in handlers { handler(reason) }
         for sleeper in sleepers { sleeper.resume() }
+        return isUsable
     }
 
-    func setSuspended(_ isSuspended: Bool) {
-        let (handlers, sleepers) = state.withLock { state in
-            guard state.isSuspended != isSuspended, !state.isOver else {
-                return ([] as [@Sendable (Bool) -> Void], [] as [UnsafeContinuation<Void, Never>])
+    /// The body is to stop; the first reason stays. `tellOfStop` is to follow, outside all locks.
+    func stop(_ reason: CancellationReason) {
+        let job = state.withLock { state -> BodyControl? in
+            guard state.reason == nil else { return nil }
+            state.reason = reason
+            state.isWorkerSpent = true
+            return state.job
+        }
+        job?.stop(reason)
+    }
+
+    /// Cancels the task and calls the handlers.
+    func tellOfStop() {
+        let (reason, worker, sleepers) = state.withLock { state in
+            defer { state.sleepers = [] }
+            return (state.reason, state.worker, state.sleepers)
+        }
+        guard let reason else { return }
+        worker?.cancel()
+        while let handlers = nextCancelHandlers() { for handler in handlers { handler(reason) } }
+        for sleeper in sleepers { sleeper.resume() }
+        // After the handlers: a job that is set from now on is told by whoever sets it.
+        state.withLock { $0.job }?.tellOfStop()
+    }
+
+    /// Those that have come since the last call; nil, and from then on they are called at once, when there are none.
+    private func nextCancelHandlers() -> [CancelHandler]? {
+        state.withLock { state in
+            if state.cancelHandlers.isEmpty {
+                state.isStopTold = true
+                return nil
             }
+            defer { state.cancelHandlers = [] }
+            return state.cancelHandlers
+        }
+    }
+
+    /// Returns the handlers to be called outside all locks; nil where nothing has changed for the body.
+    func setSuspended(_ isSuspended: Bool) -> [SuspendHandler]? {
+        let (handlers, sleepers) = state.withLock { state -> ([SuspendHandler]?, [UnsafeContinuation<Void, Never>]) in
+            guard state.isSuspended != isSuspended, !state.isOver else { return (nil, []) }
             state.isSuspended = isSuspended
             defer { if !isSuspended { state.sleepers = [] } }
-            return (state.suspendHandlers, isSuspended ? [] : state.sleepers)
+            let jobHandlers = state.job?.setSuspended(isSuspended) ?? []
+            return (state.suspendHandlers + jobHandlers, isSuspended ? [] : state.sleepers)
         }
-        for handler in handlers { handler(isSuspended) }
         for sleeper in sleepers { sleeper.resume() }
+        return handlers
     }
 
-    /// Says that the body has returned: nobody is told anything from now on.
-    func end() {
-        _ = state.withLock { state in
-            state.isOver = true
-            // To be freed outside the lock.
-            defer {
-                state.cancelHandlers = []
-                state.suspendHandlers = []
-                state.task = nil
-            }
-            return (state.cancelHandlers, state.suspendHandlers)
+    /// Raises the priority of the task in which the body runs.
+    func raise(to priority: TaskPriority) {
+        let worker = state.withLock { state in
+            let given = state.raisedTo ?? self.priority ?? queue.priority ?? .medium
+            guard priority > given else { return nil as Worker? }
+            state.raisedTo = priority
+            if state.worker != nil, !state.isOver { state.isWorkerSpent = true }
+            return state.isOver ? nil : state.worker
         }
+        worker?.raise(to: priority)
     }
 
-    func onCancel(_ handler: @escaping @Sendable (CancellationReason) -> Void) {
+    func onCancel(_ handler: @escaping CancelHandler) {
         let reason = state.withLock { state -> CancellationReason? in
-            guard state.reason == nil, !state.isOver else { return state.reason }
-            state.cancelHandlers.append(handler)
+            if state.isStopTold { return state.reason }
+            if !state.isOver { state.cancelHandlers.append(handler) }
             return nil
         }
         if let reason { handler(reason) }
     }
 
-    func onSuspend(_ handler: @escaping @Sendable (Bool) -> Void) {
-        let isSuspended = state.withLock { state in
-            if !state.isOver { state.suspendHandlers.append(handler) }
-            return state.isSuspended
+    /// The first call for a suspension that is on comes in its turn, so that the last one always tells how it is.
+    func onSuspend(_ handler: @escaping SuspendHandler) {
+        queue.update { queue in
+            let isSuspended = state.withLock { state in
+                if !state.isOver { state.suspendHandlers.append(handler) }
+                return state.isSuspended && !state.isOver
+            }
+            if isSuspended { queue.append(.pause([handler], true)) }
         }
-        if isSuspended { handler(true) }
     }
 
     func waitWhileSuspended() async {
         await withUnsafeContinuation { continuation in
             let goesOn = state.withLock { state in
-                if !state.isSuspended || state.reason != nil { return true }
+                if !state.isSuspended || state.reason != nil || state.isOver { return true }
                 state.sleepers.append(continuation)
                 return false
             }
             if goesOn { continuation.resume() }
         }
+    }
+
+    /// Whether the next job of a waterfall may begin at once.
+    var goesOn: Bool { state.withLock { !$0.isSuspended && $0.reason == nil } }
+
+    /// Lets a job's attempt hear, from now on, all that the body hears; nil: none runs. The lock of a job is taken after
+    /// that of its body.
+    func setJob(_ job: BodyControl?) {
+        // The last one is freed outside the lock.
+        let (isStopTold, _) = state.withLock { state in
+            let last = state.job
+            state.job = job
+            if let job {
+                if let reason = state.reason { job.stop(reason) }
+                _ = job.setSuspended(state.isSuspended)
+            }
+            return (state.isStopTold, last)
+        }
+        if isStopTold { job?.tellOfStop() }
     }
 }

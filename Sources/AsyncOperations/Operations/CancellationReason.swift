@@ -14,4 +14,6 @@ public enum CancellationReason: Hashable, Sendable {
     case abandoned
     /// Not the operation, but the task that waited for its value was cancelled.
     case waiter
+    /// Not the operation, but the wait for its result was refused: the body that asked would have waited for itself.
+    case wouldWaitForItself
 }

@@ -1,86 +1,97 @@
-internal import Synchronization
-
-// Tells everybody who waits for an operation how it ended.
+// The end of an operation, and telling everybody who waits for it.
 
 extension OperationCore {
-    /// Ends the operation, unless it has ended: the end is stored, then completions are called in the order of their
-    /// registration, then waiters are woken, then whatever waits elsewhere for it is told.
-    func finish(_ end: OperationEnd) {
-        let isFirst = state.withLock { state in
-            guard state.end == nil else { return false }
-            state.end = end
-            state.progress = .finished
-            return true
-        }
-        guard isFirst else { return }
+    /// Sets the end, once. Returns whether somebody is to be told of it, which `tell` does, and what it needed, to be
+    /// freed outside all locks.
+    func setEnd(_ end: OperationEnd) -> (hasListeners: Bool, needs: NeedList?) {
+        state.withLock { state in (state.rare != nil, state.end(as: end)) }
+    }
+
+    /// Whether somebody's code runs when the end is told.
+    var hasCompletions: Bool { state.withLock { $0.rare?.completions.isEmpty == false } }
+
+    /// Tells of the end: completions first, in the order of their registration, then waiting tasks, then what waits
+    /// elsewhere. Outside all locks.
+    func tell(_ end: OperationEnd) {
         while let completions = nextCompletions() {
             for completion in completions { completion(end) }
         }
-        let (signal, followers, _) = state.withLock { state in
-            defer { state.followers = [] }
-            return (state.signal.take(), state.followers, released(&state))
+        let (waiters, followers, listeners) = state.withLock { state in
+            tellProgress(state)
+            let told = (
+                state.rare?.waiters ?? [:], state.rare?.followers ?? [], state.rare?.progressListeners.removeAll()
+            )
+            state.rare?.waiters = [:]
+            state.rare?.followers = []
+            return told
         }
-        signal?.happen()
+        for waiter in waiters.values { waiter.resume(returning: true) }
         for follower in followers { follower(end) }
+        listeners?.finish()
+    }
+
+    /// The same where no queue has it: somebody's code runs in a task all the same, so that whoever ended the operation
+    /// may hold a lock, and completions that end others do not nest.
+    func tellOutside(_ end: OperationEnd) {
+        if hasCompletions {
+            launch { [self] in
+                tell(end)
+                releaseBody()
+            }
+        } else {
+            tell(end)
+            releaseBody()
+        }
     }
 
     /// The completions that have come since the last call; nil, and from then on they are called at once, when there
     /// are none.
-    private func nextCompletions() -> [@Sendable (OperationEnd) -> Void]? {
+    private func nextCompletions() -> [RareState.Listener]? {
         state.withLock { state in
-            if state.completions.isEmpty {
-                state.isTold = true
+            guard let rare = state.rare else { return nil }
+            if rare.completions.isEmpty {
+                rare.isTold = true
                 return nil
             }
-            defer { state.completions = [] }
-            return state.completions
+            defer { rare.completions = [] }
+            return rare.completions
         }
-    }
-
-    /// Lets go of everything that an ended operation has no use for. What it returns is to be freed outside the lock,
-    /// because freeing a body runs user code.
-    private func released(_ state: inout State) -> (Body?, [Need], QueueCore?, BodyControl?) {
-        defer {
-            state.body = nil
-            state.needs = []
-            state.place = nil
-            state.ownQueue = nil
-            state.control = nil
-        }
-        return (state.body, state.needs, state.ownQueue, state.control)
     }
 
     /// Calls `completion` when the operation has ended, after those that were added before; at once where all of them
     /// have been called.
-    func addCompletion(_ completion: @escaping @Sendable (OperationEnd) -> Void) {
+    func addCompletion(_ completion: @escaping RareState.Listener) {
         let end = state.withLock { state -> OperationEnd? in
-            if state.isTold { return state.end }
-            state.completions.append(completion)
+            if let end = state.toldEnd { return end }
+            state.withRare { $0.completions.append(completion) }
             return nil
         }
         if let end { completion(end) }
     }
 
-    /// Calls `follower` after all completions and waiters.
-    func follow(_ follower: @escaping @Sendable (OperationEnd) -> Void) {
-        let end = state.withLock { state -> OperationEnd? in
-            if state.isTold { return state.end }
-            state.followers.append(follower)
-            return nil
-        }
-        if let end { follower(end) }
-    }
-
     /// Waits for the end, even if the waiting task is cancelled.
     func wait() async -> OperationEnd {
-        if let signal = signal() { await signal.wait() }
+        _ = await withUnsafeContinuation { add($0, as: nil) }
         return endAfterWaiting
     }
 
     /// Waits for the end or for the cancellation of the waiting task, which gives nil.
     func waitUnlessCancelled() async -> OperationEnd? {
-        guard let signal = signal() else { return endAfterWaiting }
-        return await signal.waitUnlessCancelled() ? endAfterWaiting : nil
+        let (ticket, end) = state.withLock { state -> (UInt64, OperationEnd?) in
+            if let end = state.toldEnd { return (0, end) }
+            let ticket = state.withRare { rare in
+                rare.lastTicket += 1
+                return rare.lastTicket
+            }
+            return (ticket, nil)
+        }
+        if let end { return end }
+        let hasEnded = await withTaskCancellationHandler {
+            await withUnsafeContinuation { add($0, as: ticket) }
+        } onCancel: {
+            state.withLock { $0.rare?.waiters.removeValue(forKey: ticket) }?.resume(returning: false)
+        }
+        return hasEnded ? endAfterWaiting : nil
     }
 
     private var endAfterWaiting: OperationEnd {
@@ -88,13 +99,39 @@ extension OperationCore {
         return end
     }
 
-    /// nil where there is nothing to wait for any more.
-    private func signal() -> OneShot? {
-        state.withLock { state in
-            guard !state.isTold else { return nil }
-            let signal = state.signal ?? OneShot()
-            state.signal = signal
-            return signal
+    /// Whoever has a ticket heeds its cancellation.
+    private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?) {
+        let priority = Task.currentPriority
+        let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
+            if state.toldEnd != nil { return (true, nil) }
+            // The handler of the cancellation may have come and gone already.
+            if ticket != nil, Task.isCancelled { return (false, nil) }
+            let isHigher = state.withRare { rare in
+                if ticket == nil { rare.lastTicket += 1 }
+                rare.waiters[ticket ?? rare.lastTicket] = waiter
+                if let highest = rare.waiterPriority, highest >= priority { return false }
+                rare.waiterPriority = priority
+                return true
+            }
+            guard isHigher, case .running(let control) = state.lifecycle else { return (nil, nil) }
+            return (nil, control)
         }
+        control?.raise(to: priority)
+        if let answer { waiter.resume(returning: answer) }
+    }
+}
+
+extension OperationCore.State {
+    /// Sets the end. Returns what it needed, to be freed outside the lock.
+    mutating func end(as end: OperationEnd) -> NeedList? {
+        lifecycle = .ended(end)
+        defer { needList = nil }
+        return needList
+    }
+
+    /// The end, once everybody who asked before has been told of it.
+    var toldEnd: OperationEnd? {
+        guard let end = lifecycle.end else { return nil }
+        return rare?.isTold ?? true ? end : nil
     }
 }

@@ -1,115 +1,90 @@
-internal import Synchronization
-
-/// What all handles of one operation share: its identity, its place in a queue, and its end. It knows nothing of the
+/// What all handles of one operation share: its identity, its lifecycle, and who waits for it. It knows nothing of the
 /// type of its result.
 ///
 /// Dependents hold the cores of what they need, never the other way round, and let go of them at their end, so that
-/// chains of any length are freed without recursion.
-final class OperationCore: Sendable {
-    typealias Body = @Sendable (AsyncOperationContext) async -> BodyEnd
-
+/// chains of any length are freed without recursion. Unchecked, because it has subclasses: what they add is touched
+/// under the same lock.
+///
+/// Locks are taken in this order: of the topology, of a queue, of an operation; never two of a kind.
+class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore
         var kind: EdgeKind
         /// Whether the body reads its value, so that the dependency cannot be taken away.
         let carriesData: Bool
-        /// Where the queue finds it: its own row, or one that stands for it.
-        var row: OperationID?
-    }
-
-    /// Where an operation runs, from being added to its end.
-    struct Place {
-        let queue: QueueCore
-        let run: QueueRun
-        let row: OperationID
+        /// What stands for it in the queue of the dependent, where it is not there itself.
+        var standIn: StandIn?
     }
 
     struct State {
-        var progress = OperationState.pending
-        /// Set once, before the end is told.
-        var end: OperationEnd?
-        /// Whether everybody who asked has been told of the end.
-        var isTold = false
-        /// Whether a queue or compound operation has it.
-        var isTaken = false
-        var place: Place?
-        /// Whether the scheduler has heard of it; what is asked of it before that is told right after.
-        var isPosted = false
-        var lateUnlinks: [OperationID] = []
-        var needs: [Need] = []
+        var lifecycle = Lifecycle.idle
+        /// nil if it needs nothing, as most operations do.
+        var needList: NeedList?
+        weak var parent: CompoundCore?
         /// Whether anything was ever told to wait for it.
         var isNeeded = false
-        /// The first request to cancel.
-        var request: CancellationReason?
-        /// Why the scheduler had it stopped.
-        var stop: CancellationReason?
-        /// Whether the body has returned for the last time, though the end is not settled yet.
-        var isBodyOver = false
-        /// What runs now.
-        var control: BodyControl?
-        var body: Body?
-        var members: Members?
-        weak var parent: OperationCore?
-        /// The queue of an operation that was started by itself.
-        var ownQueue: QueueCore?
+        /// Whether it, or anything inside it, needs something or is needed.
+        var hasEdges = false
         /// Whether it was suspended before it was started.
         var startsSuspended = false
-        var completions: [@Sendable (OperationEnd) -> Void] = []
-        var followers: [@Sendable (OperationEnd) -> Void] = []
-        /// Made by the first who waits.
-        var signal: OneShot?
+        /// What few operations have; made when it is needed.
+        var rare: RareState?
     }
 
-    /// What makes an operation compound.
-    struct Compound: Sendable {
-        let limit: ConcurrencyLimit
-        let failFast: FailFast
-        let options: CompoundOptions
+    let id: AsyncOperationID
+    /// nil for the defaults, which most operations have.
+    private let settings: Settings?
+    let state: Lock<State>
+
+    init(_ id: AsyncOperationID, _ options: OperationOptions, needs: [Need] = []) {
+        self.id = id
+        settings = options.isDefault ? nil : Settings(options)
+        var state = State(hasEdges: !needs.isEmpty)
+        for need in needs { state.add(need) }
+        self.state = Lock(state)
     }
 
-    let id = AsyncOperationID()
-    let name: String
-    let options: OperationOptions
-    /// nil for an operation with a body.
-    let compound: Compound?
-    /// What the body threw in its last attempt.
-    let bodyError: @Sendable () -> (any Error)?
-    let state: Mutex<State>
+    var options: OperationOptions { settings?.options ?? OperationOptions() }
+    var hasDefaultOptions: Bool { settings == nil }
+    var name: String { id.name }
+    var lifecycle: Lifecycle { state.withLock { $0.lifecycle } }
+    var parent: CompoundCore? { state.withLock { $0.parent } }
+    var end: OperationEnd? { lifecycle.end }
+    var isFinished: Bool { end != nil }
 
-    /// An operation with a body.
-    init(
-        _ name: String, _ options: OperationOptions, needs: [Need], body: @escaping Body,
-        bodyError: @escaping @Sendable () -> (any Error)?
-    ) {
-        self.name = name
-        self.options = options
-        compound = nil
-        self.bodyError = bodyError
-        state = Mutex(State(needs: needs, body: body))
+    /// The first request to cancel that was accepted.
+    var request: CancellationReason? { state.withLock { $0.rare?.request } }
+
+    /// What a report says went wrong.
+    var error: (any Error)? { nil }
+
+    /// How much of it is done.
+    func progress(in state: State) -> OperationProgress {
+        let end = state.lifecycle.latestEnd
+        guard let said = state.rare?.progress else { return OperationProgress(completed: end == nil ? 0 : 1, total: 1) }
+        return end == .success ? OperationProgress(completed: said.total, total: said.total) : said
     }
 
-    /// A compound operation.
-    init(_ name: String, compound: Compound) {
-        self.name = name
-        self.compound = compound
-        options = OperationOptions()
-        bodyError = { nil }
-        state = Mutex(State(members: Members()))
+    /// Runs the body once.
+    func perform(_ control: BodyControl) async -> BodyEnd {
+        preconditionFailure("\(id) has no body")
     }
 
-    var isFinished: Bool { state.withLock { $0.end != nil } }
-    var place: Place? { state.withLock { $0.place } }
-    var parent: OperationCore? { state.withLock { $0.parent } }
-    var end: OperationEnd? { state.withLock { $0.end } }
-    var mutexes: Set<String> { compound?.options.mutexes ?? options.mutexes }
+    /// Lets go of the body, which nobody needs after the end. Called once, outside all locks, because that may run
+    /// anybody's code.
+    func releaseBody() {}
 
-    /// Says that the scheduler has heard of it, and tells it what was asked meanwhile.
-    func notePosted() {
-        state.withLock { state in
-            state.isPosted = true
-            guard let place = state.place else { return }
-            for row in state.lateUnlinks { place.run.control.unlink(dependent: place.row, prerequisite: row) }
-            if state.request != nil { place.run.control.cancel(place.row) }
-        }
+    private final class Settings: Sendable {
+        let options: OperationOptions
+        init(_ options: OperationOptions) { self.options = options }
+    }
+}
+
+extension OperationCore.State {
+    /// Changes what few operations have.
+    mutating func withRare<Answer>(_ change: (RareState) -> Answer) -> Answer {
+        let rare = rare ?? RareState()
+        self.rare = rare
+        return change(rare)
     }
 }

@@ -2,10 +2,10 @@
 enum OperationEnd: Sendable, Hashable {
     case success
     case failure
-    case timeout(limit: Duration, scope: AsyncOperationID)
-    case cancelled(CancellationReason)
+    indirect case timeout(limit: Duration, scope: AsyncOperationID)
+    indirect case cancelled(CancellationReason)
     case skipped
-    case notRun(rootCause: AsyncOperationID)
+    indirect case notRun(rootCause: AsyncOperationID)
 
     var outcome: OperationOutcome {
         switch self {
@@ -23,6 +23,8 @@ enum OperationEnd: Sendable, Hashable {
 enum BodyEnd: Sendable {
     case success
     case failure(any Error)
+    /// A limit inside the body has passed.
+    case timeout(Duration)
     /// It neither made nor threw anything.
     case stopped(CancellationReason)
 }

@@ -10,6 +10,8 @@ public enum OperationFailure<Failure: Error>: Error {
     case skipped
     /// Something it needs failed, timed out or was cancelled.
     case notRun(AsyncOperationID)
+    /// It was not waited for, or not even begun: the call was a mistake.
+    case refused(UsageError)
 }
 
 extension OperationFailure: Equatable where Failure: Equatable {}

@@ -7,9 +7,11 @@ public enum OperationResult<Success: Sendable, Failure: Error>: Sendable {
     case success(Success)
     /// What the body threw in its last attempt.
     case failure(Failure)
-    /// The `limit` of `scope`, which is the operation itself, passed before the body ended.
-    case timeout(limit: Duration, scope: AsyncOperationID)
-    /// A request reached it, started or not. `underlying` is what the body threw when it was told to stop.
+    /// The `limit` of `scope`, which is the operation itself or a member of it, passed before it ended. `underlying` is
+    /// what is there all the same: what the body threw when it was told to stop, the reports of a compound operation.
+    case timeout(limit: Duration, scope: AsyncOperationID, underlying: Failure?)
+    /// A request reached it, started or not. `underlying` is what the body threw when it was told to stop,
+    /// or the reports of a compound operation.
     case cancelled(CancellationReason, underlying: Failure?)
     /// The kind of a dependency did not come about though nothing failed.
     case skipped
@@ -33,7 +35,7 @@ public enum OperationResult<Success: Sendable, Failure: Error>: Sendable {
         switch self {
         case .success(let value): return value
         case .failure(let error): throw .failed(error)
-        case .timeout(let limit, _): throw .timedOut(limit)
+        case .timeout(let limit, _, _): throw .timedOut(limit)
         case .cancelled(let reason, _): throw .cancelled(reason)
         case .skipped: throw .skipped
         case .notRun(let rootCause): throw .notRun(rootCause)

@@ -1,4 +1,5 @@
-/// How far an operation has come. It only ever moves on, but for a retry, which goes from executing back to ready.
+/// How far an operation has come. It only ever moves on, with two exceptions: what is tried again goes back
+/// to ready, or to pending as a member of what is tried again; and a late dependency makes pending of ready.
 public enum OperationState: UInt8, Sendable, Hashable, Comparable {
     /// It belongs to no queue yet, or something it needs has not ended.
     case pending

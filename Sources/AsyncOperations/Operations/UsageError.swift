@@ -11,7 +11,7 @@ public enum UsageError: Error, Hashable {
     case closed(AsyncOperationID)
     /// An operation cannot wait for itself.
     case selfDependency(AsyncOperationID)
-    /// The operations would wait for each other: each for the next one, the last for the first.
+    /// The operations would wait for each other, each for the next one; the first stands at the end again.
     case cycle([AsyncOperationID])
     /// A number below 1 where at least one thing has to be possible at once.
     case invalidLimit(Int)
@@ -19,6 +19,8 @@ public enum UsageError: Error, Hashable {
     case invalidTimeout(Duration)
     /// `inner` asks for a mutex that `outer` holds around it, which would wait for ever.
     case nestedMutex(outer: AsyncOperationID, inner: AsyncOperationID, name: String)
+    /// The body of `waiter` would wait for the end of `awaited`, which cannot come before its own.
+    case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)
 }
 
 extension UsageError: CustomStringConvertible {
@@ -30,11 +32,15 @@ extension UsageError: CustomStringConvertible {
         case .alreadyEnqueued(let id): "\(id) belongs to a queue or compound operation already"
         case .closed(let id): "\(id) takes no more operations"
         case .selfDependency(let id): "\(id) cannot wait for itself"
-        case .cycle(let path): "these would wait for each other: \(path.map(\.description).joined(separator: ", "))"
+        case .cycle(let path): "these would wait for each other: \(path.map(\.description).joined(separator: " -> "))"
         case .invalidLimit(let limit): "a limit of \(limit) lets nothing start; it has to be 1 or more"
         case .invalidTimeout(let limit): "a timeout of \(limit) is over before it begins; it has to be above zero"
         case .nestedMutex(let outer, let inner, let name):
-            "\(inner) would wait for mutex `\(name)`, which \(outer) around it holds"
+            "\(inner) asks for mutex `\(name)`, which \(outer) around it holds already; take it away from one of them"
+        case .wouldWaitForItself(let waiter, let awaited) where waiter == awaited:
+            "the body of \(waiter) would wait for its own end"
+        case .wouldWaitForItself(let waiter, let awaited):
+            "the body of \(waiter) would wait for \(awaited), which cannot end before it"
         }
     }
 }

@@ -1,54 +1,67 @@
-internal import Synchronization
+/// Numbers the events of a queue and hands them to whoever listens. Guarded by the lock of the queue.
+struct EventAnnouncer: Sendable {
+    private var next: UInt64 = 0
+    private(set) var listeners: [AsyncOperationID: AsyncStream<OperationEvent>.Continuation] = [:]
 
-/// Numbers the events of a queue and hands them to whoever listens.
-final class EventAnnouncer: Sendable {
-    private struct State {
-        var next: UInt64 = 0
-        var listeners: [AsyncOperationID: AsyncStream<OperationEvent>.Continuation] = [:]
+    mutating func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, at time: Duration) {
+        defer { next += 1 }
+        guard !listeners.isEmpty else { return }
+        let event = OperationEvent(sequence: next, id: id, time: time, kind: kind)
+        for listener in listeners.values { listener.yield(event) }
     }
 
-    private let elapsed: @Sendable () -> Duration
-    private let state = Mutex(State())
-
-    init(clock: any Clock<Duration>) { elapsed = Self.stopwatch(clock) }
-
-    private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
+    mutating func add(_ listener: AsyncStream<OperationEvent>.Continuation, as id: AsyncOperationID) {
+        listeners[id] = listener
     }
 
-    func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID) {
-        let isHeard = state.withLock { state in
-            if state.listeners.isEmpty { state.next += 1 }
-            return !state.listeners.isEmpty
-        }
-        guard isHeard else { return }
-        // Asked outside the lock: a clock may be somebody else's code.
-        let time = elapsed()
-        state.withLock { state in
-            let event = OperationEvent(sequence: state.next, id: id, time: time, kind: kind)
-            state.next += 1
-            for listener in state.listeners.values { listener.yield(event) }
-        }
-    }
+    mutating func remove(_ id: AsyncOperationID) { listeners[id] = nil }
 
+    /// Forgets all listeners, which are to be told outside the lock that nothing more will come.
+    mutating func removeAll() -> [AsyncStream<OperationEvent>.Continuation] {
+        defer { listeners = [:] }
+        return Array(listeners.values)
+    }
+}
+
+extension QueueCore {
     func events(bufferingNewest count: Int) -> AsyncStream<OperationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: OperationEvent.self, bufferingPolicy: .bufferingNewest(count))
         let listener = AsyncOperationID()
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.removeValue(forKey: listener) }
+            self?.state.withLock { $0.announcer.remove(listener) }
         }
-        state.withLock { $0.listeners[listener] = continuation }
+        let isOver = state.withLock { state in
+            if state.isClosed, state.unfinished == 0 { return true }
+            state.announcer.add(continuation, as: listener)
+            return false
+        }
+        if isOver { continuation.finish() }
         return stream
     }
 
-    /// Ends all streams.
-    func finish() {
-        let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
-            return state.listeners.values
-        }
-        for listener in listeners { listener.finish() }
+    /// Ends all streams, when everything before has been told.
+    func finishEvents(_ state: inout State) {
+        let listeners = state.announcer.removeAll()
+        if !listeners.isEmpty { state.append(.finishEvents(listeners)) }
+        let progress = state.progressListeners.removeAll()
+        if !progress.isEmpty { state.append(.finishProgress(progress)) }
     }
+
+    /// After a shutdown nothing more will be told.
+    func endEvents() { update { finishEvents(&$0) } }
+
+    /// No handle is left. What was added goes on, unless it is suspended and nobody could resume it.
+    func drop() {
+        update { state in
+            state.isDropped = true
+            if state.isSuspended { cancelAll(.abandoned, &state) }
+            if state.unfinished == 0 { finishEvents(&state) }
+        }
+    }
+}
+
+extension QueueCore.State {
+    /// Whether operations would come too late: nobody can resume it, or it was shut down.
+    var takesNothing: Bool { isClosed || isDropped && isSuspended }
 }

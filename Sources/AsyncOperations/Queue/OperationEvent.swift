@@ -22,7 +22,7 @@ public struct OperationEvent: Sendable, Hashable {
 
     /// Counts the events of the queue, from 0, without a gap.
     public let sequence: UInt64
-    /// The operation, or the queue.
+    /// The operation, or the queue, with its name.
     public let id: AsyncOperationID
     /// Since the queue was made, on its clock.
     public let time: Duration

@@ -1,150 +1,179 @@
-internal import Synchronization
-
-// Carries the decisions of the scheduler over to the operations. Runs in the task of a `QueueRun`, one command after the
-// other, before the executor carries it out.
+// Carries the decisions of the scheduler over to the operations, under the lock of the queue.
 
 extension QueueCore {
-    func carryOut(_ command: OperationScheduler.Command, in run: QueueRun) {
+    /// Carries out what the scheduler has said, and what that leads to.
+    func carryOut(_ state: inout State) {
+        guard !state.isCarryingOut else { return }
+        state.isCarryingOut = true
+        var next = 0
+        while next < state.commands.count {
+            let command = state.commands[next]
+            next += 1
+            carryOut(command, &state)
+        }
+        state.commands.removeAll(keepingCapacity: true)
+        if !state.reasons.isEmpty { state.reasons = [:] }
+        state.isCarryingOut = false
+    }
+
+    private func carryOut(_ command: OperationScheduler.Command, _ state: inout State) {
         switch command {
-        case .ready(let row):
-            guard let core = run.table.operation(row) else { return }
-            core.note(.ready)
-            announcer.announce(.ready, of: core.id)
-        case .start(let row, let attempt):
-            // A request may have come since the scheduler decided; then the body is not entered.
-            guard let core = run.table.operation(row), core.note(.executing) else { return }
-            announcer.announce(.started(attempt: attempt), of: core.id)
-        case .groupStarted(let row, _):
-            guard let core = run.table.operation(row) else { return }
-            core.note(.executing)
-            announcer.announce(.started(attempt: 1), of: core.id)
-            closeIfEmpty(core, row, run)
-        case .stop(let row, let cause), .groupStopping(let row, let cause):
-            guard let core = run.table.operation(row) else { return }
-            announcer.announce(.cancelRequested(core.stop(reason(of: cause, for: core, in: run))), of: core.id)
+        case .ready(let row): wait(row, &state)
+        case .start(let row, let attempt): start(row, attempt, &state)
+        case .groupStarted(let row, let round): open(row, round: round, &state)
+        case .stop(let row, let cause):
+            guard case .operation(let core) = state.entries[row.row], case .running(let control) = core.lifecycle else {
+                return
+            }
+            control.stop(reason(of: cause, for: core, &state))
+            announce(.cancelRequested(control.reason ?? .requested), of: core.id, &state)
+            state.append(.stop(control))
+            if let index = state.held.firstIndex(where: { $0 === control }) {
+                state.effects.append(.begin(state.held.remove(at: index)))
+            }
+        case .groupStopping(let row, let cause):
+            guard case .operation(let core) = state.entries[row.row] else { return }
+            announce(.cancelRequested(reason(of: cause, for: core, &state)), of: core.id, &state)
         case .retrying(let row, _, let delay):
-            guard let core = run.table.operation(row) else { return }
-            core.noteRetry()
-            announcer.announce(.retry(after: delay), of: core.id)
-        case .finished(let row, let outcome, let cause):
-            guard let core = run.table.operation(row) else { return }
-            finish(core, row, outcome, cause, in: run)
-        case .suspended, .resumed:
-            if !run.table.isRetired { announcePause(command == .suspended, in: run) }
-        case .wake, .decide, .expand, .conclude, .withdraw, .stalled, .acquired, .released, .waiting:
-            break
+            guard case .operation(let core) = state.entries[row.row] else { return }
+            wait(row, &state)
+            // What is added meanwhile takes part in the next round.
+            (core as? CompoundCore)?.withMembers { $1.isClosed = false }
+            announce(.retry(after: delay), of: core.id, &state)
+        case .finished(let row, let outcome, let cause): finish(row, outcome, cause, &state)
+        case .suspended: pause(true, &state)
+        case .resumed: pause(false, &state)
+        case .wake, .decide, .expand, .conclude, .withdraw, .stalled, .acquired, .released, .waiting: break
         }
     }
 
-    private func finish(
-        _ core: OperationCore, _ row: OperationID, _ outcome: OperationOutcome, _ cause: OperationCause,
-        in run: QueueRun
-    ) {
-        let end = end(of: core, outcome, cause, in: run)
-        let parent = core.parent
-        if let parent {
-            let report = ChildReport(core, end)
-            parent.state.withLock { $0.members?.reports.append(report) }
+    /// It waits for nothing but its turn, now or again.
+    private func wait(_ row: OperationID, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row] else { return }
+        let isFirst = core.state.withLock { operation in
+            if case .waiting(_, isReady: false) = operation.lifecycle { return true }
+            operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true)
+            return false
         }
-        run.table.note(end, of: row, as: core.id)
-        announcer.announce(.finished(outcome), of: core.id)
-        core.finish(end)
-        if let parent {
-            let parentRow = state.withLock { _ in
-                parent.state.withLock { state -> OperationID? in
-                    state.members?.unfinished -= 1
-                    return state.place?.row
+        guard isFirst else { return }
+        if state.isTelling { state.effects.append(.ready(core)) } else { becomeReady(core, &state) }
+    }
+
+    func becomeReady(_ core: OperationCore, _ state: inout State) {
+        let isNews = core.state.withLock { operation in
+            switch operation.lifecycle {
+            case .waiting(let place, isReady: false):
+                operation.lifecycle = .waiting(place, isReady: true)
+                return true
+            case .running(let control): return control.becomeReady()
+            case .waiting, .open, .settled, .ended, .idle, .dissolving, .member, .taken: return false
+            }
+        }
+        if isNews { announce(.ready, of: core.id, &state) }
+    }
+
+    private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row] else { return }
+        let priority = priority(of: core)
+        let control = core.state.withLock { operation in
+            let isReady = if case .waiting(_, isReady: true) = operation.lifecycle { true } else { false }
+            let control = BodyControl(
+                core, Place(queue: self, row: row), attempt: attempt, isReady: isReady, priority: priority)
+            operation.lifecycle = .running(control)
+            return control
+        }
+        control.runningIndex = state.running.count
+        state.running.append(control)
+        if !state.isTelling { _ = tellStart(of: control, &state) }
+        state.effects.append(.begin(control))
+    }
+
+    /// The highest of what it was given and of what tasks have that wait for it or for what is around it.
+    func priority(of core: OperationCore) -> TaskPriority? {
+        var highest = core.hasDefaultOptions ? nil : core.options.taskPriority
+        var next: OperationCore? = core
+        while let outer = next {
+            next = outer.state.withLock { operation in
+                if let waiter = operation.rare?.waiterPriority, waiter > highest ?? priority ?? .medium {
+                    highest = waiter
                 }
+                return operation.parent
             }
-            if let parentRow { closeIfEmpty(parent, parentRow, run) }
+        }
+        return highest
+    }
+
+    /// The turn of an attempt has come, unless it is to stop already.
+    /// Returns whether its task may begin; if not, the end of the suspension or of the attempt lets it.
+    func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
+        if state.isSuspended, control.progress != .executing, control.reason == nil {
+            state.held.append(control)
+            return false
+        }
+        if control.start() { announce(.started(attempt: control.attempt), of: control.core.id, &state) }
+        return true
+    }
+
+    /// A compound operation begins a round.
+    private func open(_ row: OperationID, round: Int, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
+        if round > 0 { reset(compound, &state) }
+        compound.state.withLock { $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.isTelling) }
+        if state.isTelling {
+            state.effects.append(.open(compound, round: round))
         } else {
-            countDown()
+            announce(.started(attempt: round + 1), of: compound.id, &state)
         }
+        closeIfEmpty(compound, &state)
     }
 
-    /// A compound operation that has started and whose last member has ended takes no more.
-    private func closeIfEmpty(_ core: OperationCore, _ row: OperationID, _ run: QueueRun) {
-        state.withLock { _ in
-            let isComplete = core.state.withLock { state in
-                guard state.progress == .executing, state.members?.unfinished == 0 else { return false }
-                defer { state.members?.isClosed = true }
-                return state.members?.isClosed == false
+    /// Everything before the start of a compound operation has been told.
+    func tellOpen(_ compound: CompoundCore, round: Int, _ state: inout State) {
+        let isNews = compound.state.withLock { operation in
+            guard case .open(let place, hasStarted: false) = operation.lifecycle else { return false }
+            operation.lifecycle = .open(place, hasStarted: true)
+            return true
+        }
+        if isNews { announce(.started(attempt: round + 1), of: compound.id, &state) }
+    }
+
+    /// The attempt of a body is over: the scheduler hears of it.
+    func endAttempt(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool, _ state: inout State) {
+        let last = state.running.removeLast()
+        if last !== control {
+            state.running[control.runningIndex] = last
+            last.runningIndex = control.runningIndex
+        }
+        state.ending = control.core
+        defer { state.ending = nil }
+        let row = control.row
+        if row.isAlone { return endAlone(control, end, &state) }
+        switch end {
+        case .success: handle(.ended(row, .success, mayRetry: false), &state)
+        case .failure: handle(.ended(row, .failure, mayRetry: mayRetry), &state)
+        case .timeout(let limit):
+            control.core.state.withLock { $0.withRare { $0.innerLimit = limit } }
+            handle(.ended(row, .timeout, mayRetry: true), &state)
+        case .stopped(let reason):
+            // Of its own accord, and not because a limit or somebody else stopped it.
+            if control.reason == nil {
+                control.core.state.withLock { $0.withRare { $0.request = $0.request ?? reason } }
             }
-            if isComplete { run.control.close(row) }
+            handle(.ended(row, .cancelled, mayRetry: false), &state)
         }
     }
 
-    /// An operation of the queue itself has ended. After the last one, nothing is kept that a later one does not need.
-    private func countDown() {
-        let idle = state.withLock { state -> OneShot? in
-            state.unfinished -= 1
-            guard state.unfinished == 0 else { return nil }
-            state.run?.table.retire()
-            // Ends what is left: stand-ins that nobody waits for any more, and the outermost group.
-            state.run?.control.cancel(.root)
-            state.run = nil
-            state.barrier = nil
-            state.locks = [:]
-            return state.idle.take()
+    func pause(_ isSuspended: Bool, _ state: inout State) {
+        for control in state.running {
+            guard let handlers = control.setSuspended(isSuspended), !handlers.isEmpty else { continue }
+            state.append(.pause(handlers, isSuspended))
         }
-        idle?.happen()
+        guard !isSuspended else { return }
+        for control in state.held { state.append(.begin(control)) }
+        state.held = []
     }
 
-    private func end(
-        of core: OperationCore, _ outcome: OperationOutcome, _ cause: OperationCause, in run: QueueRun
-    ) -> OperationEnd {
-        switch outcome {
-        case .success: return .success
-        case .failure: return .failure
-        case .skipped: return .skipped
-        case .timeout:
-            if case .member(let member) = cause, let end = run.table.end(of: member) { return end }
-            let limit =
-                if case .retryDeadline = cause { core.options.retry?.deadline } else {
-                    core.compound?.options.timeout ?? core.options.timeout
-                }
-            return .timeout(limit: limit ?? .zero, scope: core.id)
-        case .cancelled:
-            if case .member(let member) = cause, case .cancelled(let reason)? = run.table.end(of: member) {
-                return .cancelled(reason)
-            }
-            return .cancelled(reason(of: cause, for: core, in: run))
-        case .notRun:
-            switch cause {
-            case .dependency(let row), .failFast(let row):
-                if case .notRun(let root)? = run.table.end(of: row) { return .notRun(rootCause: root) }
-                return .notRun(rootCause: run.table.identity(of: row) ?? core.id)
-            case .itself, .member, .deadline, .retryDeadline, .request, .stall, .condition:
-                return .notRun(rootCause: core.id)
-            }
-        }
-    }
-
-    private func reason(of cause: OperationCause, for core: OperationCore, in run: QueueRun) -> CancellationReason {
-        switch cause {
-        case .failFast(let row): return .sibling(run.table.identity(of: row) ?? core.id)
-        case .deadline(let row), .retryDeadline(let row):
-            return .deadline(run.table.identity(of: row) ?? core.id)
-        case .itself, .dependency, .member, .request, .stall, .condition:
-            if let request = core.state.withLock({ $0.request }) { return request }
-            let requested = sequence(first: core) { $0.parent }.first { $0.state.withLock { $0.request != nil } }
-            return requested.map { .parent($0.id) } ?? .requested
-        }
-    }
-}
-
-extension QueueRun {
-    /// Ends what stands for an operation that the scheduler does not know, so that it says of the dependency what the
-    /// operation's own end says.
-    func resolve(_ row: OperationID, _ need: OperationCore.Need, _ end: OperationEnd) {
-        guard !table.isRetired else { return }
-        if need.isMet(by: end) {
-            control.close(row)
-        } else if end.outcome == .failure || end.outcome == .timeout {
-            table.failStandIn(row)
-            control.close(row)
-        } else {
-            control.cancel(row)
-        }
+    func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, _ state: inout State) {
+        state.announcer.announce(kind, of: id, at: state.now)
     }
 }

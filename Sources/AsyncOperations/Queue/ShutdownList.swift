@@ -1,8 +1,6 @@
-internal import Synchronization
-
 /// What a shutdown told to stop.
 final class ShutdownList: Sendable {
-    private let cores = Mutex<[OperationCore]>([])
+    private let cores = Lock<[OperationCore]>([])
 
     func append(_ stopped: [OperationCore]) { cores.withLock { $0 += stopped } }
 

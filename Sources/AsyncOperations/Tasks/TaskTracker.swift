@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Watches a set of tasks that run elsewhere, such as calls with callbacks, and tells once when all have ended or when
 /// their common time is over.
 ///
@@ -11,16 +9,19 @@ internal import Synchronization
 public final class TaskTracker: Sendable {
     /// How a session ended.
     public enum End: Hashable, Sendable {
+        /// It was sealed, and each of its tasks has ended.
         case allEnded
+        /// Its time was over while so many tasks ran; 0 where it had not been sealed.
         case timedOut(stillRunning: Int)
+        /// It was cancelled while so many tasks ran.
         case cancelled(stillRunning: Int)
     }
 
     /// What errors call it.
-    public let id = AsyncOperationID()
+    public let id = AsyncOperationID("", .tracker)
 
     private let clock: any Clock<Duration>
-    private let current = Mutex<SessionState?>(nil)
+    private let current = Lock<SessionState?>(nil)
 
     /// Timeouts are measured on `clock`.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
@@ -72,9 +73,9 @@ public final class TaskTracker: Sendable {
 
     /// A running task. Dropping it ends it too.
     public final class Token: Sendable {
-        private let set: Mutex<SessionState?>
+        private let set: Lock<SessionState?>
 
-        fileprivate init(_ set: SessionState) { self.set = Mutex(set) }
+        fileprivate init(_ set: SessionState) { self.set = Lock(set) }
 
         deinit { end() }
 
@@ -99,20 +100,22 @@ extension TaskTracker {
             var sleeper: Task<Void, Never>?
         }
 
-        private let state: Mutex<State>
+        private let state: Lock<State>
 
         init(onEnd: @escaping @Sendable (SessionState, End) -> Void) {
-            state = Mutex(State(onEnd: onEnd))
+            state = Lock(State(onEnd: onEnd))
         }
 
         func limit(to timeout: Duration, on clock: any Clock<Duration>) {
-            let sleeper = Task { [weak self] in
-                guard (try? await clock.sleep(for: timeout)) != nil else { return }
+            let sleeper = launch { [weak self] in
+                guard (try? await clock.sleep(for: timeout.countable)) != nil else { return }
                 self?.end { .timedOut(stillRunning: $0) }
             }
-            state.withLock { state in
-                if state.onEnd == nil { sleeper.cancel() } else { state.sleeper = sleeper }
+            let isOver = state.withLock { state in
+                if state.onEnd != nil { state.sleeper = sleeper }
+                return state.onEnd == nil
             }
+            if isOver { cancelling { sleeper.cancel() } }
         }
 
         func start() -> Bool {
@@ -141,7 +144,7 @@ extension TaskTracker {
 
         func end(_ end: (Int) -> End) {
             let (onEnd, sleeper, running) = state.withLock { ($0.onEnd.take(), $0.sleeper.take(), $0.running) }
-            sleeper?.cancel()
+            cancelling { sleeper?.cancel() }
             onEnd?(self, end(running))
         }
     }

@@ -1,43 +1,21 @@
 /// Runs `body` for at most `limit` and returns what it returns.
 ///
+/// The body runs where the caller does, in its isolation, with its priority and task-local values, and may use what the
+/// caller may use: the state of its actor, and values that are not `Sendable`. Only its task is another one, a child of
+/// the caller's, so that it can be cancelled alone.
+///
 /// When the limit passes, the body's task is cancelled, and the call throws `timedOut` **after the body has ended**: a
 /// body that does not listen to cancellation is waited for, because leaving it behind would let it outlive its caller.
 /// The limit is never early. A limit of zero or less throws `timedOut` and does not run the body.
 ///
 /// Cancelling the calling task cancels the body, whose answer then decides: a value is returned, a `CancellationError`
 /// is thrown as `cancelled`, another error as `failed`.
-public func withTimeout<Value: Sendable, Failure: Error>(
+public func withTimeout<Value, Failure: Error>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
-    _ body: @escaping @Sendable () async throws(Failure) -> Value
+    _ body: nonisolated(nonsending) () async throws(Failure) -> Value
 ) async throws(OperationFailure<Failure>) -> Value {
     guard limit > .zero else { throw .timedOut(limit) }
-    let result: Result<Value, Failure>? = await withTaskGroup(of: TimedStep<Value, Failure>.self) { race in
-        race.addTask {
-            do throws(Failure) { return .ended(.success(try await body())) } catch { return .ended(.failure(error)) }
-        }
-        race.addTask {
-            do {
-                try await clock.sleep(for: limit)
-                return .timePassed
-            } catch {
-                return .woken
-            }
-        }
-        var isLate = false
-        while let step = await race.next() {
-            switch step {
-            case .ended(let result):
-                race.cancelAll()
-                return isLate ? nil : result
-            case .timePassed:
-                isLate = true
-                race.cancelAll()
-            case .woken:
-                break
-            }
-        }
-        return nil
-    }
+    let result = await timedResult(of: body, within: limit, clock, isolation: #isolation)
     switch result {
     case .success(let value)?: return value
     case .failure(let error)? where error is CancellationError: throw .cancelled(.requested)
@@ -46,9 +24,57 @@ public func withTimeout<Value: Sendable, Failure: Error>(
     }
 }
 
-private enum TimedStep<Value: Sendable, Failure: Error>: Sendable {
-    case ended(Result<Value, Failure>)
-    case timePassed
-    /// The sleeper was cancelled: the body has ended or the caller was cancelled.
-    case woken
+/// nil where the limit passed before the body ended.
+private func timedResult<Value, Failure: Error>(
+    of body: () async throws(Failure) -> Value, within limit: Duration, _ clock: any Clock<Duration>,
+    isolation: isolated (any Actor)?
+) async -> Result<Value, Failure>? {
+    await withoutActuallyEscaping(body) { body in
+        // The closure stays in the isolation only if it uses it.
+        _ = isolation
+        return await TimedBody(run: body).result(within: limit, clock, isolation: isolation)
+    }
+}
+
+/// A body that a child task runs for its parent.
+///
+/// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the child
+/// enters the body in the isolation of the parent, which does nothing but wait until the child is over.
+private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
+    /// What a child tells its parent; `@unchecked` for the same reason.
+    enum Step: @unchecked Sendable {
+        case ended(Result<Value, Failure>)
+        case timePassed
+        /// The sleeper was cancelled: the body has ended or the caller was cancelled.
+        case woken
+    }
+
+    let run: () async throws(Failure) -> Value
+
+    func result(
+        within limit: Duration, _ clock: any Clock<Duration>, isolation: isolated (any Actor)?
+    ) async -> Result<Value, Failure>? {
+        await withTaskGroup(of: Step.self) { race in
+            race.addTask { await end(isolation: isolation) }
+            race.addTask { (try? await clock.sleep(for: limit.countable)) == nil ? .woken : .timePassed }
+            var isLate = false
+            while let step = await race.next() {
+                switch step {
+                case .ended(let result):
+                    cancelling { race.cancelAll() }
+                    return isLate ? nil : result
+                case .timePassed:
+                    isLate = true
+                    cancelling { race.cancelAll() }
+                case .woken:
+                    break
+                }
+            }
+            return nil
+        }
+    }
+
+    private func end(isolation: isolated (any Actor)?) async -> Step {
+        do throws(Failure) { return .ended(.success(try await run())) } catch { return .ended(.failure(error)) }
+    }
 }

@@ -1,11 +1,9 @@
-internal import Synchronization
-
 /// A list that grows at its end and is shared by all prefixes of itself, so that a chain of n calls of `then` takes O(n)
 /// and each of its values stays what it was.
 final class JobList<Element: Sendable>: Sendable {
-    private let elements: Mutex<[Element]>
+    private let elements: Lock<[Element]>
 
-    init(_ elements: [Element] = []) { self.elements = Mutex(elements) }
+    init(_ elements: [Element] = []) { self.elements = Lock(elements) }
 
     func prefix(_ count: Int) -> ArraySlice<Element> { elements.withLock { $0.prefix(count) } }
 

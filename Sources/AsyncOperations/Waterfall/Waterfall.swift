@@ -2,17 +2,19 @@
 /// together; the first that throws ends the whole with its error, and the rest is not entered.
 ///
 /// A waterfall is a value that can be run any number of times, each time as one operation. However many jobs it has, they
-/// run in one loop.
+/// run in one loop, and a job without options costs no more than its call.
 public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Sendable {
-    typealias Job = @Sendable (AnyValueBox) async throws(Failure) -> AnyValueBox
-
     /// For reports; empty where none was given.
     public let name: String
-    private let jobs: JobList<Job>
+    private let jobs: JobList<WaterfallJob<Failure>>
     /// How many of the jobs are its own; longer waterfalls may share the list.
     private let count: Int
+    /// What the jobs ask for together.
+    private var mutexes: Set<String> = []
+    /// The limit of a job that has to be refused where the operation is started.
+    private var invalidTimeout: Duration?
 
-    private init(name: String, jobs: JobList<Job>, count: Int) {
+    private init(name: String, jobs: JobList<WaterfallJob<Failure>>, count: Int) {
         self.name = name
         self.jobs = jobs
         self.count = count
@@ -25,52 +27,82 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
         self.init(name: name, jobs: JobList(), count: 0)
     }
 
-    /// The same with one more job at its end.
-    public func then<Next: Sendable>(
-        _ job: @escaping @Sendable (Output) async throws(Failure) -> Next
+    /// The names of its jobs, in their order, empty where none was given: the one that runs is number
+    /// `progress.completed` of its operation.
+    public var jobNames: [String] { jobs.prefix(count).map(\.name) }
+
+    func appending<Next: Sendable>(
+        _ job: WaterfallJob<Failure>, timeout: Duration?, mutexes: Set<String>
     ) -> Waterfall<Input, Next, Failure> {
-        let step: Job = { (input: AnyValueBox) async throws(Failure) -> AnyValueBox in
-            ValueBox(try await job(input.value()))
-        }
-        return Waterfall<Input, Next, Failure>(name: name, jobs: jobs.appending(step, after: count), count: count + 1)
+        var longer = Waterfall<Input, Next, Failure>(
+            name: name, jobs: jobs.appending(job, after: count), count: count + 1)
+        longer.mutexes = mutexes.isEmpty ? self.mutexes : self.mutexes.union(mutexes)
+        longer.invalidTimeout = invalidTimeout ?? timeout.flatMap { $0 <= .zero ? $0 : nil }
+        return longer
     }
 
-    /// An operation that runs the jobs on `input`.
+    /// An operation that runs the jobs on `input`. Its progress counts jobs.
     ///
     /// A request to cancel reaches the job that runs, and none starts after it. While its queue is suspended, or the
-    /// operation itself where it was started by itself, no job starts either.
+    /// operation itself where it was started by itself, no job starts either. The mutexes of all jobs are added to those
+    /// of `options`: they are taken together when the operation starts and held to its end, because nobody waits for a
+    /// mutex while holding another.
     public func operation(
         _ input: Input, options: OperationOptions = OperationOptions()
     ) -> AsyncOperation<Output, Failure> {
-        let jobs = jobs.prefix(count)
-        return AsyncOperation(name, options) { context, box in
+        let (jobs, count) = (jobs.prefix(count), count)
+        var options = options
+        if !mutexes.isEmpty { options.mutexes.formUnion(mutexes) }
+        options.invalidJobTimeout = invalidTimeout
+        let operation = AsyncOperation<Output, Failure>(name, options) { context, core in
+            let body = context.control
             var value: AnyValueBox = ValueBox(input)
+            var completed = 0
             for job in jobs {
-                await context.waitWhileSuspended()
-                if let reason = context.cancellationReason { return .stopped(reason) }
-                do throws(Failure) {
-                    value = try await job(value)
-                } catch {
-                    return box.end(with: .failure(error))
+                core.report(OperationProgress(completed: completed, total: count), by: body)
+                guard await body.mayGoOn() else { return core.stopped(body) }
+                switch job.work {
+                case .plain(let work):
+                    do throws(Failure) {
+                        value = try await work(value)
+                    } catch {
+                        return core.end(with: .failure(error), in: body)
+                    }
+                case .controlled(let work, let options):
+                    switch await JobAttempts(body: body, work: work, options: options).run(on: value) {
+                    case .value(let next): value = next
+                    case .failure(let error): return core.end(with: .failure(error), in: body)
+                    case .timeout(let limit, let error):
+                        _ = core.end(with: error.map { .failure($0) }, in: body)
+                        return .timeout(limit)
+                    case .stopped: return core.stopped(body)
+                    }
                 }
+                completed += 1
             }
-            return box.end(with: .success(value.value()))
+            return core.end(with: .success(value.value()), in: body)
         }
+        if count > 0 { operation.core.expect(count) }
+        return operation
     }
 
     /// Runs the jobs on `input`. Cancelling the calling task cancels them, and the call still returns only after the
-    /// job that runs has ended.
+    /// job that runs has ended. Jobs have the priority and the task-local values of the caller; their mutexes mean
+    /// nothing, because they hold within a queue. Throws `refused(.invalidTimeout)` for the limit of a job.
     public func run(
         _ input: Input, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(OperationFailure<Failure>) -> Output {
         let operation = operation(input)
-        let result = await withTaskCancellationHandler {
-            // A new operation can be started.
-            try? operation.start(clock: clock)
-            return await operation.result
-        } onCancel: {
-            operation.cancel()
+        return try await operation.value { () throws(UsageError) in
+            try operation.core.start(clock: clock, inherits: true)
         }
-        return try result.get()
+    }
+}
+
+extension BodyCore {
+    /// The end of a body that makes nothing.
+    fileprivate func stopped(_ control: BodyControl) -> BodyEnd {
+        let end = end(with: nil, in: control)
+        return control.reason.map { .stopped($0) } ?? end
     }
 }

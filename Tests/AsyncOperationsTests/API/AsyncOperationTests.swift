@@ -82,7 +82,7 @@ import Testing
         let operation = hanging(options: .init(timeout: .seconds(1)))
         try operation.start(clock: clock)
         await clock.advance(by: .seconds(1))
-        #expect(await operation.result == .timeout(limit: .seconds(1), scope: operation.id))
+        #expect(await operation.result == .timeout(limit: .seconds(1), scope: operation.id, underlying: nil))
     }
 
     // A5, M4
@@ -203,13 +203,18 @@ import Testing
     }
 
     // A12
-    @Test func `dependencies are told before it is added`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
-        let operation = nothing()
-        try queue.add(operation)
-        #expect(throws: UsageError.alreadyEnqueued(operation.id)) { try operation.addDependency(on: nothing()) }
+    @Test func `dependencies may come until the start, also in a queue`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1, isSuspended: true)
+        let order = Record<Int>()
+        let (first, second) = (AsyncOperation { _ in order.add(1) }, AsyncOperation { _ in order.add(2) })
+        try queue.add(first, second)
+        #expect(first.state == .ready)
+        try first.addDependency(on: second)
+        #expect(first.state == .pending && first.dependencies == [second.id])
+        #expect(throws: UsageError.cycle([second.id, first.id, second.id])) { try second.addDependency(on: first) }
         queue.resume()
-        try await operation.value
+        try await first.value
+        #expect(order.entries == [2, 1] && first.dependencies.isEmpty)
     }
 
     // A13

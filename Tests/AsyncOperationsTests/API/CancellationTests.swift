@@ -36,7 +36,7 @@ import Testing
         #expect(await operations[2].result == .cancelled(.requested, underlying: nil))
         #expect(completions.entries == [.cancelled])
         queue.resume()
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(order.entries == [0, 1, 3, 4])
     }
 
@@ -219,7 +219,7 @@ import Testing
         #expect(outcome == .cancelled)
         #expect(consumed == .cancelled(.requested, underlying: nil))
         #expect(seen.last == .finished(.cancelled))
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
     }
 
     // B4
@@ -233,7 +233,7 @@ import Testing
                 group.addTask { for end in ends { end.finish() } }
                 group.addTask { for end in ends { end.cancel() } }
             }
-            await queue.waitUntilIdle()
+            try await queue.waitUntilIdle()
             for end in ends where await !end.isRight { wrong.add(1, ordering: .relaxed) }
         }
         #expect(wrong.load(ordering: .relaxed) == 0)

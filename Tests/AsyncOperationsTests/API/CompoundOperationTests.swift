@@ -27,6 +27,64 @@ import Testing
         #expect(compound.reports.count == 4)
     }
 
+    @Test func `members may be of any type, alone and in lists, and the error is typed`() async throws {
+        let one: any AsyncOperationProtocol = nothing("one")
+        let mixed: [any AsyncOperationProtocol] = [nothing("two"), try CompoundOperation("three")]
+        let same = [nothing("four"), nothing("five")]
+        func make() throws(UsageError) -> CompoundOperation {
+            try CompoundOperation {
+                one
+                mixed
+                same
+                [nothing("six"), AsyncOperation("seven") { _ in 7 }]
+                if let last = same.last { nothing("after \(last.name)") }
+            }
+        }
+        let made = try make()
+        try made.start()
+        let names = ["one", "two", "three", "four", "five", "six", "seven", "after five"]
+        #expect(try await made.value.map(\.name) == names)
+    }
+
+    @Test func `where one member is refused, the others are what they were`() async throws {
+        let taken = nothing("taken")
+        let queue = try AsyncOperationQueue(isSuspended: true)
+        try queue.add(taken)
+        let (simple, compound) = (nothing("simple"), try CompoundOperation("compound") { nothing("inside") })
+        #expect(throws: UsageError.alreadyEnqueued(taken.id)) {
+            try CompoundOperation {
+                simple
+                compound
+                taken
+            }
+        }
+        #expect(throws: UsageError.alreadyEnqueued(simple.id)) {
+            try CompoundOperation {
+                simple
+                simple
+            }
+        }
+        #expect(throws: UsageError.invalidLimit(0)) { try CompoundOperation(mode: .limited(0)) { simple } }
+        #expect(throws: TestError(1)) {
+            try CompoundOperation {
+                simple
+                try refuse()
+            }
+        }
+        #expect(simple.state == .pending && compound.state == .pending && taken.state != .finished)
+
+        let other = try CompoundOperation {
+            simple
+            compound
+        }
+        try other.start()
+        #expect(await other.outcome == .success)
+        queue.resume()
+        #expect(await taken.outcome == .success)
+    }
+
+    private func refuse() throws -> AsyncOperation<Void, Never> { throw TestError(1) }
+
     // D1
     @Test func `members may all be synchronous`() async throws {
         let compound = try CompoundOperation { for _ in 0..<50 { nothing() } }

@@ -12,7 +12,7 @@ import Testing
         let operations = names.map { name in AsyncOperation(name) { _ in order.add(name) } }
         for (earlier, later) in zip(operations, operations.dropFirst()) { try later.addDependency(on: earlier) }
         try queue.add(contentsOf: operations.reversed())
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(order.entries == names)
     }
 
@@ -28,7 +28,7 @@ import Testing
         }
         let queue = try AsyncOperationQueue()
         try queue.add(bottom, sides[1], sides[0], top)
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(runs.entries.first == "top" && runs.entries.last == "bottom" && runs.entries.count == 4)
     }
 
@@ -50,7 +50,7 @@ import Testing
         go.open()
         #expect(await across.result == .success(.finished))
         #expect(await inside.result == .success(.finished))
-        await one.waitUntilIdle()
+        try await one.waitUntilIdle()
     }
 
     // F4, F10, F11, F13
@@ -109,7 +109,7 @@ import Testing
         try queue.add(operation)
         try operation.removeDependency(on: never)
         try await operation.value
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(never.state == .pending)
     }
 
@@ -141,7 +141,7 @@ import Testing
         #expect(throws: UsageError.cycle([c.id, a.id, b.id, c.id])) { try c.addDependency(on: a) }
         let queue = try AsyncOperationQueue()
         try queue.add(a, b, c)
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(await a.outcome == .success)
     }
 
@@ -174,7 +174,7 @@ import Testing
         let operations = try chain()
         let queue = try AsyncOperationQueue()
         try queue.add(contentsOf: operations.reversed())
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(operations.allSatisfy { $0.isFinished })
     }
 
@@ -229,6 +229,92 @@ import Testing
         #expect(await consumer.result == .notRun(rootCause: producer.id))
         #expect(await last.result == .notRun(rootCause: producer.id))
         #expect(runs.now == 0)
+    }
+
+    @Test func `whoever takes an optional output starts after any end, with nil for all but a success`() async throws {
+        let (made, failed, cancelled) = (AsyncOperation { _ in 1 }, failing(), AsyncOperation { _ in 3 })
+        let consumer = AsyncOperation(
+            from: made.output.map { $0 + 1 }.optional, failed.output.optional, cancelled.output.optional,
+            Output(4).optional
+        ) { _, made, failed, cancelled, given in
+            [made, failed == nil ? nil : 0, cancelled, given]
+        }
+        let afterwards = AsyncOperation(from: consumer.output.map { $0.compactMap(\.self) }) { _, values in values }
+        let queue = try AsyncOperationQueue()
+        cancelled.cancel()
+        try queue.add(afterwards, consumer, made, failed)
+        #expect(await consumer.result == .success([2, nil, nil, 4]))
+        #expect(await afterwards.result == .success([2, 4]))
+    }
+
+    @Test func `what a body returns after it was told to stop is no value`() async throws {
+        let (up, go) = (Latch(), Latch())
+        let producer = AsyncOperation { _ in
+            up.open()
+            await go.wait()
+            return 1
+        }
+        let consumer = AsyncOperation(from: producer.output.optional, producer.resultOutput) { _, value, result in
+            (value, result.outcome)
+        }
+        let queue = try AsyncOperationQueue()
+        try queue.add(consumer, producer)
+        await up.wait()
+        producer.cancel()
+        go.open()
+        let (value, outcome) = try await consumer.value
+        #expect(value == nil && outcome == .cancelled)
+    }
+
+    @Test func `a result as an input tells the end, whichever it is`() async throws {
+        let producer = failing("", 7)
+        let never = AsyncOperation(from: producer.output) { _, _ in 0 }
+        let isFailure = producer.resultOutput.map { $0 == .failure(TestError(7)) }
+        let consumer = AsyncOperation(from: isFailure, never.resultOutput) { ($1, $2) }
+        let queue = try AsyncOperationQueue()
+        try queue.add(consumer, never, producer)
+        let (first, second) = try await consumer.value
+        #expect(first && second == .notRun(rootCause: producer.id))
+    }
+
+    @Test func `the lists of a compound operation are an input too`() async throws {
+        let (right, wrong) = (nothing("right"), failing("wrong"))
+        let compound = try CompoundOperation {
+            right
+            wrong
+        }
+        let consumer = AsyncOperation(from: compound.resultOutput) { _, result in
+            if case .failure(let failure) = result { failure.errors.map(\.name) } else { [String]() }
+        }
+        let queue = try AsyncOperationQueue()
+        try queue.add(consumer, compound)
+        #expect(await consumer.result == .success(["wrong"]))
+    }
+
+    @Test(arguments: [true, false])
+    func `whoever needs a value and the end of the same operation waits for a success`(isEndFirst: Bool) async throws {
+        let runs = Crowd()
+        let producer = AsyncOperation { _ async throws(TestError) -> Int in throw TestError() }
+        let consumer =
+            isEndFirst
+            ? AsyncOperation(from: producer.resultOutput, producer.output) { _, _, _ in runs.enter() }
+            : AsyncOperation(from: producer.output, producer.output.optional) { _, _, _ in runs.enter() }
+        let queue = try AsyncOperationQueue()
+        try queue.add(producer, consumer)
+        #expect(await consumer.outcome == .notRun)
+        #expect(runs.now == 0)
+    }
+
+    @Test func `an output made into something else a hundred thousand times does not recurse`() async throws {
+        let producer = AsyncOperation { _ in 0 }
+        var output = producer.output
+        for _ in 0..<100_000 { output = output.map { $0 + 1 } }
+        let branch = output.map { "\($0)" }
+        output = output.map { $0 + 1 }
+        let consumer = AsyncOperation(from: output, branch) { _, number, text in "\(number) \(text)" }
+        let queue = try AsyncOperationQueue()
+        try queue.add(producer, consumer)
+        #expect(await consumer.result == .success("100001 100000"))
     }
 
     // F16

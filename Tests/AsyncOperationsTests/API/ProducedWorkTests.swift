@@ -29,7 +29,7 @@ import Testing
         }
         let events = queue.events()
         try queue.add(producer)
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(
             await kinds(events, of: produced.id) == [
                 .added(by: producer.id), .ready, .started(attempt: 1), .finished(.success),

@@ -96,7 +96,7 @@ import Testing
         let clock = ManualClock()
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4, clock: clock)
         for _ in 0..<1000 { try queue.add(nothing(options: .init(timeout: .seconds(3600)))) }
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         while clock.sleeperCount > 0 { await Task.yield() }
         #expect(clock.sleeperCount == 0)
     }

@@ -115,7 +115,7 @@ func kinds(_ events: AsyncStream<OperationEvent>, of id: AsyncOperationID) async
 
 /// The limit of its own that a compound operation ran into.
 func limit(of compound: CompoundOperation) async -> [Duration] {
-    guard case .timeout(let limit, compound.id) = await compound.result else { return [] }
+    guard case .timeout(let limit, compound.id, _) = await compound.result else { return [] }
     return [limit]
 }
 
@@ -131,7 +131,8 @@ extension OperationResult where Success == Void {
         switch self {
         case .success: .success(true)
         case .failure(let error): .failure(error)
-        case .timeout(let limit, let scope): .timeout(limit: limit, scope: scope)
+        case .timeout(let limit, let scope, let underlying):
+            .timeout(limit: limit, scope: scope, underlying: underlying)
         case .cancelled(let reason, let underlying): .cancelled(reason, underlying: underlying)
         case .skipped: .skipped
         case .notRun(let rootCause): .notRun(rootCause: rootCause)

@@ -85,4 +85,108 @@ import Testing
         }
         guard case .cancelled(.requested) = error else { return #expect(Bool(false), "\(error)") }
     }
+
+    @Test func `the body uses the state of the actor that calls, and nobody else does meanwhile`() async throws {
+        let counter = Counter()
+        let limited = Task { try await counter.addTwice() }
+        await counter.reached.wait()
+        // Between its two steps, the body waits and the actor is free.
+        #expect(await counter.count == 1)
+        counter.go.open()
+        #expect(try await limited.value == 2)
+        #expect(await counter.count == 2)
+    }
+
+    @Test func `the body of an actor is told to stop in its isolation`() async throws {
+        let clock = ManualClock()
+        let counter = Counter()
+        async let failure = #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) {
+            try await counter.addUntilStopped(on: clock)
+        }
+        await clock.advance(by: .seconds(1))
+        _ = await failure
+        #expect(await counter.count == 2)
+    }
+
+    @MainActor @Test func `a body on the main actor stays on it`() async throws {
+        let page = Page()
+        let text = try await withTimeout(.seconds(3600)) {
+            MainActor.assertIsolated()
+            await Task.yield()
+            MainActor.assertIsolated()
+            page.text += "!"
+            return page
+        }
+        #expect(text === page && page.text == "!")
+    }
+
+    @Test func `what is not Sendable goes in and comes out`() async throws {
+        let page = Page()
+        var lines = 0
+        let same = try await withTimeout(.seconds(3600)) {
+            await Task.yield()
+            lines += 1
+            page.text = "written"
+            return page
+        }
+        #expect(same === page && page.text == "written" && lines == 1)
+    }
+
+    @Test func `the body has the task-local values and the priority of the caller, and its cancellation is its own`()
+        async throws
+    {
+        let clock = ManualClock()
+        let seen = Latch()
+        let caller = Task.detached(priority: .low) {
+            await WithTimeoutTests.$word.withValue("here") {
+                let failure = await #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) {
+                    try await withTimeout(.seconds(1), clock: clock) {
+                        #expect(WithTimeoutTests.word == "here")
+                        #expect(Task.currentPriority == .low)
+                        seen.open()
+                        await untilCancelled()
+                    }
+                }
+                return (failure, Task.isCancelled)
+            }
+        }
+        await clock.advance(by: .seconds(1))
+        // Whoever waits for the task raises its priority.
+        await seen.wait()
+        let (failure, isCancelled) = await caller.value
+        #expect(failure != nil && !isCancelled)
+    }
+
+    @TaskLocal private static var word = ""
+}
+
+private actor Counter {
+    var count = 0
+    nonisolated let reached = Latch()
+    nonisolated let go = Latch()
+
+    func addTwice() async throws -> Int {
+        try await withTimeout(.seconds(3600)) {
+            count += 1
+            reached.open()
+            await go.wait()
+            assertIsolated()
+            count += 1
+            return count
+        }
+    }
+
+    func addUntilStopped(on clock: ManualClock) async throws(OperationFailure<Never>) {
+        try await withTimeout(.seconds(1), clock: clock) {
+            count += 1
+            await untilCancelled()
+            assertIsolated()
+            count += 1
+        }
+    }
+}
+
+/// Not `Sendable`.
+private final class Page {
+    var text = ""
 }

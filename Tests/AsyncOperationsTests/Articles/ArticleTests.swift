@@ -1,5 +1,6 @@
 import AsyncOperations
 import FlowrunTestSupport
+import Foundation
 import Testing
 
 /// The code of the articles, between markers with the name of the article: FlowrunDocumentationTests holds both equal.
@@ -29,6 +30,24 @@ import Testing
         // END ChainOfRequests
         #expect(comments == [Comment(text: "first"), Comment(text: "second")])
         await #expect(throws: (any Error).self) { try await fetchComments.run("comments") }
+
+        // BEGIN ChainOfRequests
+        let patient = Waterfall("comments", from: String.self, failure: FetchError.self)
+            .then("request") { path in "GET https://example.org\(path)" }
+            .then("send", timeout: .seconds(10), retry: RetryPolicy(attempts: 3)) { context, text throws(FetchError) in
+                try await send(text)
+            }
+            .then("store", mutexes: ["database"], whenStopped: .leave) { _, texts, completion in
+                completion.succeed(texts.count)  // now or much later, from any thread
+            }
+        let stored = patient.operation("/comments")
+        try stored.start()
+        for await progress in stored.progressUpdates() {
+            let next = patient.jobNames.dropFirst(progress.completed).first
+            print("\(progress.completed) of \(progress.total)", next ?? "done")
+        }
+        // END ChainOfRequests
+        #expect(try await stored.value == 2)
 
         // BEGIN ChainOfRequests
         let operation = fetchComments.operation("/comments")
@@ -86,7 +105,7 @@ import Testing
         let image = try await filter.value
         // END DependenciesWithData
         #expect(image == [10, 20, 30])
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
     }
 
     @Test func `timeouts over a set of calls`() async throws {
@@ -94,7 +113,7 @@ import Testing
         @Sendable func fetch(_ name: String) async { await untilCancelled() }
         @Sendable func oldFetch(_ name: String, done: @escaping @Sendable () -> Void) { done() }
         // BEGIN TimeoutsOverCalls
-        let refresh = try CompoundOperation("refresh", options: CompoundOptions(timeout: .seconds(10))) {
+        let refresh = try CompoundOperation("refresh", options: OperationOptions(timeout: .seconds(10))) {
             for name in ["a", "b", "c"] {
                 AsyncOperation(name, options: OperationOptions(timeout: .seconds(60))) { _ in await fetch(name) }
             }
@@ -133,16 +152,16 @@ import Testing
         do {
             try download.addDependency(on: show)
         } catch {
-            print(error)  // these would wait for each other: download, show, decode, download
+            print(error)  // these would wait for each other: `download` -> `show` -> `decode` -> `download`
         }
 
-        let album = try CompoundOperation("album", options: CompoundOptions(mutexes: ["disk"])) {
+        let album = try CompoundOperation("album", options: OperationOptions(mutexes: ["disk"])) {
             AsyncOperation("thumbnail", options: OperationOptions(mutexes: ["disk"])) { _ in }
         }
         do {
             try album.start()
         } catch {
-            print(error)  // `disk` is held by what is around
+            print(error)  // `thumbnail` asks for mutex `disk`, which `album` around it holds already
         }
         // END WatchingForDeadlock
         #expect(throws: UsageError.cycle([download.id, show.id, decode.id, download.id])) {
@@ -153,7 +172,33 @@ import Testing
         }
         let queue = try AsyncOperationQueue()
         try queue.add(download, decode, show)
-        await queue.waitUntilIdle()
+        try await queue.waitUntilIdle()
         #expect(await show.outcome == .success)
+    }
+
+    @Test func `progress in Foundation's form`() async throws {
+        // BEGIN ProgressOfFoundation
+        @discardableResult
+        func follow(_ operation: any AsyncOperationProtocol, with progress: Progress) -> Task<Void, Never> {
+            progress.cancellationHandler = { operation.cancel() }
+            progress.pausingHandler = { try? operation.suspend() }
+            progress.resumingHandler = { try? operation.resume() }
+            return Task {
+                for await done in operation.progressUpdates() {
+                    progress.totalUnitCount = Int64(done.total)
+                    progress.completedUnitCount = Int64(done.completed)
+                }
+            }
+        }
+
+        let parts = (1...4).map { number in AsyncOperation("part \(number)") { _ in number } }
+        let download = try CompoundOperation("download", mode: .serial) { parts }
+        let progress = Progress(totalUnitCount: 4)
+        let following = follow(download, with: progress)
+        try download.start()
+        // END ProgressOfFoundation
+        await following.value
+        #expect(await download.outcome == .success)
+        #expect(progress.isFinished && progress.completedUnitCount == 4)
     }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Something that happens once, and the tasks that wait for it.
 final class OneShot: Sendable {
     private struct State {
@@ -8,7 +6,7 @@ final class OneShot: Sendable {
         var waiters: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Wakes all waiting tasks; later ones do not wait.
     func happen() {

@@ -1,0 +1,32 @@
+#if FLOWRUN_SANITIZE
+    internal import Platform
+
+    typealias Mutex = PosixMutex
+#else
+    internal import Synchronization
+#endif
+
+/// A value that one thread at a time may touch. Every lock of the library is one of these, so that tests can decide who
+/// takes it next.
+struct Lock<Value: ~Copyable>: ~Copyable {
+    private let mutex: Mutex<Value>
+    #if DEBUG || FLOWRUN_EXPLORE
+        private let number = Interleaving.nextLock()
+    #endif
+
+    init(_ value: consuming sending Value) { mutex = Mutex(value) }
+
+    /// Calls `body` with the lock held. Not reentrant.
+    borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        #if DEBUG || FLOWRUN_EXPLORE
+            let probe = Interleaving.probe
+            probe?.willLock(number)
+            defer { probe?.didUnlock(number) }
+        #endif
+        return try mutex.withLock(body)
+    }
+}
+
+extension Lock: @unchecked Sendable where Value: ~Copyable {}

@@ -1,0 +1,98 @@
+/// A task that runs bodies one after the other, so that an operation whose body never suspends costs no task of its own.
+///
+/// It ends when its queue has nothing more to start, and when the task was cancelled or raised for the sake of one body:
+/// then what follows gets another one.
+final class Worker: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var isCancelled = false
+        var raisedTo: TaskPriority?
+    }
+
+    /// A worker and its task, which tells its own body from tasks that inherit the value.
+    private struct Identity: @unchecked Sendable {
+        let worker: Worker
+        let task: UnsafeCurrentTask
+    }
+
+    @TaskLocal private static var current: Identity?
+
+    let priority: TaskPriority?
+    private let state = Lock(State())
+    /// Touched by its own task only.
+    private nonisolated(unsafe) var control: BodyControl?
+
+    private init(priority: TaskPriority?) { self.priority = priority }
+
+    /// Begins a worker with its first body; `inherits` for one that has the priority and the task-local values of the
+    /// caller.
+    static func begin(_ first: BodyControl, priority: TaskPriority?, inherits: Bool = false) {
+        let worker = Worker(priority: priority)
+        let task =
+            inherits
+            ? launchInheriting { await worker.run(first) } : launch(priority: priority) { await worker.run(first) }
+        let (isCancelled, raisedTo) = worker.state.withLock { state in
+            state.task = task
+            return (state.isCancelled, state.raisedTo)
+        }
+        if isCancelled { cancelling { task.cancel() } }
+        if let raisedTo { raise(task, to: raisedTo) }
+    }
+
+    private func run(_ first: BodyControl) async {
+        await Self.$current.withValue(identity) {
+            var next: BodyControl? = first
+            while let control = next {
+                self.control = control
+                next = await control.queue.run(control, on: self)
+            }
+            control = nil
+        }
+    }
+
+    /// Runs a part of a body in the calling task, a child of that of the body, which waits for it.
+    static func runPart<Answer: Sendable>(of control: BodyControl, _ part: () async -> Answer) async -> Answer {
+        let worker = Worker(priority: nil)
+        worker.control = control
+        return await $current.withValue(worker.identity) {
+            // Tasks that it leaves behind inherit the value, and may be mistaken for its own once that is gone.
+            defer { worker.control = nil }
+            return await part()
+        }
+    }
+
+    /// For the calling task, which is its own.
+    private var identity: Identity {
+        guard let identity = withUnsafeCurrentTask(body: { $0.map { Identity(worker: self, task: $0) } }) else {
+            preconditionFailure("a worker runs in a task")
+        }
+        return identity
+    }
+
+    /// The body that the calling task runs; nil where it runs none itself.
+    static var runningBody: BodyControl? {
+        guard let current else { return nil }
+        // Whoever inherited the value runs elsewhere, and may wait for what the body itself must not wait for.
+        return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        cancelling { task?.cancel() }
+    }
+
+    func raise(to priority: TaskPriority) {
+        let task = state.withLock { state in
+            state.raisedTo = max(priority, state.raisedTo ?? priority)
+            return state.task
+        }
+        if let task { Self.raise(task, to: priority) }
+    }
+
+    private static func raise(_ task: Task<Void, Never>, to priority: TaskPriority) {
+        task.escalatePriority(to: priority)
+    }
+}

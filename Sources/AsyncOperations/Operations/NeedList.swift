@@ -1,0 +1,49 @@
+/// What an operation needs, in the order in which that was said. Unchecked: guarded by the lock of the operation.
+final class NeedList: @unchecked Sendable {
+    private(set) var all: [OperationCore.Need] = []
+    /// Where each is, once there are too many to look through.
+    private var positions: [ObjectIdentifier: Int] = [:]
+
+    private func position(of core: OperationCore) -> Int? {
+        if all.count < 16 { return all.firstIndex { $0.core === core } }
+        if positions.isEmpty {
+            for (position, need) in all.enumerated() { positions[ObjectIdentifier(need.core)] = position }
+        }
+        return positions[ObjectIdentifier(core)]
+    }
+
+    subscript(core: OperationCore) -> OperationCore.Need? { position(of: core).map { all[$0] } }
+
+    /// One that is there already counts once; its kind is the later one, unless it carries data.
+    func add(_ need: OperationCore.Need) {
+        if let position = position(of: need.core) {
+            if !all[position].carriesData { all[position].kind = need.kind }
+        } else {
+            if !positions.isEmpty { positions[ObjectIdentifier(need.core)] = all.count }
+            all.append(need)
+        }
+    }
+
+    /// Takes one away that carries no data. O(needs).
+    func remove(_ core: OperationCore) -> OperationCore.Need? {
+        guard let position = position(of: core), !all[position].carriesData else { return nil }
+        positions = [:]
+        return all.remove(at: position)
+    }
+
+    func setStandIn(_ standIn: StandIn, for core: OperationCore) {
+        if let position = position(of: core) { all[position].standIn = standIn }
+    }
+}
+
+extension OperationCore.State {
+    var needs: [OperationCore.Need] { needList?.all ?? [] }
+
+    func need(of other: OperationCore) -> OperationCore.Need? { needList?[other] }
+
+    mutating func add(_ need: OperationCore.Need) {
+        let list = needList ?? NeedList()
+        needList = list
+        list.add(need)
+    }
+}

@@ -1,0 +1,43 @@
+// Operations that are started by themselves.
+
+extension OperationCore {
+    /// `inherits` for bodies that see the task-local values of the caller.
+    func start(clock: any Clock<Duration>, inherits: Bool = false) throws(UsageError) {
+        let queue = QueueCore(
+            name, width: .max, clock: clock, owner: id, priority: Task.currentPriority, inherits: inherits)
+        do throws(UsageError) {
+            try queue.add(self)
+        } catch .alreadyEnqueued(id) where lifecycle.queue?.owner == id {
+            throw .alreadyStarted(id)
+        }
+    }
+
+    func setSuspended(_ isSuspended: Bool) throws(UsageError) {
+        let (ownQueue, refusal) = state.withLock { state -> (QueueCore?, UsageError?) in
+            switch state.lifecycle {
+            // What it produced may go on in its queue.
+            case .ended: return (state.rare?.ownQueue, .alreadyFinished(id))
+            case .dissolving: return (nil, .alreadyFinished(id))
+            case .member: return (nil, .alreadyEnqueued(id))
+            case .idle:
+                state.startsSuspended = isSuspended
+                return (nil, nil)
+            case .taken, .waiting, .running, .open, .settled:
+                guard let queue = state.lifecycle.queue, queue.owner == id else { return (nil, .alreadyEnqueued(id)) }
+                state.withRare { $0.ownQueue = queue }
+                return (queue, nil)
+            }
+        }
+        // Asked outside the lock, because queues take theirs before those of operations.
+        if let refusal, ownQueue?.isIdle != false { throw refusal }
+        if let ownQueue {
+            ownQueue.setSuspended(isSuspended)
+        } else if !isSuspended {
+            do throws(UsageError) {
+                try start(clock: ContinuousClock())
+            } catch .alreadyStarted(id) {
+                // Somebody else was faster, which is as good.
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+extension OperationCore {
+    var progress: OperationProgress { state.withLock { progress(in: $0) } }
+
+    /// Says how many parts there are before the first has begun.
+    func expect(_ total: Int) {
+        state.withLock { state in state.withRare { $0.progress = OperationProgress(completed: 0, total: total) } }
+    }
+
+    /// Notes what the body says of its progress, while it runs.
+    func report(_ progress: OperationProgress, by control: BodyControl) {
+        state.withLock { state in
+            guard case .running(let running) = state.lifecycle, running === control else { return }
+            state.withRare { $0.progress = progress }
+            tellProgress(state)
+        }
+    }
+
+    /// Tells whoever listens, under the lock of the operation, that the progress may have changed.
+    func tellProgress(_ state: State) {
+        guard let rare = state.rare, !rare.progressListeners.isEmpty else { return }
+        rare.progressListeners.tell(progress(in: state))
+    }
+
+    func progressUpdates() -> AsyncStream<OperationProgress> {
+        ProgressListeners.stream { listener, id in
+            state.withLock { state in
+                let present = progress(in: state)
+                listener.yield(present)
+                if state.toldEnd != nil { return true }
+                state.withRare { $0.progressListeners.add(listener, as: id, knowing: present) }
+                return false
+            }
+        } remove: { [weak self] id in
+            _ = self?.state.withLock { $0.rare?.progressListeners.remove(id) }
+        }
+    }
+}
+
+extension AsyncOperationProtocol {
+    /// How much of it is done: jobs of a waterfall, direct members of a compound operation that are over of those that
+    /// it has by now, or what the body says through `context.report`; else 0 of 1, and 1 of 1 after its end. A success
+    /// is all of it. Goes back when it is tried again.
+    public var progress: OperationProgress { erased.core.progress }
+
+    /// The progress from now on: the present one, then the newest whenever it has changed, until the end. Whoever is
+    /// slow misses what is between, and never the last.
+    public func progressUpdates() -> AsyncStream<OperationProgress> { erased.core.progressUpdates() }
+}
+
+extension AsyncOperationContext {
+    /// Says how much of the work is done, for `progress` and `progressUpdates` of the operation. Not heard in a job of a
+    /// waterfall, whose operation counts jobs.
+    public func report(completed: Int, total: Int) {
+        control.core.report(OperationProgress(completed: completed, total: total), by: control)
+    }
+}

@@ -1,0 +1,61 @@
+/// A sleeper that tells a queue when the earliest of its deadlines has come. One for all deadlines, however many there
+/// are: a task per timeout would cost 2 KB each.
+struct Alarm: Sendable {
+    let time: Duration
+    private let sleeper: Task<Void, Never>
+
+    init(at time: Duration, on timer: Timer, _ ring: @escaping @Sendable () -> Void) {
+        self.time = time
+        sleeper = launch {
+            if await timer.sleep(until: time) { ring() }
+        }
+    }
+
+    func cancel() { cancelling { sleeper.cancel() } }
+}
+
+/// Times since a queue was made, on its clock.
+struct Timer: Sendable {
+    private let elapsed: @Sendable () -> Duration
+    private let wait: @Sendable (Duration) async -> Bool
+
+    init(_ clock: any Clock<Duration>) { self.init(on: clock) }
+
+    private init<C: Clock<Duration>>(on clock: C) {
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+        wait = { (try? await clock.sleep(until: start.advanced(by: $0.countable), tolerance: nil)) != nil }
+    }
+
+    var now: Duration { elapsed() }
+
+    /// False if the task was cancelled before.
+    func sleep(until time: Duration) async -> Bool { await wait(time) }
+}
+
+extension Duration {
+    /// The same, cut where no clock could count it any more.
+    var countable: Duration { min(self, .seconds(1 << 40)) }
+}
+
+extension QueueCore {
+    /// Sees to it that somebody rings at the next deadline; returns an alarm that nobody needs any more.
+    func setAlarm(_ state: inout State) -> Alarm? {
+        let deadline = state.scheduler?.nextDeadline
+        // A later one is found when the earlier one has rung in vain.
+        if let alarm = state.alarm, let deadline, alarm.time <= deadline { return nil }
+        let old = state.alarm.take()
+        if let deadline {
+            let period = state.period
+            state.alarm = Alarm(at: deadline, on: timer) { [weak self] in self?.ring(deadline, period) }
+        }
+        return old
+    }
+
+    private func ring(_ time: Duration, _ period: UInt64) {
+        update { state in
+            if state.alarm?.time == time { state.alarm = nil }
+            if state.period == period { handle(.time, &state) }
+        }
+    }
+}

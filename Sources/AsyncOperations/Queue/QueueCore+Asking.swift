@@ -1,0 +1,71 @@
+// What anybody may ask of a queue at any time.
+
+extension QueueCore {
+    func setSuspended(_ isSuspended: Bool) {
+        update { state in
+            guard state.isSuspended != isSuspended else { return }
+            state.isSuspended = isSuspended
+            announce(isSuspended ? .suspended : .resumed, of: id, &state)
+            if state.scheduler == nil {
+                pause(isSuspended, &state)
+            } else {
+                handle(isSuspended ? .suspend : .resume, &state)
+            }
+        }
+    }
+
+    func setWidth(_ width: Int) {
+        update { state in
+            state.width = width
+            handle(.width(width), &state)
+        }
+    }
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Asks an operation to stop. nil if it is not here any more, or not yet.
+    func cancel(_ core: OperationCore, _ reason: CancellationReason) -> Bool? {
+        update { cancel(core, reason, &$0) }
+    }
+
+    private func cancel(_ core: OperationCore, _ reason: CancellationReason, _ state: inout State) -> Bool? {
+        let (row, isAccepted) = core.state.withLock { operation -> (OperationID?, Bool?) in
+            guard operation.lifecycle.queue === self, let row = operation.lifecycle.row else { return (nil, nil) }
+            if case .settled = operation.lifecycle { return (nil, false) }
+            if case .running(let control) = operation.lifecycle, control.reason != nil,
+                control.row.isAlone || state.scheduler?.mayBeginAnew(row) != true
+            {
+                return (nil, false)
+            }
+            let isFirst = operation.withRare { rare in
+                defer { rare.request = rare.request ?? reason }
+                return rare.request == nil
+            }
+            return (isFirst ? row : nil, isFirst)
+        }
+        guard let row else { return isAccepted }
+        if row.isAlone { cancelAlone(core, reason, &state) } else { handle(.cancel(row), &state) }
+        return isAccepted
+    }
+
+    /// Asks everything that is in the queue now to stop. Returns what it asked.
+    @discardableResult
+    func cancelAll(_ reason: CancellationReason) -> [OperationCore] {
+        update { cancelAll(reason, &$0) }
+    }
+
+    @discardableResult
+    func cancelAll(_ reason: CancellationReason, _ state: inout State) -> [OperationCore] {
+        operations(&state).filter { cancel($0, reason, &state) == true }
+    }
+
+    /// Fires when nothing is left to do; nil if nothing is left already.
+    func idleSignal() -> OneShot? {
+        state.withLock { state in
+            guard state.unfinished > 0 else { return nil }
+            let idle = state.idle ?? OneShot()
+            state.idle = idle
+            return idle
+        }
+    }
+}

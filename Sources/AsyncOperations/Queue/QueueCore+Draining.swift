@@ -1,0 +1,162 @@
+// What follows from changes, outside the lock: one at a time and in order, by whoever is there.
+
+extension QueueCore {
+    /// What the caller of `update` has to do when the lock is free.
+    enum Duty: Sendable {
+        case nothing
+        /// Begin these, and nothing else is to be done before.
+        case begin([BodyControl])
+        case drain
+        /// Let a task drain, because somebody's code is to run.
+        case handOver
+    }
+
+    /// What a change leads to outside the lock.
+    struct Consequences: Sendable {
+        let duty: Duty
+        /// A sleeper that nobody needs any more.
+        let alarm: Alarm?
+        let garbage: [any AnyObject & Sendable]
+    }
+
+    func duty(_ state: inout State, isWorker: Bool = false, mayDrain: Bool = true) -> Duty {
+        if state.effects.isEmpty || state.isDraining { return .nothing }
+        if state.isTelling {
+            state.isDraining = true
+            if isWorker { return .drain }
+            return mayDrain && !state.effects.contains { $0.runsForeignCode } ? .drain : .handOver
+        }
+        defer { state.effects.removeAll(keepingCapacity: true) }
+        return .begin(state.effects.compactMap { if case .begin(let control) = $0 { control } else { nil } })
+    }
+
+    func carry(_ consequences: Consequences) {
+        consequences.alarm?.cancel()
+        switch consequences.duty {
+        case .nothing: break
+        case .begin(let controls): for control in controls { begin(control) }
+        case .drain: drain()
+        case .handOver: handOver([])
+        }
+    }
+
+    private func begin(_ control: BodyControl) {
+        Worker.begin(control, priority: control.priority ?? priority, inherits: inherits)
+    }
+
+    /// Carries out effects on a thread that called the library: not somebody's code, and not what comes meanwhile.
+    private func drain() {
+        guard let effects = nextEffects() else { return }
+        for (index, effect) in effects.enumerated() {
+            if effect.runsForeignCode { return handOver(Array(effects[index...])) }
+            perform(effect)
+        }
+        if let effects = nextEffects() { handOver(effects) }
+    }
+
+    private func handOver(_ effects: [Effect]) {
+        launch { [self] in
+            for effect in effects { perform(effect) }
+            _ = drainAll(keepsOne: false)
+        }
+    }
+
+    /// Carries out all effects. Returns the first attempt that the calling task may run itself, which does not wait for
+    /// what comes meanwhile; others get tasks.
+    func drainAll(keepsOne: Bool) -> BodyControl? {
+        while let effects = nextEffects() {
+            var kept: BodyControl?
+            for effect in effects {
+                if keepsOne, kept == nil, case .begin(let control) = effect, control.priority == nil {
+                    if start(control) { kept = control }
+                } else {
+                    perform(effect)
+                }
+            }
+            if let kept {
+                if let effects = nextEffects() { handOver(effects) }
+                return kept
+            }
+        }
+        return nil
+    }
+
+    /// nil, and then nobody drains any more, when there are none.
+    private func nextEffects() -> [Effect]? {
+        state.withLock { state in
+            guard !state.effects.isEmpty else {
+                state.isDraining = false
+                state.isTelling = false
+                return nil
+            }
+            defer { state.effects = [] }
+            return state.effects
+        }
+    }
+
+    /// Its turn has come, now that everything before has been told.
+    private func start(_ control: BodyControl) -> Bool {
+        control.progress == .executing || state.withLock { tellStart(of: control, &$0) }
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .tell(let core, let end, let isCounted, let isOwn):
+            core.tell(end)
+            if !isOwn { core.releaseBody() }
+            if !isCounted { update { countEnd(of: core, &$0) } }
+        case .ready(let core): state.withLock { becomeReady(core, &$0) }
+        case .open(let compound, let round): state.withLock { tellOpen(compound, round: round, &$0) }
+        case .begin(let control):
+            if start(control) { begin(control) }
+        case .stop(let control): control.tellOfStop()
+        case .pause(let handlers, let isSuspended): for handler in handlers { handler(isSuspended) }
+        case .idle(let signal): signal.happen()
+        case .finishEvents(let listeners): for listener in listeners { listener.finish() }
+        case .finishProgress(let listeners): listeners.finish()
+        }
+    }
+}
+
+extension QueueCore {
+    /// Runs the body of an attempt in the task of `worker`. Returns the next that it may run.
+    func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
+        let core = control.core
+        let end = control.begin(on: worker) ? await core.perform(control) : .stopped(control.reason ?? .requested)
+        let mayRetry =
+            if case .failure(let error) = end, let isWorthIt = core.options.retriesError { isWorthIt(error) } else {
+                true
+            }
+        // A body may have cancelled its task itself.
+        let isUsable = control.end() && !Task.isCancelled
+        guard let next = finish(control, end, mayRetry) else { return nil }
+        if isUsable, worker.priority == priority { return next }
+        begin(next)
+        return nil
+    }
+
+    private func finish(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
+        let core = control.core
+        let now = timer.now
+        let (consequences, isOver) = state.withLock { state -> (Consequences, Bool) in
+            state.now = max(now, state.now)
+            endAttempt(control, end, mayRetry, &state)
+            let alarm = settle(&state)
+            let garbage = state.takeGarbage()
+            let duty = duty(&state, isWorker: true)
+            return (Consequences(duty: duty, alarm: alarm, garbage: garbage), core.isFinished)
+        }
+        consequences.alarm?.cancel()
+        if isOver { core.releaseBody() }
+        switch consequences.duty {
+        case .begin(let controls):
+            var kept: BodyControl?
+            for control in controls {
+                if kept == nil, control.priority == nil { kept = control } else { begin(control) }
+            }
+            return kept
+        case .drain, .handOver: return drainAll(keepsOne: true)
+        case .nothing: return nil
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// Ends of operations, and what they mean for what is around them. Under the lock of the queue.
+
+extension QueueCore {
+    func finish(_ row: OperationID, _ outcome: OperationOutcome, _ cause: OperationCause, _ state: inout State) {
+        switch state.entries[row.row] {
+        case .operation(let core):
+            let end = end(of: core, outcome, cause, &state)
+            if state.hasRetriedCompounds, core.isInsideRetried {
+                return settle(core, Place(queue: self, row: row), end, &state)
+            }
+            if state.hasRetriedCompounds, let compound = core as? CompoundCore { finishMembers(of: compound, &state) }
+            announce(.finished(outcome), of: core.id, &state)
+            record(end, core.id, row, &state)
+            finish(core, end, &state)
+        case .standIn(let standIn):
+            state.garbage.append(standIn)
+            record(standIn.core.end ?? .success, standIn.core.id, row, &state)
+        case .nothing, .ended: break
+        }
+    }
+
+    /// Only what did not succeed can be the cause of something else.
+    func record(_ end: OperationEnd, _ id: AsyncOperationID, _ row: OperationID, _ state: inout State) {
+        state.entries[row.row] = end == .success ? .nothing : .ended(EndRecord(id, end))
+    }
+
+    /// The end of an operation, for good.
+    func finish(_ core: OperationCore, _ end: OperationEnd, _ state: inout State) {
+        guard let parent = core.parent else {
+            let (hasListeners, needs) = core.setEnd(end)
+            if let needs { state.garbage.append(needs) }
+            let isCounted = !hasListeners || !core.hasCompletions
+            if isCounted { state.countEnded() }
+            return tell(core, end, hasListeners, isCounted: isCounted, &state)
+        }
+        let (hasListeners, isCounted, isLast, needs) = parent.withMembers { _, members in
+            members.ended.append(core)
+            let (hasListeners, needs) = core.setEnd(end)
+            // What a completion adds to the compound operation around it still belongs there.
+            let isCounted = !hasListeners || !core.hasCompletions
+            if isCounted { members.unfinished -= 1 }
+            return (hasListeners, isCounted, isCounted && members.unfinished == 0, needs)
+        }
+        if let needs { state.garbage.append(needs) }
+        if isLast { closeIfEmpty(parent, &state) }
+        tell(core, end, hasListeners, isCounted: isCounted, &state)
+    }
+
+    private func tell(
+        _ core: OperationCore, _ end: OperationEnd, _ hasListeners: Bool, isCounted: Bool, _ state: inout State
+    ) {
+        let isOwn = core === state.ending
+        if hasListeners || !isOwn { state.append(.tell(core, end, isCounted: isCounted, isOwn: isOwn)) }
+    }
+
+    func countEnd(of core: OperationCore, _ state: inout State) {
+        guard let parent = core.parent else { return state.countEnded() }
+        parent.withMembers { $1.unfinished -= 1 }
+        closeIfEmpty(parent, &state)
+    }
+
+    /// A compound operation that has started and whose last member has ended takes no more.
+    func closeIfEmpty(_ compound: CompoundCore, _ state: inout State) {
+        let row = compound.withMembers { operation, members -> OperationID? in
+            guard case .open(let place, _) = operation.lifecycle, members.unfinished == 0, !members.isClosed else {
+                return nil
+            }
+            members.isClosed = true
+            return place.row
+        }
+        if let row { handle(.close(row), &state) }
+    }
+
+    private func end(
+        of core: OperationCore, _ outcome: OperationOutcome, _ cause: OperationCause, _ state: inout State
+    ) -> OperationEnd {
+        switch outcome {
+        case .success: return .success
+        case .failure: return .failure
+        case .skipped: return .skipped
+        case .timeout:
+            if case .member(let member) = cause, let end = state.entries[member.row].end { return end }
+            let limit =
+                switch cause {
+                case .retryDeadline: core.options.retry?.deadline
+                case .itself: core.state.withLock { $0.rare?.innerLimit }
+                default: core.options.timeout
+                }
+            return .timeout(limit: limit ?? .zero, scope: core.id)
+        case .cancelled:
+            if case .member(let member) = cause, case .cancelled(let reason)? = state.entries[member.row].end {
+                return .cancelled(reason)
+            }
+            return .cancelled(reason(of: cause, for: core, &state))
+        case .notRun:
+            switch cause {
+            case .dependency(let row), .failFast(let row), .member(let row):
+                let entry = state.entries[row.row]
+                if case .notRun(let root)? = entry.end { return .notRun(rootCause: root) }
+                return .notRun(rootCause: entry.id ?? core.id)
+            case .itself, .deadline, .retryDeadline, .request, .stall, .condition:
+                return .notRun(rootCause: core.id)
+            }
+        }
+    }
+
+    /// That of the nearest request around. Noted for everything on the way, because a stop asks for all that is inside.
+    private func inheritedReason(of core: OperationCore, _ state: inout State) -> CancellationReason {
+        var reason: CancellationReason?
+        var way: [AsyncOperationID] = []
+        var next: OperationCore? = core.parent
+        while let outer = next, reason == nil {
+            way.append(outer.id)
+            reason = state.reasons[outer.id] ?? outer.request.map { _ in .parent(outer.id) }
+            next = outer.parent
+        }
+        for id in way { state.reasons[id] = reason ?? .requested }
+        return reason ?? .requested
+    }
+
+    func reason(of cause: OperationCause, for core: OperationCore, _ state: inout State) -> CancellationReason {
+        switch cause {
+        case .failFast(let row): return .sibling(state.entries[row.row].id ?? core.id)
+        case .deadline(let row), .retryDeadline(let row): return .deadline(state.entries[row.row].id ?? core.id)
+        case .itself, .dependency, .member, .request, .stall, .condition:
+            if let request = core.request { return request }
+            return inheritedReason(of: core, &state)
+        }
+    }
+}

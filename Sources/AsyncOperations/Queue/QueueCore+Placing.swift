@@ -1,0 +1,126 @@
+// Gives operations their rows in the scheduler.
+
+extension QueueCore {
+    /// Places what was claimed.
+    func place(_ batch: Batch, _ producer: AsyncOperationID?, _ state: inout State) {
+        count(batch, &state)
+        let group = batch.parent?.lifecycle.row ?? .root
+        var edges: [Edge] = []
+        var standIns: [StandIn] = []
+        for step in batch.walk {
+            if case .enter(let core) = step { note(needsOf: core, &edges, &standIns, &state) }
+        }
+        add(standIns, &state)
+        var rows = OperationGraph(joiningAt: state.entries.count)
+        var early: [StandIn] = []
+        for step in batch.walk { enter(step, &rows, &early, producer, &state) }
+        for edge in edges {
+            guard let dependent = edge.dependent.lifecycle.row, let prerequisite = edge.prerequisite else { continue }
+            rows.addDependency(of: dependent, on: prerequisite, edge.kind)
+        }
+        for standIn in early { waitInTurn(for: standIn, &rows) }
+        handle(.added(group, rows), &state)
+        for standIn in standIns + early { follow(standIn, &state) }
+    }
+
+    /// A member that is just being cancelled has its turn, too: where only so many may run at once, the others wait until
+    /// everybody has been told of its end.
+    private func waitInTurn(for standIn: StandIn, _ rows: inout OperationGraph) {
+        guard let compound = standIn.core.parent, compound.limit != .unlimited else { return }
+        for row in compound.withMembers({ $1.cores }).compactMap(\.lifecycle.row) {
+            rows.addDependency(of: row, on: standIn.row, .done)
+        }
+    }
+
+    /// Takes one operation without needs, members and options, as most are. False if there is more to it.
+    func placePlain(
+        _ core: OperationCore, in group: OperationID, _ producer: AsyncOperationID?, _ state: inout State
+    ) -> Bool {
+        guard core.hasDefaultOptions, !(core is CompoundCore), !state.takesNothing, state.barrier == nil else {
+            return false
+        }
+        begin(&state)
+        let row = OperationID(row: state.entries.count)
+        let isTaken = core.state.withLock { operation in
+            guard case .idle = operation.lifecycle, operation.needList == nil,
+                !operation.startsSuspended || owner == nil
+            else { return false }
+            operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: false)
+            return true
+        }
+        guard isTaken else { return false }
+        state.countAdded(1)
+        state.entries.append(.operation(core))
+        announce(.added(by: producer), of: core.id, &state)
+        _ = state.scheduler?.add(OperationGraph.Options(), to: group, at: state.now, into: &state.commands)
+        carryOut(&state)
+        return true
+    }
+
+    private func enter(
+        _ step: Step, _ rows: inout OperationGraph, _ early: inout [StandIn], _ producer: AsyncOperationID?,
+        _ state: inout State
+    ) {
+        switch step {
+        case .leave: rows.endGroup()
+        case .enterEnded(let core):
+            let row = rows.addExternal(toleratesFailure: core.options.toleratesFailure, outlastsStops: true)
+            let standIn = StandIn(for: core, period: state.period, row: row)
+            state.entries.append(.standIn(standIn))
+            early.append(standIn)
+        case .enter(let core):
+            let options = graphOptions(of: core, &state)
+            if let compound = core as? CompoundCore {
+                if options.retry != nil { state.hasRetriedCompounds = true }
+                let row = rows.beginGroup(options, limit: compound.limit, failFast: compound.failFast, isOpen: true)
+                enter(core, at: row, producer, &state)
+            } else {
+                enter(core, at: rows.addOperation(options), producer, &state)
+            }
+        }
+    }
+
+    private func enter(
+        _ core: OperationCore, at row: OperationID, _ producer: AsyncOperationID?, _ state: inout State
+    ) {
+        state.entries.append(.operation(core))
+        core.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
+        announce(.added(by: producer), of: core.id, &state)
+    }
+
+    /// Counts what joins the queue or a compound operation, and what joins inside.
+    private func count(_ batch: Batch, _ state: inout State) {
+        for case .enter(let core) in batch.walk {
+            (core as? CompoundCore)?.withMembers { $1.unfinished = $1.cores.count }
+        }
+        for case .enterEnded(let core) in batch.walk { core.parent?.withMembers { $1.unfinished -= 1 } }
+        guard let parent = batch.parent else {
+            state.countAdded(batch.cores.count)
+            return
+        }
+        parent.withMembers { _, members in
+            members.cores += batch.cores
+            members.unfinished += batch.cores.count
+        }
+    }
+
+    private func graphOptions(of core: OperationCore, _ state: inout State) -> OperationGraph.Options {
+        if core.hasDefaultOptions { return OperationGraph.Options() }
+        let options = core.options
+        return OperationGraph.Options(
+            priority: options.priority, timeout: options.timeout, toleratesFailure: options.toleratesFailure,
+            retry: options.retry, locks: locks(options.mutexes, &state))
+    }
+
+    /// One lock for each name, for as long as the queue has something to do; always in the same order, so that those
+    /// who want the same wait together.
+    private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] {
+        if names.isEmpty { return [] }
+        let indices = names.map { name in
+            let index = state.locks[name] ?? state.locks.count
+            state.locks[name] = index
+            return index
+        }
+        return indices.sorted().map { LockRequest(lock: LockID(index: $0)) }
+    }
+}

@@ -1,0 +1,69 @@
+// Compound operations that may be tried again: the ends of their members count when they themselves end for good.
+
+extension OperationCore {
+    /// Whether something around it may be tried again.
+    var isInsideRetried: Bool { around.dropFirst().contains { $0.options.retry != nil } }
+
+    /// Whether its end counts for `other` only when something around it, which may be tried again, has ended for good.
+    func isHeldBack(from other: OperationCore) -> Bool {
+        let others = other.around
+        return around.dropFirst().contains { outer in
+            outer.options.retry != nil && !others.contains { $0 === outer }
+        }
+    }
+}
+
+extension QueueCore {
+    /// The end of an operation in the present round.
+    func settle(_ core: OperationCore, _ place: Place, _ end: OperationEnd, _ state: inout State) {
+        core.state.withLock { $0.lifecycle = .settled(place, end) }
+        guard let parent = core.parent else { return }
+        parent.withMembers { _, members in
+            members.ended.append(core)
+            members.unfinished -= 1
+        }
+        closeIfEmpty(parent, &state)
+    }
+
+    /// Everything inside begins anew.
+    func reset(_ compound: CompoundCore, _ state: inout State) {
+        var pending = [compound]
+        while let next = pending.popLast() {
+            let members = next.withMembers { _, members in
+                members.ended.removeAll { !$0.isFinished }
+                members.unfinished = members.cores.count - members.ended.count
+                members.isClosed = false
+                return members.cores
+            }
+            for core in members {
+                let cancelled = core.state.withLock { operation -> OperationID? in
+                    guard case .settled(let place, _) = operation.lifecycle else { return nil }
+                    operation.lifecycle = .waiting(place, isReady: false)
+                    return operation.rare?.request.map { _ in place.row }
+                }
+                // A request to cancel that was accepted holds in all rounds.
+                if let cancelled { handle(.cancel(cancelled), &state) }
+                if let inner = core as? CompoundCore { pending.append(inner) }
+            }
+        }
+    }
+
+    /// The last round is over: its ends are those of the members.
+    func finishMembers(of compound: CompoundCore, _ state: inout State) {
+        var pending = [compound]
+        var settled: [(core: OperationCore, end: OperationEnd)] = []
+        while let next = pending.popLast() {
+            for core in next.withMembers({ $1.ended }).reversed() {
+                guard case .settled(let place, let end) = core.lifecycle else { continue }
+                settled.append((core, end))
+                record(end, core.id, place.row, &state)
+                if let inner = core as? CompoundCore { pending.append(inner) }
+            }
+        }
+        for (core, end) in settled.reversed() {
+            announce(.finished(end.outcome), of: core.id, &state)
+            if let needs = core.setEnd(end).needs { state.garbage.append(needs) }
+            state.append(.tell(core, end, isCounted: true, isOwn: core === state.ending))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/// The attempts of one job of a waterfall, in the body of the waterfall's operation.
+struct JobAttempts<Failure: Error>: Sendable {
+    /// What the attempts come to.
+    enum End: Sendable {
+        case value(AnyValueBox)
+        case failure(Failure)
+        /// A limit has passed; with what the job threw when it was told to stop.
+        case timeout(Duration, underlying: Failure?)
+        /// Nobody is left who could finish it, or the body is to stop.
+        case stopped
+    }
+
+    let body: BodyControl
+    let work: WaterfallJob<Failure>.Controlled
+    let options: JobOptions<Failure>
+
+    private var timer: Timer { body.queue.timer }
+
+    /// Tries until one attempt succeeds, none is left or the body is to stop.
+    func run(on input: AnyValueBox) async -> End {
+        var deadline: Duration?
+        var attempt = 1
+        var last = End.stopped
+        while await body.mayGoOn() {
+            let now = timer.now
+            if attempt == 1 { deadline = options.retry?.deadline.map { now + $0 } }
+            if let deadline, now >= deadline { return last }
+            last = await run(attempt, on: input, until: deadline)
+            guard let delay = delay(after: attempt, last, deadline) else { return last }
+            attempt += 1
+            // Only a request to stop wakes it earlier.
+            if delay > .zero { _ = await timer.sleep(until: timer.now + delay) }
+        }
+        return .stopped
+    }
+
+    /// How long to wait before the next attempt; nil if there is none.
+    private func delay(after attempt: Int, _ end: End, _ deadline: Duration?) -> Duration? {
+        guard let retry = options.retry, attempt < retry.attempts, body.reason == nil else { return nil }
+        switch end {
+        case .failure(let error):
+            if error is CancellationError || options.retriesError?(error) == false { return nil }
+        case .timeout: if !retry.retriesTimeout { return nil }
+        case .value, .stopped: return nil
+        }
+        var generator = SystemRandomNumberGenerator()
+        let delay = retry.delay(beforeAttempt: attempt + 1, using: &generator)
+        // A start beyond the deadline is not waited for.
+        if let deadline, timer.now + delay >= deadline { return nil }
+        return delay
+    }
+
+    private func run(_ attempt: Int, on input: AnyValueBox, until deadline: Duration?) async -> End {
+        let control = BodyControl(ofJobIn: body, attempt: attempt)
+        body.setJob(control)
+        defer {
+            body.setJob(nil)
+            _ = control.end()
+        }
+        let now = timer.now
+        let own = options.timeout.map { now + $0 }
+        guard let end = [own, deadline].compactMap({ $0 }).min() else {
+            return Self.end(of: await work(control, input))
+        }
+        let (result, isLate) = await race(control, input, until: end)
+        guard isLate, body.reason == nil, let limit = end == own ? options.timeout : options.retry?.deadline else {
+            return Self.end(of: result)
+        }
+        guard case .failure(let error)? = result else { return .timeout(limit, underlying: nil) }
+        return .timeout(limit, underlying: error)
+    }
+
+    private static func end(of result: Result<AnyValueBox, Failure>?) -> End {
+        switch result {
+        case .success(let value)?: .value(value)
+        case .failure(let error)?: .failure(error)
+        case nil: .stopped
+        }
+    }
+
+    private enum Step: Sendable {
+        case ended(Result<AnyValueBox, Failure>?)
+        case timePassed
+        /// The sleeper was cancelled: the attempt has ended or the body is to stop.
+        case woken
+    }
+
+    /// Runs an attempt in a task of its own, so that it can be cancelled alone, and waits for its end, however late.
+    private func race(
+        _ control: BodyControl, _ input: AnyValueBox, until end: Duration
+    ) async -> (Result<AnyValueBox, Failure>?, isLate: Bool) {
+        await withTaskGroup(of: Step.self) { race in
+            race.addTask { await Worker.runPart(of: body) { .ended(await work(control, input)) } }
+            race.addTask { await timer.sleep(until: end) ? .timePassed : .woken }
+            var isLate = false
+            while let step = await race.next() {
+                switch step {
+                case .ended(let result):
+                    cancelling { race.cancelAll() }
+                    return (result, isLate)
+                case .timePassed:
+                    isLate = true
+                    control.stop(.deadline(body.core.id))
+                    cancelling { race.cancelAll() }
+                    control.tellOfStop()
+                case .woken: break
+                }
+            }
+            return (nil, isLate)
+        }
+    }
+}
+
+extension BodyControl {
+    /// Waits while the queue is suspended. False if the body is to stop.
+    func mayGoOn() async -> Bool {
+        if goesOn { return true }
+        await waitWhileSuspended()
+        return reason == nil
+    }
+}

@@ -1,0 +1,133 @@
+import AsyncOperations
+import FlowrunTestSupport
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct QueueRunTests {
+    @Test func `it returns what the body returns and throws what it throws`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        #expect(try await queue.run { _ in 7 } == 7)
+        #expect(try await queue.run("named") { $0.name } == "named")
+        await #expect(throws: OperationFailure.failed(TestError(3))) {
+            try await queue.run { _ async throws(TestError) -> Int in throw TestError(3) }
+        }
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test func `it waits for its turn as any other operation of the queue`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let crowd = Crowd()
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    _ = try? await queue.run { _ in
+                        crowd.enter()
+                        await Task.yield()
+                        crowd.leave()
+                    }
+                }
+            }
+        }
+        #expect(crowd.most == 1)
+        let clock = ManualClock()
+        let timed = try AsyncOperationQueue(clock: clock)
+        let late = Task { () async throws(OperationFailure<Never>) in
+            try await timed.run(options: .init(timeout: .seconds(1))) { _ in
+                await untilCancelled()
+                return 1
+            }
+        }
+        await clock.advance(by: .seconds(1))
+        await #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) { try await late.value }
+    }
+
+    @Test func `cancelling the caller cancels the operation, whose end is waited for`() async throws {
+        let queue = try AsyncOperationQueue()
+        let (up, told, go) = (Latch(), Latch(), Latch())
+        let order = Record<String>()
+        let task = Task { () async throws(OperationFailure<Never>) in
+            defer { order.add("returned") }
+            return try await queue.run { context in
+                context.onCancel { _ in told.open() }
+                up.open()
+                await go.wait()
+                order.add("ended")
+                return 1
+            }
+        }
+        await up.wait()
+        task.cancel()
+        await told.wait()
+        #expect(queue.operationCount == 1)
+        go.open()
+        await #expect(throws: OperationFailure<Never>.cancelled(.requested)) { try await task.value }
+        #expect(order.entries == ["ended", "returned"])
+    }
+
+    @Test func `called in a task that is cancelled already, it does not enter the body`() async throws {
+        let queue = try AsyncOperationQueue()
+        let runs = Crowd()
+        let task = Task { () async throws(OperationFailure<Never>) in
+            await untilCancelled()
+            return try await queue.run { _ in
+                runs.enter()
+                return 1
+            }
+        }
+        task.cancel()
+        await #expect(throws: OperationFailure<Never>.cancelled(.requested)) { try await task.value }
+        #expect(runs.now == 0 && queue.operationCount == 0)
+    }
+
+    @Test func `what the queue does not take is refused`() async throws {
+        let queue = try AsyncOperationQueue()
+        await #expect(throws: OperationFailure<Never>.refused(.invalidTimeout(.zero))) {
+            try await queue.run(options: .init(timeout: .zero)) { _ in 1 }
+        }
+        try await queue.shutdown()
+        await #expect(throws: OperationFailure<Never>.refused(.closed(queue.id))) { try await queue.run { _ in 1 } }
+    }
+
+    /// Whether the call was refused because the calling body would wait for itself.
+    private func isRefused(_ queue: AsyncOperationQueue, _ options: OperationOptions = .init()) async -> Bool {
+        do {
+            try await queue.run("inner", options: options) { _ in }
+            return false
+        } catch .refused(.wouldWaitForItself(let waiter, let awaited)) {
+            return waiter.name == "outer" && awaited.name == "inner"
+        } catch {
+            return false
+        }
+    }
+
+    @Test func `in the body that holds the only place it is refused, and nothing stays behind`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        #expect(try await queue.run("outer") { _ in await isRefused(queue) })
+        #expect(queue.operationCount == 0)
+        let other = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        #expect(try await other.run("outer") { _ in await isRefused(queue) } == false)
+        try queue.setMaxConcurrentOperationCount(2)
+        #expect(try await queue.run("outer") { _ in await isRefused(queue) } == false)
+    }
+
+    @Test func `in a body that holds a mutex it wants, or holds up a barrier before it, it is refused`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        let options = OperationOptions(mutexes: ["m"])
+        let isRefusedForMutex = try await queue.run("outer", options: options) { _ in await isRefused(queue, options) }
+        #expect(isRefusedForMutex)
+        let barrier = nothing("barrier")
+        let isRefusedForBarrier = try await queue.run("outer") { _ in
+            try? queue.addBarrier(barrier)
+            return await isRefused(queue)
+        }
+        #expect(isRefusedForBarrier)
+        #expect(await barrier.outcome == .success)
+        #expect(queue.operationCount == 0)
+    }
+
+    @Test func `the body runs at the priority of the calling task`() async throws {
+        let queue = try AsyncOperationQueue()
+        let task = Task(priority: .high) { try await queue.run { _ in Task.currentPriority } }
+        #expect(try await task.value >= .high)
+    }
+}

@@ -1,1 +1,0 @@
-../../../examples/swift/Sources/Errands/Errands.swift
