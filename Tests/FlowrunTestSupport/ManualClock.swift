@@ -82,4 +82,15 @@ package final class ManualClock: Clock, Sendable {
         }
         move(by: duration)
     }
+
+    /// Moves the clock to where the next sleeper wakes, and wakes it; false where nobody sleeps. Waits for nobody.
+    package func moveToNextDeadline() -> Bool {
+        guard
+            let wait = state.withLock({ state in
+                state.sleepers.values.map { $0.deadline.offset - state.now.offset }.min()
+            })
+        else { return false }
+        move(by: wait)
+        return true
+    }
 }

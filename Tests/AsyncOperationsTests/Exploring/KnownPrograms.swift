@@ -1,0 +1,156 @@
+import AsyncOperations
+import OperationScheduling
+import Testing
+
+/// A small program in which the order of things has mattered before.
+struct KnownProgram: Sendable, CustomTestStringConvertible {
+    let name: String
+    let program: Program
+
+    var testDescription: String { name }
+}
+
+extension Program {
+    static let known: [KnownProgram] = [
+        KnownProgram(
+            name: "a completion adds what needs its operation, on another queue", program: dependentAddedByCompletion),
+        KnownProgram(name: "a completion starts what needs its operation", program: dependentStartedByCompletion),
+        KnownProgram(name: "two queues get an operation and what needs its end", program: dependentElsewhere),
+        KnownProgram(name: "an operation is added while it is told what it needs", program: dependencyAddedWhilePlaced),
+        KnownProgram(name: "a resume meets the end of the last running operation", program: resumeAtTheEnd),
+        KnownProgram(name: "a resume meets the start of a body that waits for it", program: resumeAtTheStart),
+        KnownProgram(
+            name: "a compound operation gets a member while it is cancelled", program: memberAddedWhileCancelled),
+        KnownProgram(name: "a compound operation gets a member while its last one ends", program: memberAddedAtTheEnd),
+        KnownProgram(
+            name: "a completion gives a member to a compound operation that fails fast",
+            program: memberAddedByCompletion),
+        KnownProgram(
+            name: "a serial compound operation has a compound one among its members", program: compoundInSerial),
+        KnownProgram(
+            name: "a compound operation with a limit of time waits for its turn", program: timeoutWhileWaiting),
+        KnownProgram(name: "a body cancels its own operation", program: cancelFromInside),
+        KnownProgram(name: "a completion adds to a queue that is shut down", program: addWhileShutDown),
+        KnownProgram(name: "a dependency comes while its operation starts", program: dependencyAddedAtTheStart),
+        KnownProgram(name: "a barrier needs the success of what is before it", program: barrierWithNeed),
+        KnownProgram(name: "two compound operations, one in the other, are cancelled", program: cancelInEachOther),
+        KnownProgram(
+            name: "a compound operation is added while its member is cancelled", program: addWithCancelledMember),
+        KnownProgram(name: "a suspended queue is let go while an attempt is timed out", program: queueDroppedAtTimeout),
+        KnownProgram(name: "a compound operation is cancelled while a queue refuses it", program: cancelOfTheRefused),
+        KnownProgram(name: "an empty compound operation starts while an end is told", program: emptyCompoundHeardOf),
+        KnownProgram(name: "an operation is resumed while it ends", program: resumeOfTheEnding),
+        KnownProgram(name: "a waterfall that suspends itself is let go", program: droppedWhileSuspended),
+    ]
+
+    static let dependentAddedByCompletion = Program(
+        queues: [Queue(), Queue()],
+        operations: [
+            Operation(completion: [.add(1, queue: 1)]), Operation(needs: [Need(on: 0, kind: .ok)]), Operation(),
+        ],
+        clients: [[.add(0, queue: 0)], [.add(2, queue: 1)]])
+
+    static let dependentStartedByCompletion = Program(
+        operations: [Operation(completion: [.start(1)]), Operation(needs: [Need(on: 0, kind: .success)])],
+        clients: [[.start(0)]])
+
+    static let dependentElsewhere = Program(
+        queues: [Queue(), Queue()],
+        operations: [
+            Operation(failures: 1), Operation(needs: [Need(on: 0, kind: .failure)]),
+            Operation(needs: [Need(on: 0, kind: .ok)]),
+        ], clients: [[.add(0, queue: 0)], [.add(1, queue: 1), .add(2, queue: 1)]])
+
+    static let dependencyAddedWhilePlaced = Program(
+        queues: [Queue(), Queue()], operations: [Operation(failures: 1), Operation()],
+        clients: [[.addDependency(1, on: 0, .success)], [.add(0, queue: 0), .add(1, queue: 1)]])
+
+    static let resumeAtTheEnd = Program(
+        queues: [Queue()],
+        operations: [Operation(steps: [.waitWhileSuspended]), Operation(steps: [.waitWhileSuspended])],
+        clients: [[.add(0, queue: 0), .add(1, queue: 0)], [.suspendQueue(0), .resumeQueue(0)]])
+
+    static let resumeAtTheStart = Program(
+        queues: [Queue(isSuspended: true)],
+        operations: [Operation(steps: [.waitWhileSuspended, .yield, .waitWhileSuspended])],
+        clients: [[.add(0, queue: 0)], [.resumeQueue(0), .suspendQueue(0), .resumeQueue(0)]])
+
+    static let memberAddedWhileCancelled = Program(
+        operations: [Operation(kind: .compound(.concurrent, failsFast: false)), Operation()],
+        clients: [[.addMember(1, to: 0)], [.cancel(0)]])
+
+    static let memberAddedAtTheEnd = Program(
+        operations: [Operation(kind: .compound(.concurrent, failsFast: false)), Operation(parent: 0), Operation()],
+        clients: [[.start(0)], [.addMember(2, to: 0)]])
+
+    static let memberAddedByCompletion = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: true)),
+            Operation(parent: 0, completion: [.addMember(2, to: 0)], failures: 1), Operation(),
+        ], clients: [[.add(0, queue: 0)], [.cancelAll(0)]])
+
+    static let compoundInSerial = Program(
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)), Operation(parent: 0), Operation(parent: 0),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 3),
+            Operation(parent: 0),
+        ], clients: [[.start(0)]])
+
+    static let timeoutWhileWaiting = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)), Operation(steps: [.sleep(9)], parent: 0),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0, timeout: 5), Operation(parent: 2),
+        ], clients: [[.add(0, queue: 0)]])
+
+    static let cancelFromInside = Program(
+        queues: [Queue()], operations: [Operation(steps: [.act(.cancel(0))])], clients: [[.add(0, queue: 0)]])
+
+    static let addWhileShutDown = Program(
+        queues: [Queue()],
+        operations: [Operation(completion: [.add(1, queue: 0)]), Operation()],
+        clients: [[.add(0, queue: 0), .cancel(1)], [.shutdown(0, grace: nil)]])
+
+    static let dependencyAddedAtTheStart = Program(
+        operations: [Operation(kind: .compound(.concurrent, failsFast: false)), Operation()],
+        clients: [[.start(1)], [.addDependency(1, on: 0, .done)]])
+
+    static let barrierWithNeed = Program(
+        queues: [Queue()], operations: [Operation(failures: 1), Operation(needs: [Need(on: 0, kind: .ok)])],
+        clients: [[.add(0, queue: 0), .addBarrier(1, queue: 0)]])
+
+    static let cancelInEachOther = Program(
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)),
+            Operation(kind: .compound(.serial, failsFast: false), parent: 0),
+        ], clients: [[.cancel(1)], [.cancel(0)]])
+
+    static let addWithCancelledMember = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)),
+            Operation(kind: .compound(.serial, failsFast: false), parent: 0), Operation(parent: 0),
+        ], clients: [[.cancel(1)], [.add(0, queue: 0), .cancel(0)]])
+
+    static let queueDroppedAtTimeout = Program(
+        queues: [Queue()], operations: [Operation(attempts: 3, timeout: 7)],
+        clients: [[.add(0, queue: 0), .suspendQueue(0), .dropQueue(0)]])
+
+    static let cancelOfTheRefused = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)), Operation(parent: 0),
+            Operation(needs: [Need(on: 0, kind: .done)]),
+        ], clients: [[.cancel(0)], [.add(2, queue: 0)], [.addBarrier(0, queue: 0)]])
+
+    static let emptyCompoundHeardOf = Program(
+        queues: [Queue()], operations: [Operation(), Operation(kind: .compound(.concurrent, failsFast: false))],
+        clients: [[.add(0, queue: 0)], [.add(1, queue: 0)], [.listen(0)]])
+
+    static let resumeOfTheEnding = Program(
+        operations: [Operation(steps: [.act(.resume(0))])], clients: [[.start(0), .resume(0)]])
+
+    static let droppedWhileSuspended = Program(
+        operations: [Operation(kind: .waterfall, steps: [.act(.suspend(0)), .yield])], clients: [[.start(0), .drop(0)]])
+}

@@ -1,0 +1,145 @@
+import AsyncOperations
+
+/// What has to hold for every run of every program, whatever went on first: judged by what was seen, in order.
+struct ProgramRules {
+    let program: Program
+    let events: [ProgramRecord.Event]
+    private(set) var ends: [Int: (place: Int, outcome: OperationOutcome)] = [:]
+    private(set) var parents: [Int: Int] = [:]
+    private(set) var entries: [Int: [Int]] = [:]
+
+    init(_ program: Program, _ events: [ProgramRecord.Event]) {
+        self.program = program
+        self.events = events
+        for (place, event) in events.enumerated() {
+            switch event {
+            case .ended(let index, let outcome) where ends[index] == nil: ends[index] = (place, outcome)
+            case .memberAccepted(let member, let compound): parents[member] = compound
+            case .entered(let index, _, _): entries[index, default: []].append(place)
+            default: break
+            }
+        }
+    }
+
+    /// The first rule that does not hold.
+    var violation: String? {
+        let rules: [(ProgramRules) -> String?] = [
+            \.misheard, \.endsOnce, \.waitersAreToldTheEnd, \.membersEndBeforeTheirCompound, \.edgesAreKept,
+            \.bodiesFitTheirEnds, \.limitsAreKept, \.serialIsInOrder, \.mutexesExclude, \.suspensionHolds,
+            \.cancelHolds,
+        ]
+        return rules.lazy.compactMap { $0(self) }.first
+    }
+
+    private var misheard: String? {
+        events.lazy.compactMap { if case .misheard(let problem) = $0 { problem } else { nil } }.first
+    }
+
+    private var endsOnce: String? {
+        for index in program.operations.indices {
+            let count = events.count { if case .ended(index, _) = $0 { true } else { false } }
+            if count == 0 { return "o\(index) never ended" }
+            if count > 1 { return "the completion of o\(index) was called \(count) times" }
+        }
+        let waiting = events.count { $0 == .waiting } - events.count { $0 == .waited }
+        return waiting == 0 ? nil : "\(waiting) waiting tasks never went on"
+    }
+
+    private var waitersAreToldTheEnd: String? {
+        for (place, event) in events.enumerated() {
+            guard case .told(let index, let outcome) = event, let end = ends[index] else { continue }
+            if outcome != end.outcome { return "a waiter of o\(index) got \(outcome), its completion \(end.outcome)" }
+            if place < end.place { return "a waiter of o\(index) woke before its completion was called" }
+        }
+        return nil
+    }
+
+    private var membersEndBeforeTheirCompound: String? {
+        for (member, compound) in parents {
+            guard let end = ends[member], let outerEnd = ends[compound] else { continue }
+            if outerEnd.place < end.place { return "o\(compound) ended before its member o\(member)" }
+            let isHarmless =
+                switch end.outcome {
+                case .success, .skipped: true
+                case .failure, .timeout: program.operations[member].toleratesFailure
+                // By something inside that the compound operation does not mind.
+                case .notRun: hasToleratedFailure(inside: compound)
+                case .cancelled: false
+                }
+            if outerEnd.outcome == .success, !isHarmless {
+                return "o\(compound) is a success though its member o\(member) is \(end.outcome)"
+            }
+        }
+        return nil
+    }
+
+    private func hasToleratedFailure(inside compound: Int) -> Bool {
+        ends.contains { index, end in
+            isInside(index, compound) && program.operations[index].toleratesFailure
+                && [.failure, .timeout].contains(end.outcome)
+        }
+    }
+
+    /// The operation and what was around it.
+    func around(_ index: Int) -> [Int] {
+        Array(sequence(first: index) { parents[$0] })
+    }
+
+    func isInside(_ index: Int, _ outer: Int) -> Bool { around(index).contains(outer) }
+
+    private var edgesAreKept: String? {
+        for case .needAccepted(let dependent, let other, let kind) in events {
+            // What was to be taken away may be in force or not; of two kinds for one, the later counts.
+            let isSettled = !events.contains {
+                switch $0 {
+                case .needRemoved(dependent, other): true
+                case .needAccepted(dependent, other, let later): later != kind
+                default: false
+                }
+            }
+            guard isSettled, let end = ends[other] else { continue }
+            for (index, places) in entries where isInside(index, dependent) {
+                guard let entry = places.first else { continue }
+                if entry < end.place { return "o\(index) began before o\(other), which o\(dependent) needs, had ended" }
+                if !isMet(kind, end.outcome, program.operations[other].toleratesFailure) {
+                    return "o\(index) began though o\(other), which o\(dependent) needs (\(kind)), is \(end.outcome)"
+                }
+            }
+            if let own = ends[dependent], !isMet(kind, end.outcome, program.operations[other].toleratesFailure),
+                [.success, .failure].contains(own.outcome)
+            {
+                return "o\(dependent) is \(own.outcome) though o\(other), which it needs (\(kind)), is \(end.outcome)"
+            }
+        }
+        return nil
+    }
+
+    private func isMet(_ kind: EdgeKind, _ outcome: OperationOutcome, _ isTolerated: Bool) -> Bool {
+        switch (kind, outcome) {
+        case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success): true
+        case (.failure, .failure), (.failure, .timeout): true
+        case (.ok, .failure), (.ok, .timeout): isTolerated
+        default: false
+        }
+    }
+
+    private var bodiesFitTheirEnds: String? {
+        for (index, operation) in program.operations.enumerated() where !operation.isCompound {
+            guard let end = ends[index] else { continue }
+            let places = entries[index] ?? []
+            let last = events.last { if case .left(index, _) = $0 { true } else { false } }
+            if let entry = places.last, entry > end.place { return "o\(index) began after its end" }
+            if case .body = operation.kind, places.count > operation.attempts {
+                return "o\(index) was entered \(places.count) times"
+            }
+            switch (end.outcome, last) {
+            case (.success, .left(_, .value)?), (.failure, .left(_, .error)?): break
+            case (.success, nil) where operation.kind == .waterfall && operation.steps.isEmpty: break
+            case (.success, _), (.failure, _): return "o\(index) is \(end.outcome) though its body did not end so"
+            case (.skipped, _?), (.notRun, _?): return "o\(index) is \(end.outcome) though it ran"
+            default: break
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,97 @@
+import AsyncOperations
+
+// How a program comes to its end: what it left suspended is resumed, what hangs is cancelled, what it never started is
+// let go, one after the other, so that afterwards nothing is left that may wait.
+
+extension ProgramRun {
+    /// What the program itself made wait, and what ends that.
+    enum Remedy: Hashable {
+        case resumeQueue(Int)
+        case resume(Int)
+        case cancel(Int)
+        case drop(Int)
+        case dropQueue(Int)
+    }
+
+    /// The first that is to be done now, besides what was tried in vain; nil where nothing waits for the program any
+    /// more.
+    func remedy(besides tried: [Remedy: Int] = [:]) -> Remedy? {
+        remedies.first { tried[$0, default: 0] < 32 }
+    }
+
+    private var remedies: [Remedy] {
+        var remedies: [Remedy] = program.queues.indices.filter { queue($0)?.isSuspended == true }.map {
+            .resumeQueue($0)
+        }
+        var (taken, hanging): (Set<Int>, Set<Int>) = ([], [])
+        for event in record.events {
+            switch event {
+            case .entered(let index, _, _): hanging.insert(index)
+            case .left(let index, _): hanging.remove(index)
+            case .taken(let index, _), .memberAccepted(let index, _): taken.insert(index)
+            default: break
+            }
+        }
+        let unfinished = program.operations.indices.filter { operation($0)?.isFinished == false }
+        for index in unfinished where taken.contains(index) && operation(index)?.isSuspended == true {
+            remedies.append(.resume(index))
+        }
+        for index in program.operations.indices where !taken.contains(index) && operation(index) != nil {
+            remedies.append(program.isKept(index) && unfinished.contains(index) ? .cancel(index) : .drop(index))
+        }
+        for index in unfinished where hanging.contains(index) && program.operations[index].steps.contains(.hang) {
+            remedies.append(.cancel(index))
+        }
+        // Events end with the queue.
+        if unfinished.isEmpty {
+            remedies += program.queues.indices.filter { program.isListenedTo($0) && queue($0) != nil }.map {
+                .dropQueue($0)
+            }
+        }
+        return remedies
+    }
+
+    func apply(_ remedy: Remedy) {
+        switch remedy {
+        case .resumeQueue(let queue): perform(.resumeQueue(queue))
+        case .resume(let index): perform(.resume(index))
+        case .cancel(let index): perform(.cancel(index))
+        case .drop(let index): drop(index)
+        case .dropQueue(let queue): dropQueue(queue)
+        }
+    }
+
+    /// What can go on by everything that a caller sees, and yet does not, at a moment when nothing runs.
+    func stall() -> String? {
+        let barriers = program.actions.contains { if case .addBarrier = $0 { true } else { false } }
+        let events = record.events
+        for case .taken(let index, let queue?) in events {
+            guard let operation = operation(index), let queue = self.queue(queue), !queue.isSuspended else { continue }
+            switch operation.state {
+            case .ready where isIdle(queue, events):
+                return "o\(index) is ready, its queue is not suspended, and nothing runs"
+            case .pending where !barriers && needsHaveEnded(index, events):
+                return "o\(index) is pending though all it needs has ended"
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private func isIdle(_ queue: AsyncOperationQueue, _ events: [ProgramRecord.Event]) -> Bool {
+        !program.operations.indices.contains { operation($0)?.isRunning ?? true }
+    }
+
+    private func needsHaveEnded(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
+        var ended: Set<Int> = []
+        var needs: Set<Int> = []
+        for event in events {
+            switch event {
+            case .ended(let index, _): ended.insert(index)
+            case .needAccepted(index, let other, _): needs.insert(other)
+            default: break
+            }
+        }
+        return needs.isSubset(of: ended)
+    }
+}

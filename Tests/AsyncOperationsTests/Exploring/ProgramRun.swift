@@ -1,0 +1,199 @@
+import AsyncOperations
+import FlowrunTestSupport
+import Synchronization
+
+/// The operations and queues of a `Program` while it runs, and the calls that it makes.
+final class ProgramRun: Sendable {
+    /// What a program is run by: the controlled executor, or real threads.
+    struct World: Sendable {
+        let clock: ManualClock
+        /// Begins a task.
+        let spawn: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never>
+        let cancel: @Sendable (Task<Void, Never>) -> Void
+        /// Where user code begins, ends or sees something: others may go on here.
+        let point: @Sendable () -> Void
+        /// Hears of each event.
+        let note: @Sendable (ProgramRecord.Event) -> Void
+    }
+
+    enum Handle: Sendable {
+        case single(AsyncOperation<Int, any Error>)
+        case compound(CompoundOperation)
+
+        var erased: AnyAsyncOperation {
+            switch self {
+            case .single(let operation): operation.erased
+            case .compound(let operation): operation.erased
+            }
+        }
+    }
+
+    struct BodyError: Error {}
+
+    let program: Program
+    let world: World
+    let record = ProgramRecord()
+    private let suspendCalls = Atomic<UInt64>(0)
+    private let handles: Mutex<[Handle?]>
+    private let queues: Mutex<[AsyncOperationQueue?]>
+
+    /// Makes the operations and queues, in a task of the world.
+    init(_ program: Program, in world: World) {
+        self.program = program
+        self.world = world
+        handles = Mutex(Array(repeating: nil, count: program.operations.count))
+        queues = Mutex([])
+        let queues = program.queues.map { queue in
+            try? AsyncOperationQueue(
+                maxConcurrentOperationCount: queue.width, isSuspended: queue.isSuspended, clock: world.clock)
+        }
+        self.queues.withLock { $0 = queues }
+        for index in program.operations.indices { make(index) }
+        for (index, operation) in program.operations.enumerated() {
+            if let parent = operation.parent { perform(.addMember(index, to: parent)) }
+            for need in operation.needs { perform(.addDependency(index, on: need.on, need.kind)) }
+        }
+    }
+
+    private func make(_ index: Int) {
+        let handle = ProgramRun.handle(index, self)
+        handles.withLock { $0[index] = handle }
+        switch handle {
+        case .single(let operation): operation.addCompletion { [weak self] in self?.ended(index, $0.outcome) }
+        case .compound(let operation): operation.addCompletion { [weak self] in self?.ended(index, $0.outcome) }
+        }
+    }
+
+    private func ended(_ index: Int, _ outcome: OperationOutcome) {
+        see(.ended(index, outcome))
+        for action in program.operations[index].completion { perform(action) }
+        record.noteCompletionOver()
+    }
+
+    func see(_ event: ProgramRecord.Event) {
+        world.point()
+        record.add(event)
+        world.note(event)
+    }
+
+    func handle(_ index: Int) -> Handle? { handles.withLock { $0[index] } }
+    func operation(_ index: Int) -> AnyAsyncOperation? { handle(index)?.erased }
+    func queue(_ index: Int) -> AsyncOperationQueue? { queues.withLock { $0[index] } }
+
+    /// Lets go of an operation; what that frees is freed outside the lock.
+    func drop(_ index: Int) {
+        _ = handles.withLock { handles in
+            defer { handles[index] = nil }
+            return handles[index]
+        }
+    }
+
+    func dropQueue(_ index: Int) {
+        _ = queues.withLock { queues in
+            defer { queues[index] = nil }
+            return queues[index]
+        }
+    }
+}
+
+// Calls.
+
+extension ProgramRun {
+    func perform(_ action: Program.Action) {
+        world.point()
+        // A refusal is an answer like any other; the record has what was accepted.
+        try? attempt(action)
+    }
+
+    private func attempt(_ action: Program.Action) throws {
+        switch action {
+        case .add(let index, let queue):
+            guard let target = self.queue(queue), let operation = operation(index) else { return }
+            try target.add(operation)
+            see(.taken(index, queue: queue))
+        case .addBarrier(let index, let queue):
+            guard let target = self.queue(queue), let operation = operation(index) else { return }
+            try target.addBarrier(operation)
+            see(.taken(index, queue: queue))
+        case .addMember(let index, let compound):
+            guard case .compound(let target)? = handle(compound), let operation = operation(index) else { return }
+            try target.add(operation)
+            see(.memberAccepted(index, of: compound))
+        case .start(let index):
+            try operation(index)?.start(clock: world.clock)
+            see(.taken(index, queue: nil))
+        case .addDependency(let index, let other, let kind):
+            guard let dependent = operation(index), let prerequisite = operation(other) else { return }
+            try dependent.addDependency(on: prerequisite, kind)
+            see(.needAccepted(index, on: other, kind))
+        case .removeDependency(let index, let other):
+            guard let dependent = operation(index), let prerequisite = operation(other) else { return }
+            see(.needRemoved(index, on: other))
+            try dependent.removeDependency(on: prerequisite)
+        case .suspend(let index): try operation(index)?.suspend()
+        case .resume(let index):
+            guard let operation = operation(index) else { return }
+            // A resume that starts would measure time on the real clock.
+            if operation.state == .pending, program.takesTime(index) { try? operation.start(clock: world.clock) }
+            try operation.resume()
+            see(.taken(index, queue: nil))
+        case .cancel(let index):
+            guard let operation = operation(index) else { return }
+            if operation.cancel() { see(.cancelled(index, operation.state)) }
+        case .drop(let index):
+            if !program.isKept(index) { drop(index) }
+        case .wait(let index, let isCancelled): wait(for: index, isCancelled)
+        case .suspendQueue(let queue):
+            guard let target = self.queue(queue) else { return }
+            let call = suspendCalls.add(1, ordering: .relaxed).newValue
+            see(.suspending(queue: queue, call: call))
+            target.suspend()
+            let running = program.operations.indices.filter { operation($0)?.isRunning ?? true }
+            see(.suspended(queue: queue, call: call, running: Set(running)))
+        case .resumeQueue(let queue):
+            see(.resuming(queue: queue))
+            self.queue(queue)?.resume()
+            see(.resumed(queue: queue))
+        case .cancelAll(let queue): self.queue(queue)?.cancelAll()
+        case .setWidth(let queue, let width): try self.queue(queue)?.setMaxConcurrentOperationCount(width)
+        case .waitUntilIdle(let queue):
+            guard let target = self.queue(queue) else { return }
+            inTask { try? await target.waitUntilIdle() }
+        case .listen(let queue):
+            guard let events = self.queue(queue)?.events(bufferingNewest: .max) else { return }
+            inTask { [self] in
+                if let problem = await EventListener.problem(with: events) { see(.misheard(problem)) }
+            }
+        case .shutdown(let queue, let grace):
+            guard let target = self.queue(queue) else { return }
+            inTask { _ = try? await target.shutdown(grace: grace.map { .milliseconds($0) }) }
+        case .dropQueue(let queue): if !program.isQueueWaitedFor(queue) { dropQueue(queue) }
+        }
+    }
+
+    /// Work that has to come to an end.
+    @discardableResult
+    private func inTask(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        see(.waiting)
+        return world.spawn { [self] in
+            await work()
+            see(.waited)
+        }
+    }
+
+    private func wait(for index: Int, _ isCancelled: Bool) {
+        guard let handle = handle(index) else { return }
+        let task = inTask { [self] in
+            switch handle {
+            case .single(let operation) where isCancelled: _ = try? await operation.value
+            case .compound(let operation) where isCancelled: _ = try? await operation.value
+            case .single(let operation): see(.told(index, await operation.result.outcome))
+            case .compound(let operation): see(.told(index, await operation.result.outcome))
+            }
+        }
+        if isCancelled {
+            world.point()
+            world.cancel(task)
+        }
+    }
+}
