@@ -44,7 +44,7 @@ class Bench:
 
     def prepare(self, all_peers):
         """Builds the C programs, finds the peers, says what machine this is."""
-        kept = root / ".build" / "bench"
+        self.kept = kept = root / ".build" / "bench"
         kept.mkdir(parents=True, exist_ok=True)
         compiler = os.environ.get("CC", "cc")
         for name, libraries in (("measure", []), ("spawn_floor", []), ("yaml_floor", ["-lyaml"])):

@@ -2,6 +2,7 @@
 
 import shutil
 
+import library as swift_library
 import measuring
 import report
 import workloads
@@ -199,10 +200,18 @@ def scale(bench):
     report.budget(f"flowrun's step, {many:,} : {few:,}", each[f"flowrun {many:,}"] / each[f"flowrun {few:,}"], 1.1)
 
 
+def library(bench):
+    """The Swift library: 100,000 trivial operations beside tasks and Foundation's queue; memory of a million"""
+    program = swift_library.build(bench.kept / "library")
+    swift_library.speed(program, bench.size(100_000, 2000), bench.rounds(5))
+    swift_library.memory(program, bench.size(1_000_000, 20_000), bench.size(1_000_000, 20_000),
+                         bench.size(10_000_000, 40_000))
+
+
 def schedule(bench):
     """Length of schedules with known durations"""
     print("  not built: flowrun has no simulation to compare with the optimum yet")
 
 
 all = {subject.__name__: subject for subject in
-       (spawn, start, answers, check, output, memory, edges, scale, schedule)}
+       (spawn, start, answers, check, output, memory, edges, scale, library, schedule)}
