@@ -11,6 +11,7 @@ import Testing
 
     @Test(arguments: [
         "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls", "WatchingForDeadlock",
+        "ProgressOfFoundation",
     ])
     func `an article shows the code that its test runs`(article: String) throws {
         let shown = try PackageDocument("\(Self.catalog)/\(article).md").blocks.filter { $0.language == "swift" }
@@ -35,11 +36,6 @@ import Testing
             }
         }
         return blocks
-    }
-
-    @Test func `the example package is the code that its test runs`() throws {
-        let example = try PackageDocument("examples/swift/Sources/Errands/Errands.swift").text
-        #expect(try PackageDocument("\(Self.tests)/Articles/Errands.swift").text == example)
     }
 
     @Test func `each test in the table of cases exists and says which case it proves`() throws {

@@ -40,7 +40,12 @@ import Testing
             (interpreted, [], ENOENT), (text, [], ENOEXEC), (plain, [], EACCES), (folder.path, [], EACCES),
             ("/bin/true", [long], E2BIG), ("/bin/true/x", [], ENOTDIR),
         ] {
-            #expect(try await run(program, arguments).status == .notStarted(SpawnError(errno: errno)))
+            var status = try await run(program, arguments).status
+            // A child of another test, which is not its program yet, may still hold the file open that was just written.
+            while status == .notStarted(SpawnError(errno: ETXTBSY)) {
+                status = try await run(program, arguments).status
+            }
+            #expect(status == .notStarted(SpawnError(errno: errno)))
         }
         #expect(
             try await run("/bin/true", folder: plain).status

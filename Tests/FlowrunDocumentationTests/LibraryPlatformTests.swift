@@ -1,0 +1,112 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// What a program takes in with the library, and where the library can be built.
+@Suite struct LibraryPlatformTests {
+    /// A target of the manifest and what it names, targets and products alike.
+    private static func dependencies() throws -> [String: [String]] {
+        let manifest = try PackageDocument("Package.swift").text
+        let target = /target\(\s*"(\w+)"(?:,\s*\[(.*?)\])?/.dotMatchesNewlines()
+        let names = manifest.matches(of: target).map { match in
+            let words = (match.2 ?? "").split(whereSeparator: { ", \n\"".contains($0) }).map(String.init)
+            return (String(match.1), words)
+        }
+        return Dictionary(names, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The library's target and all that it is linked with.
+    private static func linked() throws -> Set<String> {
+        let dependencies = try dependencies()
+        var linked: Set<String> = []
+        var pending = ["AsyncOperations"]
+        while let next = pending.popLast() {
+            if linked.insert(next).inserted { pending += dependencies[next] ?? [] }
+        }
+        return linked
+    }
+
+    @Test func `the library is linked with its scheduler, its platform and a heap`() throws {
+        #expect(try Self.linked() == ["AsyncOperations", "OperationScheduling", "Platform", "heap"])
+    }
+
+    @Test func `the library imports nothing but itself, a heap and locks, and one file of it the system`() throws {
+        var imported: [String: Set<String>] = [:]
+        for target in try Self.linked() {
+            for path in PackageText.paths where path.hasPrefix("Sources/\(target)/") && path.hasSuffix(".swift") {
+                for match in try PackageDocument(path).text.matches(of: /\bimport\ (\w+)/) {
+                    imported[String(match.1), default: []].insert(path)
+                }
+            }
+        }
+        let systems: Set = ["Darwin", "Musl", "Glibc"]
+        #expect(
+            Set(imported.keys)
+                == systems.union(["HeapModule", "OperationScheduling", "Platform", "Synchronization"]))
+        for system in systems { #expect(imported[system] == ["Sources/Platform/Platform.swift"]) }
+    }
+
+    /// The compiler takes the first of the systems that it can import. Here that is a sketch of one: what the library
+    /// needs of its headers, typed as there.
+    @Test(arguments: [darwin, musl])
+    func `the file that knows the system compiles on others`(sketch: Sketch) async throws {
+        let test = try FlowrunTest(files: [
+            "\(sketch.module)/module.modulemap": "module \(sketch.module) [system] { header \"system.h\" export * }\n",
+            "\(sketch.module)/system.h": sketch.header,
+        ])
+        func typecheck(_ folder: String) async throws -> FlowrunResult {
+            try await test.run(
+                "-swift-version", "6", "-enable-upcoming-feature", "InternalImportsByDefault", "-warnings-as-errors",
+                "-package-name", "flowrun", "-I", test.path(folder),
+                "\(PackageFolder.path)/Sources/Platform/Platform.swift",
+                launcher: ["sh", "-c", #"exec swiftc -typecheck "$@""#])
+        }
+        try await typecheck(sketch.module).expect(exit: 0, stdout: "", stderr: "")
+
+        // The sketch is what it was compiled against.
+        try test.write(sketch.header.replacing("pthread_create", with: "start"), to: "\(sketch.module)/system.h")
+        try await typecheck(sketch.module).expect(stderr: "cannot find 'pthread_create' in scope")
+    }
+
+    struct Sketch: CustomTestStringConvertible {
+        let module: String
+        let header: String
+
+        var testDescription: String { module }
+    }
+
+    private static let darwin = Sketch(
+        module: "Darwin",
+        header: """
+            typedef struct { long sig; char opaque[56]; } pthread_attr_t;
+            typedef struct _opaque_pthread_t { long sig; char opaque[8176]; } *pthread_t;
+            #define PTHREAD_CREATE_DETACHED 2
+            #define _SC_NPROCESSORS_ONLN 58
+            #pragma clang assume_nonnull begin
+            int pthread_attr_init(pthread_attr_t *);
+            int pthread_attr_destroy(pthread_attr_t *);
+            int pthread_attr_setdetachstate(pthread_attr_t *, int);
+            int pthread_attr_setstacksize(pthread_attr_t *, unsigned long);
+            int pthread_create(pthread_t _Nullable * _Nonnull restrict, const pthread_attr_t * _Nullable restrict,
+                void * _Nullable (* _Nonnull)(void * _Nonnull), void * _Nullable restrict);
+            long sysconf(int);
+            #pragma clang assume_nonnull end
+
+            """)
+
+    private static let musl = Sketch(
+        module: "Musl",
+        header: """
+            typedef struct { union { int i[14]; volatile int vi[14]; unsigned long s[7]; } u; } pthread_attr_t;
+            typedef struct __pthread *pthread_t;
+            #define PTHREAD_CREATE_DETACHED 1
+            #define _SC_NPROCESSORS_ONLN 84
+            int pthread_attr_init(pthread_attr_t *);
+            int pthread_attr_destroy(pthread_attr_t *);
+            int pthread_attr_setdetachstate(pthread_attr_t *, int);
+            int pthread_attr_setstacksize(pthread_attr_t *, unsigned long);
+            int pthread_create(pthread_t *restrict, const pthread_attr_t *restrict, void *(*)(void *), void *restrict);
+            long sysconf(int);
+
+            """)
+}

@@ -1,0 +1,24 @@
+/// Stands in for a server that hands out encrypted pictures.
+struct Server: Sendable {
+    struct Unreachable: Error {}
+
+    static let key: UInt8 = 42
+    let isReachable: Bool
+
+    func image() throws(Unreachable) -> [UInt8] {
+        guard isReachable else { throw Unreachable() }
+        return bundledImage.utf8.map { $0 ^ Self.key }
+    }
+}
+
+/// Houses at a street.
+let bundledImage = """
+    ....................
+    ...@@@.......@@.....
+    ..@@@@@.....@@@@....
+    ..@#.#@.@@@.@#.@....
+    ..@@@@@.@.@.@@@@.*..
+    ====================
+    ..-..-..-..-..-..-..
+
+    """

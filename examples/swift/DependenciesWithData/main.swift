@@ -1,0 +1,40 @@
+import AsyncOperations
+import Foundation
+
+// Shows a picture as a table's cell would: downloaded, decrypted and tilt-shifted, each by an operation of its own. With
+// `--offline`, the download fails; with `--bundled`, the picture that comes with the program takes the download's place.
+
+let arguments = CommandLine.arguments.dropFirst()
+let server = Server(isReachable: !arguments.contains("--offline"))
+
+struct NotAnImage: Error {}
+
+let download = AsyncOperation("download") { _ in try server.image() }
+let key = AsyncOperation("key") { _ in Server.key }
+let decrypt = AsyncOperation("decrypt", from: download.output, key.output) { _, bytes, key in
+    guard let image = Image(String(decoding: bytes.map { $0 ^ key }, as: UTF8.self)) else { throw NotAnImage() }
+    return image
+}
+
+// Nothing is searched for at run time: the input is named where it is used, and either has the same type.
+guard let bundled = Image(bundledImage) else { throw NotAnImage() }
+let input = arguments.contains("--bundled") ? Output(bundled) : decrypt.output
+let tiltShift = AsyncOperation("tilt-shift", from: input) { _, image in image.tiltShifted }
+
+// Starts after any end of the filter, and has an answer for a picture that is not there.
+let show = AsyncOperation("show", from: tiltShift.output.optional) { _, image in
+    print(image?.text ?? "(a grey rectangle)\n", terminator: "")
+}
+
+let queue = try AsyncOperationQueue("images", maxConcurrentOperationCount: 2)
+try queue.add(show, tiltShift)
+if !arguments.contains("--bundled") { try queue.add(decrypt, key, download) }
+try await show.value
+
+switch await tiltShift.result {
+case .success: break
+case .notRun(let cause):
+    print("no picture, because of \(cause): \(await download.result)")
+    exit(1)
+case let end: print("no picture: \(end.outcome)")
+}
