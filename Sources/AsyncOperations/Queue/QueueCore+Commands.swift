@@ -59,7 +59,13 @@ extension QueueCore {
         if state.isTelling { state.effects.append(.ready(core)) } else { becomeReady(core, &state) }
     }
 
-    func becomeReady(_ core: OperationCore, _ state: inout State) {
+    /// The same when everything before has been told, unless it has got something else to wait for meanwhile.
+    func tellReady(_ core: OperationCore, _ state: inout State) {
+        if case .waiting(let place, _) = core.lifecycle, state.scheduler?.isReady(place.row) != true { return }
+        becomeReady(core, &state)
+    }
+
+    private func becomeReady(_ core: OperationCore, _ state: inout State) {
         let isNews = core.state.withLock { operation in
             switch operation.lifecycle {
             case .waiting(let place, isReady: false):

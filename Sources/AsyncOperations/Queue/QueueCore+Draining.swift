@@ -105,7 +105,7 @@ extension QueueCore {
             core.tell(end)
             if !isOwn { core.releaseBody() }
             if !isCounted { update { countEnd(of: core, &$0) } }
-        case .ready(let core): state.withLock { becomeReady(core, &$0) }
+        case .ready(let core): state.withLock { tellReady(core, &$0) }
         case .open(let compound, let round): state.withLock { tellOpen(compound, round: round, &$0) }
         case .begin(let control):
             if start(control) { begin(control) }

@@ -209,6 +209,9 @@ package struct OperationScheduler: Sendable {
         states[id.row].phase == .finished ? states[id.row].cause : nil
     }
 
+    /// Whether only slots and locks stand between something and its start.
+    package func isReady(_ id: OperationID) -> Bool { states[id.row].phase == .ready }
+
     /// Whether everything is over.
     package var isFinished: Bool { states[0].phase == .finished }
 

@@ -41,6 +41,7 @@ extension Program {
         KnownProgram(name: "an empty compound operation starts while an end is told", program: emptyCompoundHeardOf),
         KnownProgram(name: "an operation is resumed while it ends", program: resumeOfTheEnding),
         KnownProgram(name: "a waterfall that suspends itself is let go", program: droppedWhileSuspended),
+        KnownProgram(name: "a dependency comes while readiness is told", program: neededWhileTold),
     ]
 
     static let dependentAddedByCompletion = Program(
@@ -153,4 +154,10 @@ extension Program {
 
     static let droppedWhileSuspended = Program(
         operations: [Operation(kind: .waterfall, steps: [.act(.suspend(0)), .yield])], clients: [[.start(0), .drop(0)]])
+
+    static let neededWhileTold = Program(
+        queues: [Queue(width: 3)], operations: [Operation(), Operation(), Operation()],
+        clients: [
+            [.add(1, queue: 0), .suspendQueue(0), .addDependency(1, on: 0, .failure)], [.addBarrier(2, queue: 0)],
+        ])
 }
