@@ -43,9 +43,11 @@ extension AsyncOperationProtocol {
 
     /// Whether it waits for `resume` where it was started by itself, or else whether its queue does.
     public var isSuspended: Bool {
-        let (startsSuspended, queue) = core.state.withLock { state in
-            (state.startsSuspended && state.lifecycle.end == nil, state.lifecycle.queue)
+        let (startsSuspended, queue, ownQueue) = core.state.withLock { state in
+            (state.startsSuspended && state.lifecycle.end == nil, state.lifecycle.queue, state.rare?.ownQueue)
         }
+        // What it produced may outlast it, and waits for the same `resume`.
+        if let ownQueue, queue == nil { return !ownQueue.isIdle && ownQueue.isSuspended }
         return queue?.isSuspended ?? startsSuspended
     }
 

@@ -46,4 +46,23 @@ import Testing
         #expect(throws: UsageError.closed(operation.id)) { try contexts.entries[0].produce(late) }
         #expect(late.state == .pending)
     }
+
+    @Test func `an operation that is over is suspended while what it produced waits for its resume`() async throws {
+        let (up, go) = (Latch(), Latch())
+        let produced = nothing()
+        let operation = AsyncOperation { context in
+            up.open()
+            await go.wait()
+            try context.produce(produced)
+        }
+        try operation.start()
+        await up.wait()
+        try operation.suspend()
+        go.open()
+        _ = await operation.result
+        #expect(operation.isFinished && operation.isSuspended && !produced.isFinished)
+        try operation.resume()
+        try await produced.value
+        #expect(!operation.isSuspended)
+    }
 }
