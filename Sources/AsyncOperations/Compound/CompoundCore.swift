@@ -1,4 +1,5 @@
-/// The core of a compound operation: its members, and what is known of them.
+/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: what it adds
+/// is touched under the same lock.
 final class CompoundCore: OperationCore, @unchecked Sendable {
     /// Guarded by the lock of the operation; once a queue has it, changed under the lock of the queue too.
     struct Members {

@@ -8,7 +8,7 @@
 
 /// A value that one thread at a time may touch. Every lock of the library is one of these, so that tests can decide who
 /// takes it next.
-struct Lock<Value: ~Copyable>: ~Copyable {
+struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     #if DEBUG || FLOWRUN_EXPLORE
         private let number = Interleaving.nextLock()
@@ -28,5 +28,3 @@ struct Lock<Value: ~Copyable>: ~Copyable {
         return try mutex.withLock(body)
     }
 }
-
-extension Lock: @unchecked Sendable where Value: ~Copyable {}

@@ -9,7 +9,8 @@ final class Worker: Sendable {
         var raisedTo: TaskPriority?
     }
 
-    /// A worker and its task, which tells its own body from tasks that inherit the value.
+    /// A worker and its task, which tells its own body from tasks that inherit the value. Unchecked, because the task is
+    /// only compared.
     private struct Identity: @unchecked Sendable {
         let worker: Worker
         let task: UnsafeCurrentTask

@@ -51,7 +51,6 @@ final class BodyControl: Sendable {
 
     var reason: CancellationReason? { state.withLock { $0.reason } }
     var isOver: Bool { state.withLock { $0.isOver } }
-    var worker: Worker? { state.withLock { $0.worker } }
 
     /// For what the body waits, if it does.
     var awaited: OperationCore? {

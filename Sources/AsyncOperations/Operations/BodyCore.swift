@@ -1,4 +1,4 @@
-/// The core of an operation with a body, and what the body made in its last attempt.
+/// The core of an operation with a body, and what the body made in its last attempt. Unchecked like its superclass.
 final class BodyCore<Success: Sendable, Failure: Error>: OperationCore, @unchecked Sendable {
     typealias ThrowingBody = @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     /// Stores what it makes itself.

@@ -19,7 +19,7 @@ extension QueueCore {
         let garbage: [any AnyObject & Sendable]
     }
 
-    func duty(_ state: inout State, isWorker: Bool = false, mayDrain: Bool = true) -> Duty {
+    func duty(_ state: inout State, isWorker: Bool, mayDrain: Bool) -> Duty {
         if state.effects.isEmpty || state.isDraining { return .nothing }
         if state.isTelling {
             state.isDraining = true
@@ -137,14 +137,9 @@ extension QueueCore {
 
     private func finish(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
         let core = control.core
-        let now = timer.now
-        let (consequences, isOver) = state.withLock { state -> (Consequences, Bool) in
-            state.now = max(now, state.now)
+        let (isOver, consequences) = decide(isWorker: true) { state in
             endAttempt(control, end, mayRetry, &state)
-            let alarm = settle(&state)
-            let garbage = state.takeGarbage()
-            let duty = duty(&state, isWorker: true)
-            return (Consequences(duty: duty, alarm: alarm, garbage: garbage), core.isFinished)
+            return core.isFinished
         }
         consequences.alarm?.cancel()
         if isOver { core.releaseBody() }

@@ -66,8 +66,7 @@ final class QueueCore: Sendable {
 
     init(
         _ name: String, width: Int, clock: any Clock<Duration>, owner: AsyncOperationID? = nil,
-        priority: TaskPriority? = nil,
-        inherits: Bool = false
+        priority: TaskPriority? = nil, inherits: Bool = false
     ) {
         id = AsyncOperationID(name, .queue)
         self.owner = owner
@@ -92,7 +91,7 @@ final class QueueCore: Sendable {
 
     /// Changes the state. What follows is to be carried out by the caller, when it holds no other lock either.
     func decide<Answer: Sendable>(
-        inline: Bool = true, _ change: (inout State) -> Answer
+        inline: Bool = true, isWorker: Bool = false, _ change: (inout State) -> Answer
     ) -> (Answer, Consequences) {
         let now = timer.now
         return state.withLock { state in
@@ -100,7 +99,8 @@ final class QueueCore: Sendable {
             let answer = change(&state)
             let alarm = settle(&state)
             let garbage = state.takeGarbage()
-            return (answer, Consequences(duty: duty(&state, mayDrain: inline), alarm: alarm, garbage: garbage))
+            let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
+            return (answer, Consequences(duty: duty, alarm: alarm, garbage: garbage))
         }
     }
 
@@ -115,7 +115,7 @@ final class QueueCore: Sendable {
     private var seed: UInt64 { UInt64(truncatingIfNeeded: ObjectIdentifier(self).hashValue) }
 
     /// What has to be true whenever the lock is free. Returns an alarm that nobody waits for any more.
-    func settle(_ state: inout State) -> Alarm? {
+    private func settle(_ state: inout State) -> Alarm? {
         endPeriod(&state)
         forgetEnded(&state)
         return setAlarm(&state)
@@ -127,8 +127,7 @@ final class QueueCore: Sendable {
         state.period += 1
         state.entries = [.nothing]
         var scheduler = OperationScheduler(
-            OperationGraph(isOpen: true), width: state.width, seed: seed,
-            groupsWaitForTheirTurn: true)
+            OperationGraph(isOpen: true), width: state.width, seed: seed, groupsWaitForTheirTurn: true)
         scheduler.tellsLocks = true
         state.scheduler = scheduler
         if state.isSuspended { handle(.suspend, &state) }
