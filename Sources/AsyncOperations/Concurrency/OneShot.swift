@@ -2,8 +2,7 @@
 final class OneShot: Sendable {
     private struct State {
         var hasHappened = false
-        var lastTicket: UInt64 = 0
-        var waiters: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
+        var waiters = WaitingTasks()
     }
 
     private let state = Lock(State())
@@ -12,10 +11,9 @@ final class OneShot: Sendable {
     func happen() {
         let waiters = state.withLock { state in
             state.hasHappened = true
-            defer { state.waiters = [:] }
-            return state.waiters.values
+            return state.waiters.takeAll()
         }
-        for waiter in waiters { waiter.resume(returning: true) }
+        waiters.wake()
     }
 
     /// Waits, even if the waiting task is cancelled.
@@ -29,15 +27,12 @@ final class OneShot: Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { add($0, as: ticket, heedsCancellation: true) }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: false)
+            state.withLock { $0.waiters.remove(ticket) }?.resume(returning: false)
         }
     }
 
     private func ticket() -> UInt64 {
-        state.withLock { state in
-            state.lastTicket += 1
-            return state.lastTicket
-        }
+        state.withLock { $0.waiters.makeTicket() }
     }
 
     private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64, heedsCancellation: Bool) {
@@ -45,7 +40,7 @@ final class OneShot: Sendable {
             if state.hasHappened { return true }
             // The handler of the cancellation may have come and gone already.
             if heedsCancellation, Task.isCancelled { return false }
-            state.waiters[ticket] = waiter
+            state.waiters.add(waiter, as: ticket)
             return nil
         }
         if let answer { waiter.resume(returning: answer) }

@@ -6,7 +6,7 @@ final class Worker: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var isCancelled = false
-        var raisedTo: TaskPriority?
+        var raisedTo: Priority?
     }
 
     /// A worker and its task, which tells its own body from tasks that inherit the value. Unchecked, because the task is
@@ -18,16 +18,16 @@ final class Worker: Sendable {
 
     @TaskLocal private static var current: Identity?
 
-    let priority: TaskPriority?
+    let priority: Priority?
     private let state = Lock(State())
     /// Touched by its own task only.
     private nonisolated(unsafe) var control: BodyControl?
 
-    private init(priority: TaskPriority?) { self.priority = priority }
+    private init(priority: Priority?) { self.priority = priority }
 
     /// Begins a worker with its first body; `inherits` for one that has the priority and the task-local values of the
     /// caller.
-    static func begin(_ first: BodyControl, priority: TaskPriority?, inherits: Bool = false) {
+    static func begin(_ first: BodyControl, priority: Priority?, inherits: Bool = false) {
         let worker = Worker(priority: priority)
         let task =
             inherits
@@ -85,7 +85,7 @@ final class Worker: Sendable {
         cancelling { task?.cancel() }
     }
 
-    func raise(to priority: TaskPriority) {
+    func raise(to priority: Priority) {
         let task = state.withLock { state in
             state.raisedTo = max(priority, state.raisedTo ?? priority)
             return state.task
@@ -93,7 +93,7 @@ final class Worker: Sendable {
         if let task { Self.raise(task, to: priority) }
     }
 
-    private static func raise(_ task: Task<Void, Never>, to priority: TaskPriority) {
-        task.escalatePriority(to: priority)
+    private static func raise(_ task: Task<Void, Never>, to priority: Priority) {
+        task.escalatePriority(to: priority.ofTask)
     }
 }

@@ -3,7 +3,7 @@
 /// Dropping the last handle of an operation that was never started ends it as `cancelled(.abandoned)`. Unchecked, because
 /// it has subclasses, which add nothing that could change.
 public class AnyAsyncOperation: AsyncOperationProtocol, @unchecked Sendable {
-    let core: OperationCore
+    @usableFromInline let core: OperationCore
 
     init(_ core: OperationCore) { self.core = core }
 

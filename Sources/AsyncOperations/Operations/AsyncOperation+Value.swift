@@ -24,7 +24,7 @@ extension AsyncOperation {
             cancel()
         }
         switch result {
-        case .success(let end): return try typed.result(of: end).get()
+        case .success(let end): return try self.result(of: end).get()
         case .failure(let error): throw .refused(error)
         }
     }

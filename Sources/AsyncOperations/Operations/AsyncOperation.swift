@@ -6,17 +6,11 @@
 ///
 /// An operation goes on when its last handle is dropped, if it was started.
 public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOperation, @unchecked Sendable {
-    typealias Core = BodyCore<Success, Failure>
-
-    var typed: Core { unsafeDowncast(core, to: Core.self) }
-
-    init(_ core: Core) { super.init(core) }
-
     convenience init(
         _ name: String, _ options: OperationOptions, needs: [OperationCore.Need] = [],
-        storing body: @escaping @Sendable (AsyncOperationContext, Core) async -> BodyEnd
+        storing body: @escaping StoringBodyCore.Body
     ) {
-        self.init(Core(name, options, needs: needs, storing: body))
+        self.init(StoringBodyCore(name, options, needs: needs, body: body))
     }
 
     /// An operation whose end is the end of `body`.
@@ -24,7 +18,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         _ name: String = "", options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) {
-        self.init(Core(name, options, body: body))
+        self.init(BodyCore(name, options, body: body))
     }
 
     /// An operation that starts when `first` and `rest` have their values and gets them; where one of them does not
@@ -41,13 +35,13 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
             guard let value = first.read(), let values = Self.values(repeat each rest) else {
                 return .stopped(.abandoned)
             }
-            let result: Result<Success, Failure>
+            let made: Made
             do throws(Failure) {
-                result = .success(try await body(context, value, repeat each values))
+                made = .value(ValueBox(try await body(context, value, repeat each values)))
             } catch {
-                result = .failure(error)
+                made = .error(error)
             }
-            return core.end(with: result, in: context.control)
+            return core.end(with: made, in: context.control)
         }
     }
 
@@ -62,10 +56,10 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     /// How it ended, with what it made. Waits for the end, even if the waiting task is cancelled; any number may wait.
     ///
     /// In the task of a body that would wait for itself by this, the answer is `cancelled(.wouldWaitForItself)`, at once.
-    public var result: OperationResult<Success, Failure> {
+    @inlinable public var result: OperationResult<Success, Failure> {
         get async {
             do throws(UsageError) {
-                return typed.result(of: try await core.awaitEnd())
+                return result(of: try await core.awaitEnd())
             } catch {
                 return .cancelled(.wouldWaitForItself, underlying: nil)
             }
@@ -74,12 +68,12 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
 
     /// What its body returned; throws for every other end, and `cancelled(.waiter)` when the waiting task is cancelled,
     /// which leaves the operation alone. Throws `refused(.wouldWaitForItself)` in a body that would wait for itself.
-    public var value: Success {
+    @inlinable public var value: Success {
         get async throws(OperationFailure<Failure>) {
             let end: OperationEnd?
             do throws(UsageError) { end = try await core.awaitEndUnlessCancelled() } catch { throw .refused(error) }
             guard let end else { throw .cancelled(.waiter) }
-            return try typed.result(of: end).get()
+            return try result(of: end).get()
         }
     }
 
@@ -87,7 +81,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     /// before anything that needs the operation starts; at once where the operation is over. It must not block, but it
     /// may cancel, add and start whatever it likes.
     public func addCompletion(_ completion: @escaping @Sendable (OperationResult<Success, Failure>) -> Void) {
-        core.addCompletion { [typed] in completion(typed.result(of: $0)) }
+        core.addCompletion { [core] in completion(Self.result(of: core, $0)) }
     }
 }
 

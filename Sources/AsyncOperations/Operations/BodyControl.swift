@@ -13,7 +13,7 @@ final class BodyControl: Sendable {
         /// The task in which the body runs, to be cancelled with it.
         var worker: Worker?
         var awaited: OperationCore?
-        var raisedTo: TaskPriority?
+        var raisedTo: Priority?
         /// Whether the task was cancelled or raised for the sake of this body, so that no other may run in it.
         var isWorkerSpent = false
         var cancelHandlers: [CancelHandler] = []
@@ -28,16 +28,19 @@ final class BodyControl: Sendable {
     /// From 1.
     let attempt: Int
     /// What its task is to have; nil for that of the queue.
-    let priority: TaskPriority?
+    let priority: Priority?
+    /// Whether it runs without a scheduler.
+    let isAlone: Bool
     /// Both under the lock of the queue.
     nonisolated(unsafe) var row: OperationID
     nonisolated(unsafe) var runningIndex = 0
     private let state: Lock<State>
 
-    init(_ core: OperationCore, _ place: Place, attempt: Int, isReady: Bool, priority: TaskPriority?) {
+    init(_ core: OperationCore, _ place: Place, attempt: Int, isReady: Bool, priority: Priority?) {
         self.core = core
         queue = place.queue
         row = place.row
+        isAlone = place.row.isAlone
         self.attempt = attempt
         self.priority = priority
         state = Lock(State(progress: isReady ? .ready : .pending))
@@ -165,7 +168,7 @@ final class BodyControl: Sendable {
     }
 
     /// Raises the priority of the task in which the body runs.
-    func raise(to priority: TaskPriority) {
+    func raise(to priority: Priority) {
         let worker = state.withLock { state in
             let given = state.raisedTo ?? self.priority ?? queue.priority ?? .medium
             guard priority > given else { return nil as Worker? }

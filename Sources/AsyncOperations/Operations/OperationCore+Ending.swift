@@ -19,13 +19,12 @@ extension OperationCore {
         let (waiters, followers, listeners) = state.withLock { state in
             tellProgress(state)
             let told = (
-                state.rare?.waiters ?? [:], state.rare?.followers ?? [], state.rare?.progressListeners.removeAll()
+                state.rare?.waiters.takeAll(), state.rare?.followers ?? [], state.rare?.progressListeners.removeAll()
             )
-            state.rare?.waiters = [:]
             state.rare?.followers = []
             return told
         }
-        for waiter in waiters.values { waiter.resume(returning: true) }
+        waiters?.wake()
         for follower in followers { follower(end) }
         listeners?.finish()
     }
@@ -79,17 +78,13 @@ extension OperationCore {
     func waitUnlessCancelled() async -> OperationEnd? {
         let (ticket, end) = state.withLock { state -> (UInt64, OperationEnd?) in
             if let end = state.toldEnd { return (0, end) }
-            let ticket = state.withRare { rare in
-                rare.lastTicket += 1
-                return rare.lastTicket
-            }
-            return (ticket, nil)
+            return (state.withRare { $0.waiters.makeTicket() }, nil)
         }
         if let end { return end }
         let hasEnded = await withTaskCancellationHandler {
             await withUnsafeContinuation { add($0, as: ticket) }
         } onCancel: {
-            state.withLock { $0.rare?.waiters.removeValue(forKey: ticket) }?.resume(returning: false)
+            state.withLock { $0.rare?.waiters.remove(ticket) }?.resume(returning: false)
         }
         return hasEnded ? endAfterWaiting : nil
     }
@@ -101,14 +96,13 @@ extension OperationCore {
 
     /// Whoever has a ticket heeds its cancellation.
     private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?) {
-        let priority = Task.currentPriority
+        let priority = Priority.current
         let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
             if state.toldEnd != nil { return (true, nil) }
             // The handler of the cancellation may have come and gone already.
             if ticket != nil, Task.isCancelled { return (false, nil) }
             let isHigher = state.withRare { rare in
-                if ticket == nil { rare.lastTicket += 1 }
-                rare.waiters[ticket ?? rare.lastTicket] = waiter
+                rare.waiters.add(waiter, as: ticket ?? rare.waiters.makeTicket())
                 if let highest = rare.waiterPriority, highest >= priority { return false }
                 rare.waiterPriority = priority
                 return true

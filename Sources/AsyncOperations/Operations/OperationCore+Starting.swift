@@ -4,7 +4,7 @@ extension OperationCore {
     /// `inherits` for bodies that see the task-local values of the caller.
     func start(clock: any Clock<Duration>, inherits: Bool = false) throws(UsageError) {
         let queue = QueueCore(
-            name, width: .max, clock: clock, owner: id, priority: Task.currentPriority, inherits: inherits)
+            name, width: .max, clock: clock, owner: id, priority: .current, inherits: inherits)
         do throws(UsageError) {
             try queue.add(self)
         } catch .alreadyEnqueued(id) where lifecycle.queue?.owner == id {

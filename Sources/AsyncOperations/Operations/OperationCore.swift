@@ -6,7 +6,7 @@
 /// under the same lock.
 ///
 /// Locks are taken in this order: of the topology, of a queue, of an operation; never two of a kind.
-class OperationCore: @unchecked Sendable {
+@usableFromInline class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore
         var kind: EdgeKind
@@ -29,6 +29,8 @@ class OperationCore: @unchecked Sendable {
         var startsSuspended = false
         /// What few operations have; made when it is needed.
         var rare: RareState?
+        /// What the last attempt of its body made.
+        var made = Made.nothing
     }
 
     let id: AsyncOperationID
@@ -56,7 +58,9 @@ class OperationCore: @unchecked Sendable {
     var request: CancellationReason? { state.withLock { $0.rare?.request } }
 
     /// What a report says went wrong.
-    var error: (any Error)? { nil }
+    var error: (any Error)? {
+        if case .error(let error) = made { error } else { nil }
+    }
 
     /// How much of it is done.
     func progress(in state: State) -> OperationProgress {

@@ -1,5 +1,5 @@
 /// How an operation ended, without what it made.
-enum OperationEnd: Sendable, Hashable {
+@usableFromInline enum OperationEnd: Sendable, Hashable {
     case success
     case failure
     indirect case timeout(limit: Duration, scope: AsyncOperationID)

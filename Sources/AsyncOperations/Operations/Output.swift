@@ -14,9 +14,10 @@ public struct Output<Value: Sendable>: Sendable {
     /// How many of the transforms are its own; others made from it may share the list.
     private let count: Int
 
-    private init(
-        of core: OperationCore?, _ kind: EdgeKind, source: @escaping @Sendable () -> AnyValueBox?,
-        transforms: JobList<Transform>, count: Int
+    /// What `source` finds once `core` has had an end of that `kind`, made into something else.
+    init(
+        of core: OperationCore?, _ kind: EdgeKind = .success, source: @escaping @Sendable () -> AnyValueBox?,
+        transforms: JobList<Transform> = JobList(), count: Int = 0
     ) {
         self.core = core
         self.kind = kind
@@ -27,7 +28,7 @@ public struct Output<Value: Sendable>: Sendable {
 
     /// What `read` finds once `core` has had an end of that `kind`.
     init(of core: OperationCore?, _ kind: EdgeKind = .success, read: @escaping @Sendable () -> Value?) {
-        self.init(of: core, kind, source: { read().map { ValueBox($0) } }, transforms: JobList(), count: 0)
+        self.init(of: core, kind, source: { read().map { ValueBox($0) } })
     }
 
     /// A value that is there already, in the place of another operation's.
@@ -69,12 +70,12 @@ public struct Output<Value: Sendable>: Sendable {
 extension AsyncOperation {
     /// Its value, for operations that are made `from:` it.
     public var output: Output<Success> {
-        Output(of: core) { [typed] in typed.value }
+        Output(of: core, source: { [core] in core.value })
     }
 
     /// How it ended, for operations that are made `from:` it and start after any end.
     public var resultOutput: Output<OperationResult<Success, Failure>> {
-        Output(of: core, .done) { [typed] in typed.lifecycle.latestEnd.map { typed.result(of: $0) } }
+        Output(of: core, .done) { [core] in core.lifecycle.latestEnd.map { Self.result(of: core, $0) } }
     }
 }
 

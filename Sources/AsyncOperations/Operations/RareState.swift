@@ -10,7 +10,7 @@ final class RareState {
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
     weak var ownQueue: QueueCore?
     /// The highest priority of a task that waits.
-    var waiterPriority: TaskPriority?
+    var waiterPriority: Priority?
     /// In the order of their registration.
     var completions: [Listener] = []
     /// What the body said last of its progress.
@@ -18,8 +18,7 @@ final class RareState {
     var progressListeners = ProgressListeners()
     /// What waits elsewhere for the operation; told after completions and waiting tasks.
     var followers: [Listener] = []
-    var waiters: [UInt64: UnsafeContinuation<Bool, Never>] = [:]
-    var lastTicket: UInt64 = 0
+    var waiters = WaitingTasks()
     /// Whether everybody who asked before the end has been told of it.
     var isTold = false
 }

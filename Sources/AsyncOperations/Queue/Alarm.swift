@@ -15,22 +15,39 @@ struct Alarm: Sendable {
 }
 
 /// Times since a queue was made, on its clock.
-struct Timer: Sendable {
-    private let elapsed: @Sendable () -> Duration
-    private let wait: @Sendable (Duration) async -> Bool
+enum Timer: Sendable {
+    /// The clock of most queues, without what hides the type of others.
+    case continuous(start: ContinuousClock.Instant)
+    case other(now: @Sendable () -> Duration, sleep: @Sendable (Duration) async -> Bool)
 
-    init(_ clock: any Clock<Duration>) { self.init(on: clock) }
+    init(_ clock: any Clock<Duration>) {
+        if type(of: clock) == ContinuousClock.self { self = .continuous(start: .now) } else { self.init(on: clock) }
+    }
 
     private init<C: Clock<Duration>>(on clock: C) {
         let start = clock.now
-        elapsed = { start.duration(to: clock.now) }
-        wait = { (try? await clock.sleep(until: start.advanced(by: $0.countable), tolerance: nil)) != nil }
+        self = .other {
+            start.duration(to: clock.now)
+        } sleep: {
+            (try? await clock.sleep(until: start.advanced(by: $0.countable), tolerance: nil)) != nil
+        }
     }
 
-    var now: Duration { elapsed() }
+    var now: Duration {
+        switch self {
+        case .continuous(let start): start.duration(to: .now)
+        case .other(let now, _): now()
+        }
+    }
 
     /// False if the task was cancelled before.
-    func sleep(until time: Duration) async -> Bool { await wait(time) }
+    func sleep(until time: Duration) async -> Bool {
+        switch self {
+        case .continuous(let start):
+            (try? await ContinuousClock().sleep(until: start.advanced(by: time.countable), tolerance: nil)) != nil
+        case .other(_, let sleep): await sleep(time)
+        }
+    }
 }
 
 extension Duration {

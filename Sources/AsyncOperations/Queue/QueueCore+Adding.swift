@@ -20,8 +20,8 @@ extension QueueCore {
 
     /// Adds an operation to the queue itself.
     func add(_ core: OperationCore) throws(UsageError) {
-        let isPlaced = update { beginAlone(core, &$0) || placePlain(core, in: .root, nil, &$0) }
-        if !isPlaced { try add([core]) }
+        if owner != nil, beginAlone(core) { return }
+        if !update({ placePlain(core, in: .root, nil, &$0) }) { try add([core]) }
     }
 
     /// Adds operations to the queue itself or to a compound operation that it has, for the sake of `producer` where that
@@ -186,7 +186,7 @@ extension QueueCore {
 
     /// What the queue has and what has not ended, members of compound operations left out.
     func operations(_ state: inout State) -> [OperationCore] {
-        state.running.filter(\.row.isAlone).map(\.core)
+        state.running.filter(\.isAlone).map(\.core)
             + state.entries.compactMap(\.operation).filter { $0.parent == nil }
     }
 }

@@ -3,11 +3,15 @@
 
 extension QueueCore {
     /// Begins the body. False if there is more to it.
-    func beginAlone(_ core: OperationCore, _ state: inout State) -> Bool {
-        guard owner != nil, state.scheduler == nil, !state.isSuspended, core.hasDefaultOptions, !(core is CompoundCore)
-        else {
-            return false
-        }
+    func beginAlone(_ core: OperationCore) -> Bool {
+        guard core.hasDefaultOptions, !(core is CompoundCore) else { return false }
+        guard let control = state.withLock({ claimAlone(core, &$0) }) else { return false }
+        begin(control)
+        return true
+    }
+
+    private func claimAlone(_ core: OperationCore, _ state: inout State) -> BodyControl? {
+        guard state.scheduler == nil, !state.isSuspended else { return nil }
         let priority = priority(of: core)
         let control = core.state.withLock { operation -> BodyControl? in
             guard case .idle = operation.lifecycle, operation.needList == nil, !operation.startsSuspended else {
@@ -18,23 +22,42 @@ extension QueueCore {
             operation.lifecycle = .running(control)
             return control
         }
-        guard let control else { return false }
+        guard let control else { return nil }
         _ = control.start()
         state.unfinished += 1
         state.running.append(control)
-        state.effects.append(.begin(control))
+        return control
+    }
+
+    /// The body has ended, and nothing else is going on. False if there is.
+    func finishAlone(_ control: BodyControl, _ end: BodyEnd) -> Bool {
+        let core = control.core
+        let told = state.withLock { state -> (end: OperationEnd, hasListeners: Bool)? in
+            guard state.scheduler == nil, state.effects.isEmpty, !state.isDraining else { return nil }
+            state.running = []
+            let end = self.end(of: core, end)
+            return (end, core.setEnd(end).hasListeners)
+        }
+        guard let told else { return false }
+        core.releaseBody()
+        if told.hasListeners { core.tell(told.end) }
+        state.withLock { $0.countEnded() }
         return true
     }
 
-    /// The body has ended. A request that came before decides.
+    /// The body has ended beside what it produced.
     func endAlone(_ control: BodyControl, _ end: BodyEnd, _ state: inout State) {
-        let core = control.core
-        if let reason = core.request { return finish(core, .cancelled(reason), &state) }
-        switch end {
-        case .success: finish(core, .success, &state)
-        case .failure: finish(core, .failure, &state)
-        case .timeout(let limit): finish(core, .timeout(limit: limit, scope: core.id), &state)
-        case .stopped(let reason): finish(core, .cancelled(reason), &state)
+        finish(control.core, self.end(of: control.core, end), &state)
+    }
+
+    /// A request that came before the body ended decides.
+    private func end(of core: OperationCore, _ end: BodyEnd) -> OperationEnd {
+        if let reason = core.request { return .cancelled(reason) }
+        return switch end {
+        case .success: .success
+        case .failure: .failure
+        case .timeout(let limit): .timeout(limit: limit, scope: core.id)
+        case .stopped(let reason): .cancelled(reason)
         }
     }
 

@@ -33,7 +33,7 @@ extension QueueCore {
             guard operation.lifecycle.queue === self, let row = operation.lifecycle.row else { return (nil, nil) }
             if case .settled = operation.lifecycle { return (nil, false) }
             if case .running(let control) = operation.lifecycle, control.reason != nil,
-                control.row.isAlone || state.scheduler?.mayBeginAnew(row) != true
+                control.isAlone || state.scheduler?.mayBeginAnew(row) != true
             {
                 return (nil, false)
             }

@@ -95,8 +95,8 @@ extension QueueCore {
     }
 
     /// The highest of what it was given and of what tasks have that wait for it or for what is around it.
-    func priority(of core: OperationCore) -> TaskPriority? {
-        var highest = core.hasDefaultOptions ? nil : core.options.taskPriority
+    func priority(of core: OperationCore) -> Priority? {
+        var highest = core.hasDefaultOptions ? nil : core.options.taskPriority.map { Priority($0) }
         var next: OperationCore? = core
         while let outer = next {
             next = outer.state.withLock { operation in

@@ -40,7 +40,7 @@ extension QueueCore {
         }
     }
 
-    private func begin(_ control: BodyControl) {
+    func begin(_ control: BodyControl) {
         Worker.begin(control, priority: control.priority ?? priority, inherits: inherits)
     }
 
@@ -122,6 +122,7 @@ extension QueueCore {
     /// Runs the body of an attempt in the task of `worker`. Returns the next that it may run.
     func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
         let core = control.core
+        if control.attempt > 1 { core.keep(.nothing) }
         let end = control.begin(on: worker) ? await core.perform(control) : .stopped(control.reason ?? .requested)
         let mayRetry =
             if case .failure(let error) = end, let isWorthIt = core.options.retriesError { isWorthIt(error) } else {
@@ -137,6 +138,7 @@ extension QueueCore {
 
     private func finish(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
         let core = control.core
+        if control.isAlone, finishAlone(control, end) { return nil }
         let (isOver, consequences) = decide(isWorker: true) { state in
             endAttempt(control, end, mayRetry, &state)
             return core.isFinished

@@ -57,7 +57,7 @@ final class QueueCore: Sendable {
     /// The operation whose queue it is, because it was started by itself; nil for a queue of its own right.
     let owner: AsyncOperationID?
     /// That of bodies which are not given another one; nil for what tasks have without one.
-    let priority: TaskPriority?
+    let priority: Priority?
     /// Whether bodies have the priority and the task-local values of whoever started the operation.
     let inherits: Bool
     let clock: any Clock<Duration>
@@ -66,7 +66,7 @@ final class QueueCore: Sendable {
 
     init(
         _ name: String, width: Int, clock: any Clock<Duration>, owner: AsyncOperationID? = nil,
-        priority: TaskPriority? = nil, inherits: Bool = false
+        priority: Priority? = nil, inherits: Bool = false
     ) {
         id = AsyncOperationID(name, .queue)
         self.owner = owner

@@ -3,14 +3,14 @@
 extension OperationCore {
     /// Waits for the end, even if the waiting task is cancelled. Throws `wouldWaitForItself` in a body that would wait for
     /// itself.
-    func awaitEnd() async throws(UsageError) -> OperationEnd {
+    @usableFromInline func awaitEnd() async throws(UsageError) -> OperationEnd {
         let body = try beginWait()
         defer { body?.awaited = nil }
         return await wait()
     }
 
     /// The same, but gives nil when the waiting task is cancelled.
-    func awaitEndUnlessCancelled() async throws(UsageError) -> OperationEnd? {
+    @usableFromInline func awaitEndUnlessCancelled() async throws(UsageError) -> OperationEnd? {
         let body = try beginWait()
         defer { body?.awaited = nil }
         return await waitUnlessCancelled()

@@ -1,18 +1,18 @@
 /// The attempts of one job of a waterfall, in the body of the waterfall's operation.
-struct JobAttempts<Failure: Error>: Sendable {
+struct JobAttempts: Sendable {
     /// What the attempts come to.
     enum End: Sendable {
         case value(AnyValueBox)
-        case failure(Failure)
+        case failure(any Error)
         /// A limit has passed; with what the job threw when it was told to stop.
-        case timeout(Duration, underlying: Failure?)
+        case timeout(Duration, underlying: (any Error)?)
         /// Nobody is left who could finish it, or the body is to stop.
         case stopped
     }
 
     let body: BodyControl
-    let work: WaterfallJob<Failure>.Controlled
-    let options: JobOptions<Failure>
+    let work: WaterfallJob.Controlled
+    let options: JobOptions
 
     private var timer: Timer { body.queue.timer }
 
@@ -66,20 +66,20 @@ struct JobAttempts<Failure: Error>: Sendable {
         guard isLate, body.reason == nil, let limit = end == own ? options.timeout : options.retry?.deadline else {
             return Self.end(of: result)
         }
-        guard case .failure(let error)? = result else { return .timeout(limit, underlying: nil) }
+        guard case .error(let error)? = result else { return .timeout(limit, underlying: nil) }
         return .timeout(limit, underlying: error)
     }
 
-    private static func end(of result: Result<AnyValueBox, Failure>?) -> End {
-        switch result {
-        case .success(let value)?: .value(value)
-        case .failure(let error)?: .failure(error)
-        case nil: .stopped
+    private static func end(of made: Made?) -> End {
+        switch made {
+        case .value(let value)?: .value(value)
+        case .error(let error)?: .failure(error)
+        case .nothing?, nil: .stopped
         }
     }
 
     private enum Step: Sendable {
-        case ended(Result<AnyValueBox, Failure>?)
+        case ended(Made?)
         case timePassed
         /// The sleeper was cancelled: the attempt has ended or the body is to stop.
         case woken
@@ -88,7 +88,7 @@ struct JobAttempts<Failure: Error>: Sendable {
     /// Runs an attempt in a task of its own, so that it can be cancelled alone, and waits for its end, however late.
     private func race(
         _ control: BodyControl, _ input: AnyValueBox, until end: Duration
-    ) async -> (Result<AnyValueBox, Failure>?, isLate: Bool) {
+    ) async -> (Made?, isLate: Bool) {
         await withTaskGroup(of: Step.self) { race in
             race.addTask { await Worker.runPart(of: body) { .ended(await work(control, input)) } }
             race.addTask { await timer.sleep(until: end) ? .timePassed : .woken }

@@ -1,7 +1,9 @@
 /// What one job of a waterfall passes to the next, its type erased: the jobs on both sides agree on it. Unchecked,
 /// because it has a subclass, which adds a value that is `Sendable`.
-class AnyValueBox: @unchecked Sendable {
-    func value<Value: Sendable>(as type: Value.Type = Value.self) -> Value {
+@usableFromInline class AnyValueBox: @unchecked Sendable {
+    @usableFromInline init() {}
+
+    @inlinable final func value<Value: Sendable>(as type: Value.Type = Value.self) -> Value {
         guard let box = self as? ValueBox<Value> else {
             preconditionFailure("a job of a waterfall was passed \(self) in place of \(type)")
         }
@@ -9,8 +11,8 @@ class AnyValueBox: @unchecked Sendable {
     }
 }
 
-final class ValueBox<Value: Sendable>: AnyValueBox, @unchecked Sendable {
-    let value: Value
+@usableFromInline final class ValueBox<Value: Sendable>: AnyValueBox, @unchecked Sendable {
+    @usableFromInline let value: Value
 
-    init(_ value: Value) { self.value = value }
+    @inlinable init(_ value: Value) { self.value = value }
 }

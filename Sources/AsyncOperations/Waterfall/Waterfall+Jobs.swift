@@ -1,9 +1,9 @@
 extension Waterfall {
     /// The same with one more job at its end, which gets the value that is there.
-    public func then<Next: Sendable>(
+    @inlinable public func then<Next: Sendable>(
         _ job: @escaping @Sendable (Output) async throws(Failure) -> Next
     ) -> Waterfall<Input, Next, Failure> {
-        then("", job)
+        Waterfall<Input, Next, Failure>(jobs.appending { ValueBox(try await job($0.value())) })
     }
 
     /// The same with one more job at its end, which gets the value that is there.
@@ -18,18 +18,9 @@ extension Waterfall {
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
         _ job: @escaping @Sendable (Output) async throws(Failure) -> Next
     ) -> Waterfall<Input, Next, Failure> {
-        let plain: WaterfallJob<Failure>.Plain = { (input: AnyValueBox) async throws(Failure) -> AnyValueBox in
-            ValueBox(try await job(input.value()))
-        }
-        let options = JobOptions(timeout: timeout, retry: retry, retriesError: retriesError)
-        let work: WaterfallJob<Failure>.Work =
-            options.isDefault
-            ? .plain(plain)
-            : .controlled(
-                { _, input in
-                    do throws(Failure) { return .success(try await plain(input)) } catch { return .failure(error) }
-                }, options)
-        return appending(WaterfallJob(name: name, work: work), timeout: timeout, mutexes: mutexes)
+        let options = Self.options(timeout, retry, retriesError, mutexes)
+        return Waterfall<Input, Next, Failure>(
+            jobs.appending(name, options, plain: { ValueBox(try await job($0.value())) }))
     }
 
     /// The same with a job that gets a context too: its name and attempt, requests to stop it, which its own limit may
@@ -39,17 +30,16 @@ extension Waterfall {
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
         _ job: @escaping @Sendable (AsyncOperationContext, Output) async throws(Failure) -> Next
     ) -> Waterfall<Input, Next, Failure> {
-        let options = JobOptions(timeout: timeout, retry: retry, retriesError: retriesError)
-        let work: WaterfallJob<Failure>.Controlled = { control, input in
-            let context = AsyncOperationContext(control: control, jobName: name)
-            do throws(Failure) {
-                return .success(ValueBox(try await job(context, input.value())))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return appending(
-            WaterfallJob(name: name, work: .controlled(work, options)), timeout: timeout, mutexes: mutexes)
+        let options = Self.options(timeout, retry, retriesError, mutexes)
+        return Waterfall<Input, Next, Failure>(
+            jobs.appending(name, options) { control, input in
+                let context = AsyncOperationContext(control: control, jobName: name)
+                do throws(Failure) {
+                    return .value(ValueBox(try await job(context, input.value())))
+                } catch {
+                    return .error(error)
+                }
+            })
     }
 
     /// The same with a job that ends when its `Completion` is told so, once and from any thread, however much later
@@ -63,15 +53,23 @@ extension Waterfall {
         whenStopped: StopBehavior = .wait,
         callback: @escaping @Sendable (AsyncOperationContext, Output, Completion<Next, Failure>) -> Void
     ) -> Waterfall<Input, Next, Failure> {
-        let options = JobOptions(timeout: timeout, retry: retry, retriesError: retriesError)
-        let work: WaterfallJob<Failure>.Controlled = { control, input in
-            let context = AsyncOperationContext(control: control, jobName: name)
-            let result = await Completion<Next, Failure>.result(of: control, whenStopped: whenStopped) {
-                callback(context, input.value(), $0)
-            }
-            return result?.map { ValueBox($0) as AnyValueBox }
-        }
-        return appending(
-            WaterfallJob(name: name, work: .controlled(work, options)), timeout: timeout, mutexes: mutexes)
+        let options = Self.options(timeout, retry, retriesError, mutexes)
+        return Waterfall<Input, Next, Failure>(
+            jobs.appending(name, options) { control, input in
+                let context = AsyncOperationContext(control: control, jobName: name)
+                let result = await Completion<Next, Failure>.result(of: control, whenStopped: whenStopped) {
+                    callback(context, input.value(), $0)
+                }
+                return result.map { Made($0) }
+            })
+    }
+
+    private static func options(
+        _ timeout: Duration?, _ retry: RetryPolicy?, _ retriesError: (@Sendable (Failure) -> Bool)?,
+        _ mutexes: Set<String>
+    ) -> JobOptions {
+        var options = JobOptions(timeout: timeout, retry: retry, mutexes: mutexes)
+        if let retriesError { options.retriesError = { ($0 as? Failure).map(retriesError) ?? true } }
+        return options
     }
 }

@@ -1,14 +1,14 @@
-/// One job of a waterfall.
-struct WaterfallJob<Failure: Error>: Sendable {
+/// One job of a waterfall. It does not know the types that it gets, makes and throws: the jobs around it agree on them.
+@usableFromInline struct WaterfallJob: Sendable {
     /// A job that gets a value and nothing else. It costs a call.
-    typealias Plain = @Sendable (AnyValueBox) async throws(Failure) -> AnyValueBox
+    @usableFromInline typealias Plain = @Sendable (AnyValueBox) async throws -> AnyValueBox
     /// A job that is told of requests to stop itself. nil where nobody is left who could finish it, or where it was left
     /// behind.
-    typealias Controlled = @Sendable (BodyControl, AnyValueBox) async -> Result<AnyValueBox, Failure>?
+    typealias Controlled = @Sendable (BodyControl, AnyValueBox) async -> Made?
 
     enum Work: Sendable {
         case plain(Plain)
-        case controlled(Controlled, JobOptions<Failure>)
+        case controlled(Controlled, JobOptions)
     }
 
     let name: String
@@ -16,12 +16,13 @@ struct WaterfallJob<Failure: Error>: Sendable {
 }
 
 /// What a job of a waterfall may be given beside its work.
-struct JobOptions<Failure: Error>: Sendable {
+struct JobOptions: Sendable {
     /// The longest that one attempt may take.
-    let timeout: Duration?
-    let retry: RetryPolicy?
+    var timeout: Duration?
+    var retry: RetryPolicy?
     /// Which errors are worth another attempt; nil for all.
-    let retriesError: (@Sendable (Failure) -> Bool)?
+    var retriesError: (@Sendable (any Error) -> Bool)?
+    var mutexes: Set<String> = []
 
     var isDefault: Bool { timeout == nil && retry == nil }
 }

@@ -78,5 +78,7 @@ import Testing
 
 extension AsyncOperationProtocol {
     /// The highest priority of a task that waits for it.
-    fileprivate var waiterPriority: TaskPriority? { erased.core.state.withLock { $0.rare?.waiterPriority } }
+    fileprivate var waiterPriority: TaskPriority? {
+        erased.core.state.withLock { $0.rare?.waiterPriority }?.ofTask
+    }
 }

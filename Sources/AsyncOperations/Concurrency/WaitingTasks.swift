@@ -1,0 +1,38 @@
+/// Tasks that wait for the same thing. Mostly there is one, which then needs no table.
+struct WaitingTasks {
+    typealias Continuation = UnsafeContinuation<Bool, Never>
+
+    private var lastTicket: UInt64 = 0
+    private var first: (ticket: UInt64, task: Continuation)?
+    private var others: [UInt64: Continuation] = [:]
+
+    /// What a task is found by later.
+    mutating func makeTicket() -> UInt64 {
+        lastTicket += 1
+        return lastTicket
+    }
+
+    mutating func add(_ task: Continuation, as ticket: UInt64) {
+        if first == nil { first = (ticket, task) } else { others[ticket] = task }
+    }
+
+    mutating func remove(_ ticket: UInt64) -> Continuation? {
+        guard first?.ticket == ticket else { return others.removeValue(forKey: ticket) }
+        defer { first = nil }
+        return first?.task
+    }
+
+    /// Takes all away, to be woken outside of locks.
+    mutating func takeAll() -> WaitingTasks {
+        defer {
+            first = nil
+            if !others.isEmpty { others = [:] }
+        }
+        return self
+    }
+
+    func wake() {
+        first?.task.resume(returning: true)
+        for task in others.values { task.resume(returning: true) }
+    }
+}

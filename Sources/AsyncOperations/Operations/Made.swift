@@ -1,0 +1,65 @@
+/// What the last attempt of a body made. Its type is known where the operation is, in code that is compiled for that
+/// type: to find types when a program runs takes longer than the rest of a short operation.
+@usableFromInline enum Made: Sendable {
+    case nothing
+    case value(AnyValueBox)
+    case error(any Error)
+
+    init<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
+        switch result {
+        case .success(let value): self = .value(ValueBox(value))
+        case .failure(let error): self = .error(error)
+        }
+    }
+}
+
+extension OperationCore {
+    @usableFromInline var made: Made { state.withLock { $0.made } }
+
+    /// What it made, if its latest end is a success.
+    var value: AnyValueBox? {
+        state.withLock { state in
+            guard state.lifecycle.latestEnd == .success, case .value(let box) = state.made else { return nil }
+            return box
+        }
+    }
+
+    /// Keeps what an attempt made, unless it was left behind; nil: the one who could have told is gone. A
+    /// `CancellationError` is a request to cancel, not a failure.
+    func end(with made: Made?, in control: BodyControl) -> BodyEnd {
+        guard !control.isOver else { return .stopped(.abandoned) }
+        keep(made ?? .nothing)
+        switch made {
+        case .value?: return .success
+        case .error(let error)? where error is CancellationError: return .stopped(.requested)
+        case .error(let error)?: return .failure(error)
+        case .nothing?, nil: return .stopped(.abandoned)
+        }
+    }
+
+    /// In place of what an earlier attempt made, which is freed after the lock is.
+    func keep(_ made: Made) {
+        var last = made
+        state.withLock { swap(&$0.made, &last) }
+    }
+}
+
+extension AsyncOperation {
+    @inlinable func result(of end: OperationEnd) -> OperationResult<Success, Failure> { Self.result(of: core, end) }
+
+    /// The result of an operation that ended like this.
+    @inlinable static func result(of core: OperationCore, _ end: OperationEnd) -> OperationResult<Success, Failure> {
+        let made = core.made
+        let error: Failure? = if case .error(let error) = made { error as? Failure } else { nil }
+        switch end {
+        case .success:
+            if case .value(let box) = made { return .success(box.value()) }
+            return .cancelled(.abandoned, underlying: nil)
+        case .failure: return error.map { .failure($0) } ?? .cancelled(.abandoned, underlying: nil)
+        case .timeout(let limit, let scope): return .timeout(limit: limit, scope: scope, underlying: error)
+        case .cancelled(let reason): return .cancelled(reason, underlying: error)
+        case .skipped: return .skipped
+        case .notRun(let rootCause): return .notRun(rootCause: rootCause)
+        }
+    }
+}
