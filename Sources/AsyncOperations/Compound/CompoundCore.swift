@@ -1,5 +1,5 @@
-/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: what it adds
-/// is touched under the same lock.
+/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: what it
+/// adds is touched under the same lock.
 final class CompoundCore: OperationCore, @unchecked Sendable {
     /// Guarded by the lock of the operation; once a queue has it, changed under the lock of the queue too.
     struct Members {
@@ -49,8 +49,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     }
 
     /// How the members that are over have ended, in the order of their ends.
-    var reports: [ChildReport] {
-        withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { ChildReport(core, $0) } }
+    var reports: [OperationReport] {
+        withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } }
     }
 
     /// A `CompoundFailure`, if anything has not succeeded.
@@ -83,8 +83,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         }
     }
 
-    /// Takes a member while no queue has it. False if a queue has it meanwhile. With the topology locked, so that what is
-    /// outside is always locked before what is inside.
+    /// Takes a member while no queue has it. False if a queue has it meanwhile. With the topology locked, so that what
+    /// is outside is always locked before what is inside.
     func take(_ member: OperationCore) throws(UsageError) -> Bool {
         let answer = withMembers { state, members -> Result<Bool, UsageError> in
             switch state.lifecycle {
@@ -127,11 +127,11 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     }
 
     /// How it ended, with what is known of its members.
-    func result(of end: OperationEnd) -> OperationResult<[ChildReport], CompoundFailure> {
+    func result(of end: OperationEnd) -> OperationResult<[OperationReport], CompoundFailure> {
         switch end {
         case .success:
             let members = withMembers { $1.cores }
-            return .success(members.compactMap { core in core.lifecycle.latestEnd.map { ChildReport(core, $0) } })
+            return .success(members.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } })
         case .failure: return .failure(failure ?? CompoundFailure(name: name, reports: []))
         case .timeout(let limit, let scope): return .timeout(limit: limit, scope: scope, underlying: failure)
         case .cancelled(let reason): return .cancelled(reason, underlying: failure)

@@ -1,12 +1,13 @@
-/// Several operations, simple or compound, run as one.
+/// Runs several operations, plain or compound, as one.
 ///
-/// It begins when all it needs has ended, and ends after its last member, always, also when it is cancelled: cancellation
-/// goes down to all members; their ends and errors come up. A member that fails does not stop the others unless `failFast`
-/// says so. An empty one succeeds at once.
+/// It starts when everything that it depends on has ended, and always ends after its last member. A cancel reaches all
+/// members, and it still waits for them; their errors are collected in its result. A member that fails does not stop
+/// the others unless `failFast` says so. Without members, it succeeds as soon as it starts.
 public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
+    /// Every initialiser passes a core of this type. A stored copy of it would cost each handle a reference.
     var compound: CompoundCore { unsafeDowncast(core, to: CompoundCore.self) }
 
-    /// A compound operation without members, to which some may be added until it has ended. Throws `invalidLimit`.
+    /// A compound operation without members; `add` takes some until it has ended. Throws `invalidLimit`.
     public init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
         options: OperationOptions = OperationOptions()
@@ -15,8 +16,9 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         super.init(CompoundCore(name, mode: mode, failFast: failFast, options))
     }
 
-    /// A compound operation of `members`, to which more may be added until it has ended. Throws `invalidLimit` and what
-    /// `add` throws; then the members are what they were, and may be added elsewhere.
+    /// A compound operation with `members`; `add` takes more until it has ended.
+    ///
+    /// Throws `invalidLimit` and what `add` throws. The members are unchanged then, and may be added elsewhere.
     public convenience init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
         options: OperationOptions = OperationOptions(), @OperationsBuilder members: () -> [AnyAsyncOperation]
@@ -25,7 +27,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         try add(all: members())
     }
 
-    /// The same where making the members may fail: throws what `members` throws, too.
+    /// The same for a builder that throws; throws its error too.
     public convenience init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
         options: OperationOptions = OperationOptions(), @OperationsBuilder members: () throws -> [AnyAsyncOperation]
@@ -34,16 +36,18 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         try add(all: try members())
     }
 
-    /// Adds a member, also while the others run: then it may start at once.
+    /// Adds a member. If the compound operation is running, the member may start at once.
     ///
-    /// Throws `closed` when the last member has ended or it was stopped; `alreadyEnqueued`, `alreadyStarted` or
-    /// `alreadyFinished` for a member that is taken; `cycle` where it would wait for itself; and, while it runs,
-    /// `invalidTimeout` and `nestedMutex` for what the member asks for.
+    /// Throws `closed` if the last member has ended or the compound operation is being stopped; `alreadyEnqueued`,
+    /// `alreadyStarted` or `alreadyFinished` for a member that is not free; `selfDependency` and `cycle` if it would
+    /// wait for itself; and, once it belongs to a queue, `invalidTimeout` or `nestedMutex` because of the member's
+    /// options, and `alreadyStarted` if a started compound operation keeps a mutex or a place that something the member
+    /// depends on may need.
     public func add(_ member: some AsyncOperationProtocol) throws(UsageError) {
         try compound.add(member.erased.core)
     }
 
-    /// Adds members before anybody else could know of the compound operation: all or none.
+    /// Adds all members or none, before anybody else can know of the compound operation.
     private func add(all members: [AnyAsyncOperation]) throws(UsageError) {
         for (count, member) in members.enumerated() {
             do throws(UsageError) {
@@ -55,17 +59,19 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// The members, in the order in which they were added, as handles of their own: compare them by `id`.
+    /// The members, in the order in which they were added. Each call makes new handles; compare them by `id`.
     public var members: [AnyAsyncOperation] { compound.withMembers { $1.cores }.map(AnyAsyncOperation.init) }
 
-    /// How the members that are over have ended, in the order of their ends.
-    public var reports: [ChildReport] { compound.reports }
+    /// The reports of the members that have ended, in the order in which they did.
+    public var reports: [OperationReport] { compound.reports }
 
-    /// How it ended. A success has the reports in the order in which members were added; a failure has lists, and so has
-    /// what lies under a cancel or a timeout. Waits for the end, even if the waiting task is cancelled.
+    /// How it ended: for a success, with the reports in the order in which members were added; for a failure, with a
+    /// `CompoundFailure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even if the
+    /// waiting task is cancelled.
     ///
-    /// In the task of a body that would wait for itself by this, the answer is `cancelled(.wouldWaitForItself)`, at once.
-    public var result: OperationResult<[ChildReport], CompoundFailure> {
+    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`, at once; see
+    /// `AsyncOperation.result`.
+    public var result: OperationResult<[OperationReport], CompoundFailure> {
         get async {
             do throws(UsageError) {
                 return compound.result(of: try await core.awaitEnd())
@@ -75,10 +81,11 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// The reports, in the order in which members were added; throws for every other end than a success, and
-    /// `cancelled(.waiter)` when the waiting task is cancelled. Throws `refused(.wouldWaitForItself)` in a body that would
-    /// wait for itself.
-    public var value: [ChildReport] {
+    /// The reports, in the order in which members were added. Throws for every end but a success.
+    ///
+    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
+    /// `refused(.wouldWaitForItself)` in a body that would wait for itself; see `AsyncOperation.result`.
+    public var value: [OperationReport] {
         get async throws(OperationFailure<CompoundFailure>) {
             let end: OperationEnd?
             do throws(UsageError) { end = try await core.awaitEndUnlessCancelled() } catch { throw .refused(error) }
@@ -87,9 +94,10 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// Calls `completion` once, after the completions of all members: as in `AsyncOperation.addCompletion`.
+    /// Calls `completion` once with the result, after the completions of all members; see
+    /// `AsyncOperation.addCompletion`.
     public func addCompletion(
-        _ completion: @escaping @Sendable (OperationResult<[ChildReport], CompoundFailure>) -> Void
+        _ completion: @escaping @Sendable (OperationResult<[OperationReport], CompoundFailure>) -> Void
     ) {
         core.addCompletion { [compound] in completion(compound.result(of: $0)) }
     }

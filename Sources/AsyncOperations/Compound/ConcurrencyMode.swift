@@ -1,11 +1,11 @@
 /// How many direct members of a compound operation may be in progress at once. A compound operation among them counts
-/// from its start to its end, and takes none of the queue's places itself.
+/// from its start to its end, but not as one of the operations that its queue runs.
 public enum ConcurrencyMode: Hashable, Sendable {
-    /// One, in the order in which they were added, but for what waits for something else.
+    /// One at a time, in the order in which they were added; one that is not ready is overtaken.
     case serial
-    /// All.
+    /// All at once.
     case concurrent
-    /// So many, at least 1.
+    /// At most this many, at least 1.
     case limited(Int)
 
     var limit: ConcurrencyLimit {

@@ -1,26 +1,26 @@
-/// Lists the members of a compound operation, one a line, with `if`, `for` and arrays among them.
+/// Builds the list of a compound operation's members: one expression a line, with `if`, `switch`, `for` and arrays.
 @resultBuilder
 public enum OperationsBuilder {
-    /// One operation, of whatever type.
+    /// One operation of any type.
     public static func buildExpression(_ operation: any AsyncOperationProtocol) -> [AnyAsyncOperation] {
         [operation.erased]
     }
 
-    /// Several operations, of one type or of many.
+    /// Several operations of any types.
     public static func buildExpression(_ operations: [any AsyncOperationProtocol]) -> [AnyAsyncOperation] {
         operations.map(\.erased)
     }
 
-    /// What the lines list, in their order.
+    /// The operations of all lines, in order.
     public static func buildBlock(_ parts: [AnyAsyncOperation]...) -> [AnyAsyncOperation] { parts.flatMap { $0 } }
 
     /// `if` without `else`.
     public static func buildOptional(_ part: [AnyAsyncOperation]?) -> [AnyAsyncOperation] { part ?? [] }
 
-    /// `if`, with `else`.
+    /// The first branch of `if` and `else`, and of `switch`.
     public static func buildEither(first: [AnyAsyncOperation]) -> [AnyAsyncOperation] { first }
 
-    /// `else`.
+    /// The other branches.
     public static func buildEither(second: [AnyAsyncOperation]) -> [AnyAsyncOperation] { second }
 
     /// `for`.

@@ -1,7 +1,8 @@
-/// An operation without the types of what it makes.
+/// An operation without the types of its value and error.
 ///
-/// Dropping the last handle of an operation that was never started ends it as `cancelled(.abandoned)`. Unchecked, because
-/// it has subclasses, which add nothing that could change.
+/// Dropping the last handle of an operation that was never started ends it as `cancelled(.abandoned)`.
+///
+/// Unchecked, because it has subclasses; they add nothing that changes.
 public class AnyAsyncOperation: AsyncOperationProtocol, @unchecked Sendable {
     @usableFromInline let core: OperationCore
 

@@ -1,8 +1,8 @@
 internal import Platform
 
 extension AsyncOperation {
-    /// An operation whose body blocks, such as a call into a C library or a wait for a file: it runs on a thread of its
-    /// own, never on one of those that tasks share. The task's cancellation does not reach it; its context does.
+    /// An operation whose body blocks, such as a call into a C library or a wait for a file. It runs on a thread of its
+    /// own, never on one that tasks share. It learns that it is to stop from its context; there is no task to cancel.
     public static func blocking(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (AsyncOperationContext) throws(Failure) -> Success
@@ -20,18 +20,27 @@ extension AsyncOperation {
                     }
                 }
                 if let end { return end }
-                // A passing shortage of threads.
+                // The system is short of threads for the moment.
                 try? await ContinuousClock().sleep(for: .milliseconds(10))
             }
             return .stopped(.requested)
         }
     }
 
-    /// An operation that ends when its `Completion` is told so, from any thread, however much later `callback` has
-    /// returned.
+    /// An operation that ends when its `Completion` is called, from any thread, during or long after `callback`.
     ///
-    /// `whenStopped` says what a request to stop means: to wait until the completion is called all the same, or to leave
-    /// whatever goes on behind, so that the operation ends at once and a later call comes too late.
+    /// `whenStopped` says what a request to stop does: wait for the completion all the same, or end the operation at
+    /// once and ignore a later call.
+    ///
+    /// Do not let an `onCancel` handler of the context capture the completion: the handler keeps it until it is called,
+    /// so a callback that forgot the completion would no longer end as abandoned, and the operation would hang. Use
+    /// `Completion.onStop`, which passes a completion to its handler:
+    ///
+    ///     let task = session.dataTask(with: request) { data, _, error in … }
+    ///     completion.onStop { _, completion in
+    ///         task.cancel()
+    ///         completion.fail(URLError(.cancelled))
+    ///     }
     public convenience init(
         _ name: String = "", options: OperationOptions = OperationOptions(), whenStopped: StopBehavior = .wait,
         callback: @escaping @Sendable (AsyncOperationContext, Completion<Success, Failure>) -> Void
@@ -47,17 +56,17 @@ extension AsyncOperation {
     }
 }
 
-/// What becomes of the work behind a callback when its operation is to stop.
+/// Whether an operation that is to stop waits for the work behind its callback.
 public enum StopBehavior: Sendable, Hashable {
-    /// The operation ends when the work does, as everything else here.
+    /// The operation ends when the work does, like every other operation.
     case wait
-    /// The operation ends at once. The work goes on unseen; for work that cannot be stopped and harms nobody.
+    /// The operation ends at once, and the work goes on unobserved. For work that cannot be stopped and does no harm.
     case leave
 }
 
 extension AsyncOperation where Success == Void, Failure == Never {
-    /// An operation that lasts at least `time` on its queue's clock, never less, unless it is cancelled. It takes one of
-    /// the queue's places.
+    /// An operation that lasts at least `time` on its queue's clock, unless it is cancelled. Zero or less ends at once.
+    /// It counts as one of the operations that run.
     public static func delay(
         _ name: String = "", for time: Duration, options: OperationOptions = OperationOptions()
     ) -> AsyncOperation {

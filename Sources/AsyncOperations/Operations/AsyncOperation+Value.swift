@@ -1,8 +1,9 @@
 extension AsyncOperation {
-    /// Its value, once `begin` has started or added it. Cancelling the calling task, also before, cancels the operation,
-    /// and its end is waited for all the same.
+    /// Its value, once `begin` has started or added it. Cancelling the calling task, before or after that, cancels the
+    /// operation, and the call still waits for its end.
     ///
-    /// Throws as `refused` what `begin` throws, and `wouldWaitForItself`; then the operation has ended without its body.
+    /// Throws what `begin` throws, and `wouldWaitForItself`, as `refused`; the operation has then ended without its
+    /// body.
     func value(
         onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {
@@ -10,7 +11,7 @@ extension AsyncOperation {
             do throws(UsageError) {
                 try begin()
             } catch {
-                // A cancel that came first has ended it already.
+                // A cancel may have ended it before.
                 guard let end = core.end else { return .failure(error) }
                 return .success(end)
             }

@@ -1,10 +1,11 @@
-/// Work that takes its time, and what it makes: started by itself or by a queue, once, with exactly one end.
+/// Asynchronous work with a result. It runs once, by itself or in a queue, and has exactly one end.
 ///
-/// The body runs in a task of the library, whose cancellation tells it to stop. It learns more, and can ask for more,
-/// through its context. Errors are typed: `Failure` is `Never` for a body that cannot fail, and has to be spelt in a
-/// closure that throws something else than `any Error` (`async throws(LoadError) in`).
+/// The body runs in a task of the library and is told to stop by the cancellation of that task; its context tells it
+/// more and lets it ask for more. Errors are typed: `Failure` is `Never` for a body that cannot fail, and must be
+/// written out in a closure that throws anything but `any Error` (`async throws(LoadError) in`).
 ///
-/// An operation goes on when its last handle is dropped, if it was started.
+/// A started operation goes on when its last handle is dropped. If it was started by `start()` and is suspended, nobody
+/// could resume it any more, and it ends as `cancelled(.abandoned)`.
 public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOperation, @unchecked Sendable {
     convenience init(
         _ name: String, _ options: OperationOptions, needs: [OperationCore.Need] = [],
@@ -13,7 +14,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         self.init(StoringBodyCore(name, options, needs: needs, body: body))
     }
 
-    /// An operation whose end is the end of `body`.
+    /// An operation that ends when `body` does.
     public convenience init(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
@@ -21,8 +22,10 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         self.init(BodyCore(name, options, body: body))
     }
 
-    /// An operation that starts when `first` and `rest` have their values and gets them; where one of them does not
-    /// come about, `body` is not entered.
+    /// An operation that depends on the producers of `first` and `rest`, and gets their values. If one of them does not
+    /// succeed, `body` never runs.
+    ///
+    /// It does not keep its producers from being abandoned: keep a handle of each until it is started or in a queue.
     public convenience init<First: Sendable, each Rest: Sendable>(
         _ name: String = "", from first: Output<First>, _ rest: repeat Output<each Rest>,
         options: OperationOptions = OperationOptions(),
@@ -53,9 +56,11 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         return try? (repeat read(each outputs))
     }
 
-    /// How it ended, with what it made. Waits for the end, even if the waiting task is cancelled; any number may wait.
+    /// How it ended, with its value or error. Waits for the end, even if the waiting task is cancelled.
     ///
-    /// In the task of a body that would wait for itself by this, the answer is `cancelled(.wouldWaitForItself)`, at once.
+    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`, at once. Only the task of
+    /// the body itself is recognised: the same wait in a child task of it (`async let`, a task group, `withTimeout`) is
+    /// not refused and never ends.
     @inlinable public var result: OperationResult<Success, Failure> {
         get async {
             do throws(UsageError) {
@@ -66,8 +71,10 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         }
     }
 
-    /// What its body returned; throws for every other end, and `cancelled(.waiter)` when the waiting task is cancelled,
-    /// which leaves the operation alone. Throws `refused(.wouldWaitForItself)` in a body that would wait for itself.
+    /// What its body returned. Throws for every other end.
+    ///
+    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
+    /// `refused(.wouldWaitForItself)` in a body that would wait for itself; see `result`.
     @inlinable public var value: Success {
         get async throws(OperationFailure<Failure>) {
             let end: OperationEnd?
@@ -77,9 +84,11 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         }
     }
 
-    /// Calls `completion` once, with the result: in the order in which completions were added, before waiters wake and
-    /// before anything that needs the operation starts; at once where the operation is over. It must not block, but it
-    /// may cancel, add and start whatever it likes.
+    /// Calls `completion` once with the result: in the order in which completions were added, before waiting tasks
+    /// wake, and before anything that depends on the operation starts. If all that has happened already, it is called
+    /// within this call.
+    ///
+    /// It must not block, but it may cancel, add and start whatever it likes.
     public func addCompletion(_ completion: @escaping @Sendable (OperationResult<Success, Failure>) -> Void) {
         core.addCompletion { [core] in completion(Self.result(of: core, $0)) }
     }

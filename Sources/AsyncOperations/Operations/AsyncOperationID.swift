@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// The identity of an operation or queue, unique in the process and never given twice, with its name for reports. Later
-/// ones compare greater.
+/// Identifies an operation, queue or tracker in the process, and carries its name for reports. Ids are never reused;
+/// later ones compare greater.
 public struct AsyncOperationID: Sendable {
     private static let last = Atomic<UInt64>(0)
 
-    /// What has an identity.
+    /// What an id can stand for.
     enum Kind: UInt64 {
         case operation, queue, tracker
     }
 
-    /// The kind stands in the lowest bits, so that it costs nothing.
+    /// The kind is in the lowest bits, where it costs nothing.
     private let number: UInt64
-    /// What it was named; empty where no name was given. Does not count in comparisons.
+    /// The name it was given; empty if none. Comparisons ignore it.
     public let name: String
 
     init(_ name: String = "", _ kind: Kind = .operation) {
@@ -22,18 +22,18 @@ public struct AsyncOperationID: Sendable {
 }
 
 extension AsyncOperationID: Hashable, Comparable {
-    /// Whether both are the same operation.
+    /// Whether both identify the same thing.
     public static func == (left: AsyncOperationID, right: AsyncOperationID) -> Bool { left.number == right.number }
 
-    /// The order in which the operations were made.
+    /// Whether the left one was made earlier.
     public static func < (left: AsyncOperationID, right: AsyncOperationID) -> Bool { left.number < right.number }
 
-    /// Feeds the number alone.
+    /// Hashes the number, not the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 extension AsyncOperationID: CustomStringConvertible {
-    /// The name, such as `load`, or else the number, such as `operation 12`.
+    /// The name in backticks, or the kind and number, such as `operation 12`.
     public var description: String {
         guard name.isEmpty else { return "`\(name)`" }
         return "\(Kind(rawValue: number & 3) ?? .operation) \(number >> 2)"

@@ -1,35 +1,36 @@
-/// What can be started, stopped, waited for and depended on, whatever it makes: an operation, a compound operation, or a
-/// type of your own that wraps one.
+/// Anything that can be started, stopped, awaited and depended on: an operation, a compound operation, or a type of
+/// yours that wraps one.
 ///
-/// All calls are synchronous, come from any thread and never wait; none runs a body. Completions and handlers run in
-/// tasks of the library, for each queue one after the other, so that a call may be made with a lock held that they take
-/// too; only who asks to be told of what has happened already is told within the call. What a body captured may be freed
-/// by the call that ends the operation.
+/// Synchronous calls return at once, may come from any thread, and never run a body. Tasks of the library call
+/// completions and handlers, one at a time for each queue, so you may hold a lock during a call even if they take the
+/// same lock. Two things do happen within a call: a completion or `onCancel` handler that comes too late to wait for
+/// anything is called by the call that adds it, and a call that ends an operation may release its body, which runs the
+/// `deinit` of what the body captured.
 public protocol AsyncOperationProtocol: Sendable {
-    /// The operation without the types of what it makes.
+    /// The operation without the types of its value and error.
     var erased: AnyAsyncOperation { get }
 }
 
 extension AsyncOperationProtocol {
     private var core: OperationCore { erased.core }
 
-    /// Unique in the process.
+    /// Identifies it in events, reports and errors; unique in the process.
     public var id: AsyncOperationID { core.id }
 
-    /// For reports; empty where none was given.
+    /// Its name for reports; empty if it has none.
     public var name: String { core.name }
 
     /// How far it has come.
     public var state: OperationState { core.lifecycle.progress }
 
-    /// Whether its body, or one of its members, may run now.
+    /// Whether its body, or any of its members, may be running now.
     public var isRunning: Bool { state == .executing }
 
-    /// Whether it is over.
+    /// Whether it has ended.
     public var isFinished: Bool { core.isFinished }
 
-    /// Whether it was asked to stop by a request that was accepted, or is being stopped, or has ended as cancelled. Once
-    /// true, it stays so: also for a compound operation that ends as a failure, because a member had failed before.
+    /// Whether a request to cancel it was accepted, it is being stopped, or it ended as cancelled. Never goes back to
+    /// false, not even for a compound operation that ends as a failure because a member had failed before the request.
     public var isCancelled: Bool {
         core.state.withLock { state in
             if state.rare?.request != nil { return true }
@@ -41,7 +42,7 @@ extension AsyncOperationProtocol {
         }
     }
 
-    /// Whether it waits for `resume` where it was started by itself, or else whether its queue does.
+    /// Whether a suspension holds it back: its own if it was started by `start()`, otherwise that of its queue.
     public var isSuspended: Bool {
         let (startsSuspended, queue, ownQueue) = core.state.withLock { state in
             (state.startsSuspended && state.lifecycle.end == nil, state.lifecycle.queue, state.rare?.ownQueue)
@@ -51,61 +52,79 @@ extension AsyncOperationProtocol {
         return queue?.isSuspended ?? startsSuspended
     }
 
-    /// What it waits for, in the order in which that was said. Empty after its end.
+    /// The operations it depends on, in the order in which the dependencies were added. Empty once it has ended.
     public var dependencies: [AsyncOperationID] { core.state.withLock { $0.needs.map(\.core.id) } }
 
-    /// The kind of its end. Waits for the end, even if the waiting task is cancelled.
+    /// How it ended, without its value. Waits for the end, even if the waiting task is cancelled.
     ///
-    /// In the task of a body that would wait for itself by this, the answer is `cancelled`, at once.
+    /// For a body that would wait for itself, the outcome is `cancelled`, at once; see `AsyncOperation.result`.
     public var outcome: OperationOutcome {
         get async {
             do throws(UsageError) { return try await core.awaitEnd().outcome } catch { return .cancelled }
         }
     }
 
-    /// Starts it by itself, on a queue of its own that lets any number of its members run at once; `clock` measures its
-    /// timeouts and delays. Bodies have the priority of the caller, unless they are given one.
+    /// Calls `completion` once with how the operation ended, for callers who do not know its type. Order and calling
+    /// task are those of `AsyncOperation.addCompletion`.
+    public func addCompletion(_ completion: @escaping @Sendable (OperationOutcome) -> Void) {
+        core.addCompletion { completion($0.outcome) }
+    }
+
+    /// Starts it on a queue of its own, in which any number of members may run at once. Bodies run at the caller's
+    /// priority, unless their `taskPriority` says otherwise.
     ///
-    /// Throws `alreadyStarted`, `alreadyFinished` or, where it belongs to a queue or compound operation,
-    /// `alreadyEnqueued`; and `invalidTimeout` or `nestedMutex` for what it or a member asks for.
+    /// `clock` measures timeouts, delays and back-offs; its `sleep` must throw only when its task is cancelled.
+    ///
+    /// Throws `alreadyStarted`, `alreadyFinished`, or `alreadyEnqueued` if it belongs to a queue or to a compound
+    /// operation; `invalidTimeout` or `nestedMutex` because of its options or those of a member.
     public func start(clock: any Clock<Duration> = ContinuousClock()) throws(UsageError) {
         try core.start(clock: clock)
     }
 
-    /// Lets nothing start that has not started: no member, no attempt, no job of a waterfall. What runs goes on unless
-    /// it listens to its context. Before the start, it takes effect with `start`; a queue that it is added to has its own.
+    /// Holds back everything that has not started: members, attempts, jobs of a waterfall. Running bodies go on unless
+    /// they listen to their context. Before the start, it takes effect with `start()`, and has none if the operation is
+    /// added to a queue, which is suspended as a whole.
     ///
-    /// Throws `alreadyFinished`, and `alreadyEnqueued` where it belongs to a queue: suspend that.
+    /// Throws `alreadyFinished`, and `alreadyEnqueued` if it belongs to a queue or to a compound operation.
     public func suspend() throws(UsageError) {
         try core.setSuspended(true)
     }
 
-    /// Ends a suspension. An operation that was never started is started.
+    /// Ends the suspension. Starts the operation if nobody has, on a continuous clock.
     ///
-    /// Throws `alreadyFinished`, also after a cancel, and `alreadyEnqueued` where it belongs to a queue.
+    /// Throws `alreadyFinished`, also after a cancel, `alreadyEnqueued` if it belongs to a queue or to a compound
+    /// operation, and, if it starts the operation, what `start()` throws for its options.
     public func resume() throws(UsageError) {
         try core.setSuspended(false)
     }
 
-    /// Asks it to end soon, and everything in it. What has not started ends at once and never will start; a running body
-    /// is told and waited for. True for the one call that is accepted, the first before its end, whose reason counts.
+    /// Asks the operation and everything in it to end soon. A running body is told, and the operation ends when the
+    /// body returns. What has not started never will, and ends at once; a compound operation after its members, and
+    /// after their completions.
+    ///
+    /// Returns true for one call only: the first before the end. Its reason counts; later calls change nothing.
     @discardableResult
     public func cancel(_ reason: CancellationReason = .requested) -> Bool { core.cancel(reason) }
 
-    /// Lets it start only after `other`, wherever that runs, has ended in the way that `kind` asks for. Where that does
-    /// not come about, this one ends as skipped or not run, and its body is not entered.
+    /// Makes it start only after `other`, wherever that runs, has ended as `kind` requires. If `other` ends otherwise,
+    /// this one ends as `skipped` or `notRun`, and its body never runs.
     ///
-    /// Throws `selfDependency`; `cycle` with the whole way round; and `alreadyStarted` or `alreadyFinished` once it has
-    /// started, or a compound operation around it that holds mutexes has. O(1) while nothing waits for this one, else as long as the
-    /// chains that `other` waits for.
+    /// A second dependency on the same operation replaces the first one's kind; one made by `from:` keeps its kind,
+    /// because the body needs the value.
+    ///
+    /// Throws `selfDependency`; `cycle` with the complete path; `alreadyFinished`; and `alreadyStarted` once it has
+    /// started, or if a compound operation around it has started and keeps a mutex or a place that `other` may need.
+    /// O(1) while nothing depends on this operation, otherwise linear in what `other` waits for.
     public func addDependency(
-        on other: some AsyncOperationProtocol, _ kind: EdgeKind = .ok
+        on other: some AsyncOperationProtocol, _ kind: DependencyKind = .ok
     ) throws(UsageError) {
         try core.addDependency(on: other.erased.core, kind)
     }
 
-    /// Takes a dependency away, also while it is being waited for; one that carries data stays. False where there is
-    /// none that could be taken away. Throws `alreadyStarted` or `alreadyFinished`.
+    /// Removes a dependency, even while it is waited for. Returns false if there is none, or if it was made by `from:`
+    /// and cannot be removed.
+    ///
+    /// Throws `alreadyStarted` or `alreadyFinished`.
     @discardableResult
     public func removeDependency(on other: some AsyncOperationProtocol) throws(UsageError) -> Bool {
         try core.removeDependency(on: other.erased.core)

@@ -213,8 +213,8 @@ final class BodyControl: Sendable {
     /// Whether the next job of a waterfall may begin at once.
     var goesOn: Bool { state.withLock { !$0.isSuspended && $0.reason == nil } }
 
-    /// Lets a job's attempt hear, from now on, all that the body hears; nil: none runs. The lock of a job is taken after
-    /// that of its body.
+    /// Lets a job's attempt hear, from now on, all that the body hears; nil: none runs. The lock of a job is taken
+    /// after that of its body.
     func setJob(_ job: BodyControl?) {
         // The last one is freed outside the lock.
         let (isStopTold, _) = state.withLock { state in

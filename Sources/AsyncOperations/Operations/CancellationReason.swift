@@ -4,16 +4,33 @@ public enum CancellationReason: Hashable, Sendable {
     case requested
     /// The compound operation around it was cancelled.
     case parent(AsyncOperationID)
-    /// The failure of another member of a compound operation that fails fast.
+    /// Another member of a compound operation that fails fast has failed.
     case sibling(AsyncOperationID)
-    /// The limit of time of the operation itself or of a compound operation around it.
+    /// The time limit of the operation, or of a compound operation around it, has passed.
     case deadline(AsyncOperationID)
-    /// The queue was shut down and its grace was over.
+    /// Its queue was shut down, and the grace period is over.
     case shutdown
-    /// Nobody is left who could finish it: its `Completion` was dropped, or the operation itself before it was started.
+    /// Nobody is left who could finish it: its `Completion` was dropped, or its last handle before it was started or
+    /// while it was suspended.
     case abandoned
-    /// Not the operation, but the task that waited for its value was cancelled.
+    /// Not the operation was cancelled, but the task that waited for its value.
     case waiter
-    /// Not the operation, but the wait for its result was refused: the body that asked would have waited for itself.
+    /// Not the operation was cancelled: its result was refused to a body that would have waited for itself.
     case wouldWaitForItself
+}
+
+extension CancellationReason: CustomStringConvertible {
+    /// The reason as a phrase, such as `its queue was shut down`.
+    public var description: String {
+        switch self {
+        case .requested: "on request"
+        case .parent(let id): "\(id) around it was cancelled"
+        case .sibling(let id): "\(id) beside it has failed"
+        case .deadline(let id): "the time limit of \(id) has passed"
+        case .shutdown: "its queue was shut down"
+        case .abandoned: "nobody was left who could finish it"
+        case .waiter: "the waiting task was cancelled"
+        case .wouldWaitForItself: "the waiting body would have waited for itself"
+        }
+    }
 }

@@ -1,9 +1,7 @@
-/// The end of an operation in the hands of code that calls back. It exists only while the operation runs, so that
-/// nothing can be finished before its start.
+/// Ends a callback operation. It exists only once the operation runs, so nothing can be finished before its start.
 ///
-/// Dropping the last copy without calling `finish` ends the operation as `cancelled(.abandoned)`: nobody is left who
-/// could finish it. A handler of the context's `onCancel` that keeps a copy is one who could; `onStop` gives its handler
-/// a copy instead.
+/// Dropping the last copy without calling `finish` ends the operation as `cancelled(.abandoned)`, because nobody is
+/// left who could finish it. A copy that an `onCancel` handler captures prevents that; use `onStop`.
 public struct Completion<Success: Sendable, Failure: Error>: Sendable {
     private let ending: Ending
 
@@ -14,20 +12,20 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
 
     private init(_ ending: Ending) { self.ending = ending }
 
-    /// Ends the body with `result`. True for the first call, from whatever thread; later ones change nothing.
+    /// Ends the body with `result`. Returns true for the first call, on whatever thread; later ones change nothing.
     @discardableResult
     public func finish(_ result: Result<Success, Failure>) -> Bool { ending.finish(result) }
 
-    /// Ends the body with a value. True for the first call.
+    /// Ends the body with a value. Returns true for the first call.
     @discardableResult
     public func succeed(_ value: Success) -> Bool { finish(.success(value)) }
 
-    /// Ends the body with an error. True for the first call.
+    /// Ends the body with an error. Returns true for the first call.
     @discardableResult
     public func fail(_ error: Failure) -> Bool { finish(.failure(error)) }
 
-    /// Calls `handler` at most once, when the body is to stop, with a copy that ends it. It keeps no copy itself, so
-    /// that a completion that everybody else has dropped is abandoned all the same.
+    /// Calls `handler` at most once, when the body is to stop, and passes it a completion. Unlike an `onCancel` handler
+    /// that captures one, it does not keep the operation from being abandoned.
     public func onStop(_ handler: @escaping @Sendable (CancellationReason, Completion) -> Void) {
         ending.control.onCancel { [weak ending] reason in
             if let ending { handler(reason, Completion(ending)) }
@@ -36,8 +34,8 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
 
     private var weakEnding: @Sendable () -> Ending? { { [weak ending] in ending } }
 
-    /// Waits until `callback` or somebody whom it gives the completion ends it. nil where nobody is left who could, or
-    /// where it was told to stop and is left behind.
+    /// Waits until somebody calls the completion that `callback` gets. nil if nobody is left who could, or if the body
+    /// was told to stop and leaves its work behind.
     static func result(
         of control: BodyControl, whenStopped: StopBehavior, _ callback: (Completion) -> Void
     ) async -> Result<Success, Failure>? {
@@ -71,13 +69,13 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
             return true
         }
 
-        /// Lets nobody end it any more. True for the first call, if nobody has.
+        /// Makes later ends come too late. Returns whether none has come before.
         func leave() -> Bool { end.withLock { $0.take() } != nil }
     }
 }
 
 extension Completion where Success == Void {
-    /// Ends the body. True for the first call.
+    /// Ends the body. Returns true for the first call.
     @discardableResult
     public func succeed() -> Bool { finish(.success(())) }
 }

@@ -1,27 +1,30 @@
-/// What an operation may be given beside its body or its members.
+/// Settings of an operation beside its body or members.
 public struct OperationOptions: Sendable {
-    /// The longest that one attempt may take, nil for no limit: of a body from its start on; of a compound operation from
-    /// its start on too, standing still while its queue is suspended. When it passes, what runs is told to stop and
-    /// waited for.
+    /// The longest that one attempt may take, from its start; nil for no limit. For a compound operation, time in which
+    /// its queue is suspended does not count. When the limit passes, what runs is told to stop and waited for.
     public var timeout: Duration?
-    /// Whether and when it is tried again, with all its members where it has some; nil for one attempt.
+    /// Whether and when it is tried again, with all its members if it has any; nil for one attempt.
     public var retry: RetryPolicy?
-    /// Which errors are worth another attempt; nil for all. Not asked of a compound operation.
+    /// Which errors are worth another attempt; nil for all. Ignored by compound operations.
     public var retriesError: (@Sendable (any Error) -> Bool)?
-    /// Higher starts earlier among operations that are ready; equals start in the order in which they were added.
+    /// Of the operations that are ready, the highest starts first; equals start in the order in which they were added.
     public var priority: UInt32
-    /// The priority of the body's task; nil for that of the queue. A task of higher priority that waits for the
-    /// operation raises it. Not asked of a compound operation.
+    /// The priority of the body's task; nil for that of the queue. Ignored by compound operations.
+    ///
+    /// A waiting task of higher priority raises it. That does not reach what this operation depends on, nor members of
+    /// a compound operation that run already.
     public var taskPriority: TaskPriority?
-    /// Names of which only one holder in the queue may run at a time. All are taken together when the operation starts,
-    /// and given back when an attempt has ended. No member of a compound operation may ask for one of its names again.
+    /// Names that only one operation of the queue may hold at a time. All are acquired together at the start of an
+    /// attempt and released at its end. A member of a compound operation must not name one that the compound operation
+    /// holds.
     public var mutexes: Set<String>
-    /// Whether a failure or timeout leaves the compound operation around it unharmed, and dependents run.
+    /// Whether a failure or timeout of it counts as no failure of the compound operation around it, and its dependents
+    /// run.
     public var toleratesFailure: Bool
-    /// A limit of a job inside that has to be refused.
+    /// The invalid limit of a waterfall's job, which is refused at the start.
     var invalidJobTimeout: Duration?
 
-    /// No limit of time, one attempt, the lowest priority, no mutex, no tolerance, unless told otherwise.
+    /// By default: no time limit, one attempt, the lowest priority, no mutexes, no tolerance.
     public init(
         timeout: Duration? = nil, retry: RetryPolicy? = nil, retriesError: (@Sendable (any Error) -> Bool)? = nil,
         priority: UInt32 = 0, taskPriority: TaskPriority? = nil, mutexes: Set<String> = [],
@@ -34,6 +37,13 @@ public struct OperationOptions: Sendable {
         self.taskPriority = taskPriority
         self.mutexes = mutexes
         self.toleratesFailure = toleratesFailure
+    }
+
+    /// A time limit that has passed before it begins; nil if there is none.
+    var invalidLimit: Duration? {
+        if let timeout, timeout <= .zero { return timeout }
+        if let deadline = retry?.deadline, deadline <= .zero { return deadline }
+        return invalidJobTimeout
     }
 
     var isDefault: Bool {

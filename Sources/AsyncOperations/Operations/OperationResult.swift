@@ -1,24 +1,24 @@
-/// How an operation ended, with what it made. Set once.
+/// How an operation ended, with its value or error.
 ///
-/// A request to cancel that was accepted before the body ended decides: the result is `cancelled`, whatever the body
-/// returned or threw.
+/// If a request to cancel was accepted before the body ended, the result is `cancelled`, whatever the body returned or
+/// threw.
 public enum OperationResult<Success: Sendable, Failure: Error>: Sendable {
-    /// What the body returned.
+    /// The body returned this value.
     case success(Success)
-    /// What the body threw in its last attempt.
+    /// The body threw this error in its last attempt.
     case failure(Failure)
-    /// The `limit` of `scope`, which is the operation itself or a member of it, passed before it ended. `underlying` is
-    /// what is there all the same: what the body threw when it was told to stop, the reports of a compound operation.
+    /// The `limit` of `scope`, the operation itself or a member, passed before it ended. `underlying` is what the body
+    /// threw in the last attempt, which was told to stop, or what a compound operation knows of its members.
     case timeout(limit: Duration, scope: AsyncOperationID, underlying: Failure?)
-    /// A request reached it, started or not. `underlying` is what the body threw when it was told to stop,
-    /// or the reports of a compound operation.
+    /// It was cancelled, before or after its start. `underlying` is what the body threw in the last attempt, or what a
+    /// compound operation knows of its members.
     case cancelled(CancellationReason, underlying: Failure?)
-    /// The kind of a dependency did not come about though nothing failed.
+    /// A dependency did not end as required, though nothing failed.
     case skipped
-    /// Something it needs failed, timed out or was cancelled: the first link of that chain.
+    /// It did not run, because `rootCause`, which it depends on directly or not, failed, timed out or was cancelled.
     case notRun(rootCause: AsyncOperationID)
 
-    /// The kind of end, without the values.
+    /// The result without its values.
     public var outcome: OperationOutcome {
         switch self {
         case .success: .success
@@ -30,12 +30,12 @@ public enum OperationResult<Success: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// What the body returned; throws for every other end.
+    /// What the body returned. Throws for every other end.
     public func get() throws(OperationFailure<Failure>) -> Success {
         switch self {
         case .success(let value): return value
         case .failure(let error): throw .failed(error)
-        case .timeout(let limit, _, _): throw .timedOut(limit)
+        case .timeout(let limit, let scope, _): throw .timedOut(limit: limit, scope: scope)
         case .cancelled(let reason, _): throw .cancelled(reason)
         case .skipped: throw .skipped
         case .notRun(let rootCause): throw .notRun(rootCause)

@@ -1,15 +1,30 @@
-/// How far an operation has come. It only ever moves on, with two exceptions: what is tried again goes back
-/// to ready, or to pending as a member of what is tried again; and a late dependency makes pending of ready.
+/// How far an operation has come.
+///
+/// It only moves forward, with these exceptions. An operation that is tried again goes back to `ready`, and a member of
+/// a compound operation that is tried again to `pending`. A dependency that is added late takes `ready` back to
+/// `pending`.
 public enum OperationState: UInt8, Sendable, Hashable, Comparable {
-    /// It belongs to no queue yet, or something it needs has not ended.
+    /// It belongs to no queue yet, or something that it depends on has not ended.
     case pending
-    /// All it needs has ended; it waits for a place, a mutex, the end of a pause or of a back-off.
+    /// It waits for its turn only: for a place, a mutex, the end of a suspension or of a back-off.
     case ready
-    /// Its body runs, or its first member may.
+    /// Its body runs, or its members may.
     case executing
-    /// It is over, for good.
+    /// It has ended for good.
     case finished
 
-    /// The order in which an operation goes through them.
+    /// Whether the left state comes earlier in the life of an operation.
     public static func < (left: OperationState, right: OperationState) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension OperationState: CustomStringConvertible {
+    /// The state in one word, such as `executing`.
+    public var description: String {
+        switch self {
+        case .pending: "pending"
+        case .ready: "ready"
+        case .executing: "executing"
+        case .finished: "finished"
+        }
+    }
 }

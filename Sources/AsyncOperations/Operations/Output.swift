@@ -1,22 +1,23 @@
-/// The value of an operation as the input of another: whoever is made `from:` it starts after it, and gets the value.
+/// The value of an operation as the input of another, which is made `from:` it, starts after it, and gets the value.
 ///
-/// However often it is made into something else, it is read in one loop.
+/// An output does not keep its producer from being abandoned: keep a handle of the producer until it is started or
+/// belongs to a queue or compound operation. Any number of `map` calls are applied in one loop, without recursion.
 public struct Output<Value: Sendable>: Sendable {
-    /// nil in and out where there is no value.
+    /// nil in and out if there is no value.
     typealias Transform = @Sendable (AnyValueBox?) -> AnyValueBox?
 
-    /// The core of the operation that makes it; nil for a value that is there already.
+    /// The core of the producer; nil for a value that was passed in.
     private let core: OperationCore?
-    /// Which ends of that operation are waited for.
-    private let kind: EdgeKind
+    /// How the producer must end.
+    private let kind: DependencyKind
     private let source: @Sendable () -> AnyValueBox?
     private let transforms: JobList<Transform>
-    /// How many of the transforms are its own; others made from it may share the list.
+    /// How many of the transforms belong to this output; others made from it may share the list.
     private let count: Int
 
     /// What `source` finds once `core` has had an end of that `kind`, made into something else.
     init(
-        of core: OperationCore?, _ kind: EdgeKind = .success, source: @escaping @Sendable () -> AnyValueBox?,
+        of core: OperationCore?, _ kind: DependencyKind = .success, source: @escaping @Sendable () -> AnyValueBox?,
         transforms: JobList<Transform> = JobList(), count: Int = 0
     ) {
         self.core = core
@@ -26,36 +27,36 @@ public struct Output<Value: Sendable>: Sendable {
         self.count = count
     }
 
-    /// What `read` finds once `core` has had an end of that `kind`.
-    init(of core: OperationCore?, _ kind: EdgeKind = .success, read: @escaping @Sendable () -> Value?) {
+    /// What `read` returns once `core` has ended as `kind` requires.
+    init(of core: OperationCore?, _ kind: DependencyKind = .success, read: @escaping @Sendable () -> Value?) {
         self.init(of: core, kind, source: { read().map { ValueBox($0) } })
     }
 
-    /// A value that is there already, in the place of another operation's.
+    /// A value that is known already, in place of an operation's.
     public init(_ value: Value) {
         self.init(of: nil) { value }
     }
 
-    /// The operation that makes it; nil for a value that is there already.
+    /// The operation whose value it is; nil for a value that was passed in.
     public var producer: AsyncOperationID? { core?.id }
 
-    /// The same made into something else, whenever it is read.
+    /// The value after `transform`, which is called whenever the value is read.
     public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Output<Other> {
         appending(kind) { $0.map { ValueBox(transform($0.value())) } }
     }
 
-    /// The same for those who go on without it: they start after any end of the operation, and get nil where it did not
-    /// succeed.
+    /// The value for operations that can do without: they start after any end of the producer, and get nil if it did
+    /// not succeed.
     public var optional: Output<Value?> {
         appending(.done) { ValueBox($0.map { $0.value(as: Value.self) }) }
     }
 
-    private func appending<Other: Sendable>(_ kind: EdgeKind, _ transform: @escaping Transform) -> Output<Other> {
+    private func appending<Other: Sendable>(_ kind: DependencyKind, _ transform: @escaping Transform) -> Output<Other> {
         Output<Other>(
             of: core, kind, source: source, transforms: transforms.appending(transform, after: count), count: count + 1)
     }
 
-    /// nil where there is no value, because the operation did not succeed.
+    /// nil if there is no value, because the producer did not succeed.
     func read() -> Value? {
         var value = source()
         for transform in transforms.prefix(count) { value = transform(value) }
@@ -68,26 +69,27 @@ public struct Output<Value: Sendable>: Sendable {
 }
 
 extension AsyncOperation {
-    /// Its value, for operations that are made `from:` it.
+    /// Its value, for operations that are made `from:` it. Keep a handle of this operation until it is started: its
+    /// output does not keep it from being abandoned.
     public var output: Output<Success> {
         Output(of: core, source: { [core] in core.value })
     }
 
-    /// How it ended, for operations that are made `from:` it and start after any end.
+    /// Its result, for operations that are made `from:` it and start after any end.
     public var resultOutput: Output<OperationResult<Success, Failure>> {
         Output(of: core, .done) { [core] in core.lifecycle.latestEnd.map { Self.result(of: core, $0) } }
     }
 }
 
 extension CompoundOperation {
-    /// How it ended, for operations that are made `from:` it and start after any end.
-    public var resultOutput: Output<OperationResult<[ChildReport], CompoundFailure>> {
+    /// Its result, for operations that are made `from:` it and start after any end.
+    public var resultOutput: Output<OperationResult<[OperationReport], CompoundFailure>> {
         Output(of: core, .done) { [compound] in compound.lifecycle.latestEnd.map { compound.result(of: $0) } }
     }
 }
 
 extension [OperationCore.Need] {
-    /// Adds one that carries data. Of two ends of the same operation, a success is what gives both a value.
+    /// Adds one that carries data. Of two for the same producer, only one that requires a success gives both a value.
     mutating func add(_ need: OperationCore.Need?) {
         guard let need else { return }
         if let index = firstIndex(where: { $0.core === need.core }) {

@@ -1,5 +1,5 @@
-/// What few operations have: somebody who listens or waits, a request, progress that they report. Guarded by the lock of
-/// the operation.
+/// What few operations have: somebody who listens or waits, a request, progress that they report. Guarded by the lock
+/// of the operation.
 final class RareState {
     typealias Listener = @Sendable (OperationEnd) -> Void
 

@@ -1,10 +1,10 @@
 extension AsyncOperationQueue {
-    /// How many operations are over, of all that were added since the queue last had nothing to do. Members of compound
-    /// operations are not counted. It stays as it is while nothing is left to do.
+    /// How many operations have ended, of those added since the queue was last idle. Members of compound operations do
+    /// not count. It keeps its last value while the queue is idle.
     public var progress: OperationProgress { core.state.withLock { $0.progress } }
 
-    /// The progress from now on: the present one, then the newest whenever it has changed. Whoever is slow misses what is
-    /// between, and never the last. It ends with the queue, or after `shutdown`.
+    /// The current progress, then the newest whenever it has changed. A slow reader misses values in between, never the
+    /// last. The stream ends with the queue, or after `shutdown`.
     public func progressUpdates() -> AsyncStream<OperationProgress> { core.progressUpdates() }
 }
 

@@ -37,19 +37,19 @@ extension OperationCore {
 }
 
 extension AsyncOperationProtocol {
-    /// How much of it is done: jobs of a waterfall, direct members of a compound operation that are over of those that
-    /// it has by now, or what the body says through `context.report`; else 0 of 1, and 1 of 1 after its end. A success
-    /// is all of it. Goes back when it is tried again.
+    /// How much of it is done: the jobs of a waterfall, the direct members of a compound operation, or what the body
+    /// reports through its context; otherwise 0 of 1, and 1 of 1 after the end. A success completes it. It goes back
+    /// when the operation is tried again.
     public var progress: OperationProgress { erased.core.progress }
 
-    /// The progress from now on: the present one, then the newest whenever it has changed, until the end. Whoever is
-    /// slow misses what is between, and never the last.
+    /// The current progress, then the newest whenever it has changed, until the end. A slow reader misses values in
+    /// between, never the last.
     public func progressUpdates() -> AsyncStream<OperationProgress> { erased.core.progressUpdates() }
 }
 
 extension AsyncOperationContext {
-    /// Says how much of the work is done, for `progress` and `progressUpdates` of the operation. Not heard in a job of a
-    /// waterfall, whose operation counts jobs.
+    /// Reports how much of the work is done, for `progress` and `progressUpdates` of the operation. Ignored in a job of
+    /// a waterfall, whose operation counts its jobs.
     public func report(completed: Int, total: Int) {
         control.core.report(OperationProgress(completed: completed, total: total), by: control)
     }

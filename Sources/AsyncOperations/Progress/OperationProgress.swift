@@ -1,11 +1,11 @@
-/// How much of something is done.
+/// How many parts of an operation or a queue are done.
 public struct OperationProgress: Sendable, Hashable {
-    /// The parts that are over, however they ended.
+    /// The parts that have ended, whatever their outcome.
     public var completed: Int
-    /// All parts that are known by now.
+    /// All parts known so far; it may grow.
     public var total: Int
 
-    /// So many parts of so many.
+    /// `completed` parts of `total`.
     public init(completed: Int, total: Int) {
         self.completed = completed
         self.total = total

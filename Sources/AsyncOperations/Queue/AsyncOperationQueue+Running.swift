@@ -1,10 +1,10 @@
 extension AsyncOperationQueue {
-    /// Adds an operation and waits for what `body` returns. Cancelling the calling task cancels the operation, whose end
-    /// is waited for all the same; called in a task that is cancelled already, it does not enter the body.
+    /// Adds an operation with this body, and waits for what the body returns. Cancelling the calling task cancels the
+    /// operation, and the call still waits for its end; in a task that is cancelled already, the body never runs.
     ///
-    /// Throws `refused` with what `add` throws, and `refused(.wouldWaitForItself)` in the body of an operation of the
-    /// queue that has to end before this one could start, because it holds the only place, a mutex that this one wants,
-    /// or up a barrier; then nothing stays behind.
+    /// Throws for every end but a success, and what `add` throws as `refused`. In the body of an operation of this
+    /// queue that must end before the new one could start, throws `refused(.wouldWaitForItself)`; the new one is then
+    /// cancelled.
     public func run<Success: Sendable, Failure: Error>(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success

@@ -1,17 +1,23 @@
 internal import Platform
 
-/// Runs operations, so many at once: as soon as all they need has ended, the highest priority first, then in the order
-/// in which they were added.
+/// Runs operations, up to a number at once: when what they depend on has ended, the highest priority first, then in the
+/// order in which they were added.
 ///
-/// Compound operations take no place of their own; their members do. An idle queue keeps no task and no memory of what it
-/// has run. What was added goes on when the queue is dropped, unless that is suspended: then it ends as abandoned.
+/// A compound operation does not count as running, only its members do; but it starts only when there is room for one
+/// more. An idle queue keeps no task, and nothing of what it has run.
 ///
-/// All calls but those that say so return at once, from any thread.
+/// When the last reference to the queue is dropped, its operations go on, unless the queue is suspended: nobody could
+/// resume it any more, so they end as `cancelled(.abandoned)`.
+///
+/// Synchronous calls return at once and may come from any thread.
 public final class AsyncOperationQueue: Sendable {
     let core: QueueCore
 
-    /// A queue for so many operations at once, nil meaning as many as there are processors. Timeouts, delays and
-    /// back-offs are measured on `clock`. Throws `invalidLimit` for a number below 1.
+    /// A queue that runs up to `maxConcurrentOperationCount` operations at once; nil means one for each processor.
+    ///
+    /// `clock` measures timeouts, delays and back-offs; its `sleep` must throw only when its task is cancelled.
+    ///
+    /// Throws `invalidLimit` for a number below 1.
     public init(
         _ name: String = "", maxConcurrentOperationCount: Int? = nil, isSuspended: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
@@ -30,13 +36,13 @@ public final class AsyncOperationQueue: Sendable {
         return width
     }
 
-    /// What events and errors call it.
+    /// Identifies it in events and errors.
     public var id: AsyncOperationID { core.id }
 
-    /// For reports; empty where none was given.
+    /// Its name for reports; empty if it has none.
     public var name: String { core.id.name }
 
-    /// Adds an operation. Throws what `add` of several throws.
+    /// Adds an operation. Throws what `add` of several operations throws.
     public func add(_ operation: some AsyncOperationProtocol) throws(UsageError) {
         try core.add(operation.erased.core)
     }
@@ -44,7 +50,7 @@ public final class AsyncOperationQueue: Sendable {
     /// Adds operations, all or none, in this order.
     ///
     /// Throws `closed` after `shutdown`; `alreadyEnqueued`, `alreadyStarted` or `alreadyFinished` for an operation that
-    /// is taken; `invalidTimeout` and `nestedMutex` for what it or something inside it asks for; `cycle` where it waits
+    /// is not free; `invalidTimeout` or `nestedMutex` because of its options or those of a member; `cycle` if it waits
     /// for a barrier that waits for it.
     public func add(
         _ first: any AsyncOperationProtocol, _ second: any AsyncOperationProtocol,
@@ -53,58 +59,63 @@ public final class AsyncOperationQueue: Sendable {
         try core.add(([first, second] + others).map(\.erased.core))
     }
 
-    /// Adds operations, all or none, in this order. Throws what `add` of single ones throws.
+    /// Adds operations, all or none, in this order. Throws what `add` of several operations throws.
     public func add(contentsOf operations: some Sequence<any AsyncOperationProtocol>) throws(UsageError) {
         try core.add(operations.map(\.erased.core))
     }
 
-    /// Adds an operation that waits for the end of all that was added before, and for which all waits that is added
-    /// later. Throws what `add` throws.
+    /// Adds an operation that starts after everything added before has ended, and before everything added later. Throws
+    /// what `add` throws.
     public func addBarrier(_ operation: some AsyncOperationProtocol) throws(UsageError) {
         try core.add([operation.erased.core], isBarrier: true)
     }
 
-    /// How many operations have been added and have not ended, members of compound operations not counted.
+    /// How many operations have not ended, or have completions that have not returned. Members of compound operations
+    /// do not count.
     public var operationCount: Int { core.state.withLock { $0.unfinished } }
 
     /// How many operations may run at once.
     public var maxConcurrentOperationCount: Int { core.state.withLock { $0.width } }
 
-    /// Changes how many operations may run at once, nil meaning as many as there are processors. Raising it starts more,
-    /// lowering it stops none. Throws `invalidLimit` for a number below 1.
+    /// Changes how many operations may run at once; nil means one for each processor. Raising it may start more,
+    /// lowering it stops none.
+    ///
+    /// Throws `invalidLimit` for a number below 1.
     public func setMaxConcurrentOperationCount(_ count: Int?) throws(UsageError) {
         core.setWidth(try Self.width(count))
     }
 
-    /// Whether nothing starts.
+    /// Whether it is suspended, so that nothing starts.
     public var isSuspended: Bool { core.isSuspended }
 
-    /// Lets nothing start any more: no operation, no member, no further attempt. What runs goes on, unless it listens to
-    /// its context. Clocks of compound operations stand still. Twice is once.
+    /// Starts nothing until `resume`: no operation, no member, no further attempt. Running bodies go on unless they
+    /// listen to their context. Timeouts of compound operations stand still. Does nothing if it is suspended already.
     public func suspend() { core.setSuspended(true) }
 
-    /// Ends a suspension. Twice is once.
+    /// Ends the suspension. Does nothing if it is not suspended.
     public func resume() { core.setSuspended(false) }
 
-    /// Asks everything that is in the queue to end soon. What has not started ends at once, also while the queue is
-    /// suspended. What is added later runs.
+    /// Cancels every operation in the queue. What has not started ends at once, even if the queue is suspended.
+    /// Operations that are added later run.
     public func cancelAll(_ reason: CancellationReason = .requested) { core.cancelAll(reason) }
 
-    /// Returns when nothing is left to do, or when the waiting task is cancelled. Completions have been called by then.
+    /// Waits until every operation has ended and completions have returned, or the waiting task is cancelled.
     ///
-    /// Throws `wouldWaitForItself` in the body of an operation of the queue, which is a part of what is left to do.
-    public func waitUntilIdle() async throws(UsageError) {
+    /// Returns true if the queue became idle, false if the waiting task was cancelled before. Throws
+    /// `wouldWaitForItself` in the body of one of its operations; see `AsyncOperation.result`.
+    @discardableResult
+    public func waitUntilIdle() async throws(UsageError) -> Bool {
         try core.refuseWaitingForItself()
-        _ = await core.idleSignal()?.waitUnlessCancelled()
+        return await core.idleSignal()?.waitUnlessCancelled() ?? true
     }
 
-    /// Takes no more operations, and returns when all that it has have ended: by themselves, or, after `grace`, because
-    /// they were told to stop. nil waits as long as it takes; a cancel of the waiting task ends the grace.
+    /// Refuses further operations, and waits until all have ended. Those that have not ended after `grace` are
+    /// cancelled; nil waits as long as it takes. Cancelling the waiting task ends the grace period.
     ///
-    /// Returns the reports of those that were told to stop. A suspended queue stays suspended and starts nothing. Throws
-    /// what `waitUntilIdle` throws, having changed nothing.
+    /// Returns the reports of the operations that were cancelled. A suspended queue stays suspended and starts nothing.
+    /// Throws `wouldWaitForItself` like `waitUntilIdle`, and has then changed nothing.
     @discardableResult
-    public func shutdown(grace: Duration? = nil) async throws(UsageError) -> [ChildReport] {
+    public func shutdown(grace: Duration? = nil) async throws(UsageError) -> [OperationReport] {
         try core.refuseWaitingForItself()
         core.close()
         let stopped = ShutdownList()
@@ -124,8 +135,9 @@ public final class AsyncOperationQueue: Sendable {
         return stopped.reports
     }
 
-    /// What happens from now on. A stream that is not read keeps the newest `count` events and drops the others, so that
-    /// gaps show in their `sequence`. It ends with the queue, or after `shutdown`.
+    /// The events from now on. A stream that is read too slowly keeps the newest `count` and drops the others, which
+    /// leaves gaps in their `sequence`. The stream ends after `shutdown`, or when the queue is dropped and its last
+    /// operation has ended.
     public func events(bufferingNewest count: Int = 1024) -> AsyncStream<OperationEvent> {
         core.events(bufferingNewest: count)
     }

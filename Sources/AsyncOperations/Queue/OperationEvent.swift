@@ -1,30 +1,30 @@
-/// Something that happened to an operation of a queue, or to the queue itself.
+/// Something that happened to an operation of a queue, a member of one, or the queue itself.
 public struct OperationEvent: Sendable, Hashable {
     /// What happened.
     public enum Kind: Sendable, Hashable {
-        /// It was added, for the sake of an operation that produced it or by somebody outside.
+        /// It was added by the body of this operation (`produce`); nil for a call from outside.
         case added(by: AsyncOperationID?)
-        /// All it needs has ended; only places and mutexes stand between it and its start.
+        /// Everything that it depends on has ended; it waits for its turn only.
         case ready
-        /// An attempt begins, counted from 1.
+        /// An attempt starts. They count from 1, and in a compound operation that is tried again from 1 in each round.
         case started(attempt: Int)
-        /// It runs and is told to stop.
+        /// It was told to stop while it ran.
         case cancelRequested(CancellationReason)
-        /// An attempt has failed and another one begins not before so long a time.
+        /// An attempt failed. The next starts after this long, or later.
         case retry(after: Duration)
-        /// The queue starts nothing any more.
+        /// The queue was suspended.
         case suspended
-        /// The queue starts things again.
+        /// The queue was resumed.
         case resumed
-        /// It is over: the last of its events.
+        /// It has ended for good. This is its last event.
         case finished(OperationOutcome)
     }
 
-    /// Counts the events of the queue, from 0, without a gap.
+    /// Its number among the events of the queue, from 0.
     public let sequence: UInt64
-    /// The operation, or the queue, with its name.
+    /// The operation or queue that it is about.
     public let id: AsyncOperationID
-    /// Since the queue was made, on its clock.
+    /// The time since the queue was made, on its clock.
     public let time: Duration
     /// What happened.
     public let kind: Kind

@@ -24,8 +24,8 @@ extension QueueCore {
         if !update({ placePlain(core, in: .root, nil, &$0) }) { try add([core]) }
     }
 
-    /// Adds operations to the queue itself or to a compound operation that it has, for the sake of `producer` where that
-    /// is not nil. False if the compound operation is not here any more, or not yet.
+    /// Adds operations to the queue itself or to a compound operation that it has, for the sake of `producer` where
+    /// that is not nil. False if the compound operation is not here any more, or not yet.
     @discardableResult
     func add(
         _ cores: [OperationCore], to parent: CompoundCore? = nil, producer: BodyControl? = nil, isBarrier: Bool = false
@@ -114,8 +114,7 @@ extension QueueCore {
         if let outer = held.first(where: { options.mutexes.contains($0.name) }) {
             throw .nestedMutex(outer: outer.by, inner: core.id, name: outer.name)
         }
-        if let timeout = options.timeout, timeout <= .zero { throw .invalidTimeout(timeout) }
-        if let timeout = options.invalidJobTimeout { throw .invalidTimeout(timeout) }
+        if let limit = options.invalidLimit { throw .invalidTimeout(core.id, limit) }
     }
 
     /// False for a member that has ended, or is ending, already.

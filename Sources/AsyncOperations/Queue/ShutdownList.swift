@@ -4,7 +4,7 @@ final class ShutdownList: Sendable {
 
     func append(_ stopped: [OperationCore]) { cores.withLock { $0 += stopped } }
 
-    var reports: [ChildReport] {
-        cores.withLock { $0 }.compactMap { core in core.end.map { ChildReport(core, $0) } }
+    var reports: [OperationReport] {
+        cores.withLock { $0 }.compactMap { core in core.end.map { OperationReport(core, $0) } }
     }
 }

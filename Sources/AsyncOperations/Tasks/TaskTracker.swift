@@ -1,9 +1,9 @@
-/// Watches a set of tasks that run elsewhere, such as calls with callbacks, and tells once when all have ended or when
-/// their common time is over.
+/// Watches a set of tasks that run elsewhere, such as calls with callbacks, and reports once when all have ended or
+/// their common time limit has passed.
 ///
-/// A set is a `Session`, and each of its tasks a `Token`. Tokens end once, so that no end is counted twice; late ends of
-/// a session that is over do not disturb the next one; and a session is complete only after `seal` has said that no more
-/// tasks will come, so that it does not end between the first task's end and the second one's start.
+/// The set is a `Session`, each task a `Token`. A token ends once, so no end counts twice, and a late end of an earlier
+/// session does not disturb the next. A session is complete only after `seal` has said that no more tasks will come, so
+/// it does not end between the end of the first task and the start of the second.
 ///
 /// Every call may come from any thread, and none waits.
 public final class TaskTracker: Sendable {
@@ -11,35 +11,36 @@ public final class TaskTracker: Sendable {
     public enum End: Hashable, Sendable {
         /// It was sealed, and each of its tasks has ended.
         case allEnded
-        /// Its time was over while so many tasks ran; 0 where it had not been sealed.
+        /// Its limit passed with this many tasks running; 0 if all had ended but it was never sealed.
         case timedOut(stillRunning: Int)
-        /// It was cancelled while so many tasks ran.
+        /// It was cancelled with this many tasks running.
         case cancelled(stillRunning: Int)
     }
 
-    /// What errors call it.
+    /// Identifies it in errors.
     public let id = AsyncOperationID("", .tracker)
 
     private let clock: any Clock<Duration>
     private let current = Lock<SessionState?>(nil)
 
-    /// Timeouts are measured on `clock`.
+    /// A tracker without a session. `clock` measures timeouts; its `sleep` must throw only when its task is cancelled.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
     }
 
-    /// Whether a session has begun that is not over.
+    /// Whether it has a session that has not ended.
     public var isRunning: Bool { current.withLock { $0 != nil } }
 
-    /// Begins a session that ends at the latest after `timeout`, nil meaning no limit.
+    /// Begins a session that ends after `timeout` at the latest; nil means no limit.
     ///
-    /// Calls `onEnd` once, on whatever thread brought the end about and after `isRunning` has become false, so that it
-    /// may begin the next session. Throws `alreadyStarted` while a session runs and `invalidTimeout` for a timeout of
-    /// zero or less.
+    /// `onEnd` is called once, on the thread that brings about the end. `isRunning` is false by then, so it may begin
+    /// the next session.
+    ///
+    /// Throws `alreadyStarted` while a session runs, and `invalidTimeout` for a timeout of zero or less.
     public func begin(
         timeout: Duration? = nil, onEnd: @escaping @Sendable (End) -> Void
     ) throws(UsageError) -> Session {
-        if let timeout, timeout <= .zero { throw .invalidTimeout(timeout) }
+        if let timeout, timeout <= .zero { throw .invalidTimeout(id, timeout) }
         let set = SessionState { [weak self] set, end in
             self?.current.withLock { if $0 === set { $0 = nil } }
             onEnd(end)
@@ -61,13 +62,13 @@ public final class TaskTracker: Sendable {
 
         deinit { set.seal() }
 
-        /// Counts one more task until its token ends; nil once the session is over or sealed.
+        /// Counts one more task until its token ends; nil once the session has ended or is sealed.
         public func startTask() -> Token? { set.start() ? Token(set) : nil }
 
-        /// Says that no more tasks will come. Ends the session if all have ended.
+        /// Says that no more tasks will come. If all have ended, this ends the session.
         public func seal() { set.seal() }
 
-        /// Ends the session now. The tasks themselves go on; their ends are ignored.
+        /// Ends the session now. Its tasks go on, and their ends are ignored.
         public func cancel() { set.end { .cancelled(stillRunning: $0) } }
     }
 
@@ -79,7 +80,7 @@ public final class TaskTracker: Sendable {
 
         deinit { end() }
 
-        /// Says that the task has ended. True once: for the first call on this token.
+        /// Says that the task has ended. Returns true for the first call on this token.
         @discardableResult
         public func end() -> Bool {
             guard let set = set.withLock({ $0.take() }) else { return false }
@@ -90,12 +91,12 @@ public final class TaskTracker: Sendable {
 }
 
 extension TaskTracker {
-    /// The state of a session, shared by its handle, its tokens and its sleeper.
+    /// The state of a session, which its handle, its tokens and its sleeper share.
     fileprivate final class SessionState: Sendable {
         private struct State {
             var running = 0
             var isSealed = false
-            /// nil once the session is over.
+            /// nil once the session has ended.
             var onEnd: (@Sendable (SessionState, End) -> Void)?
             var sleeper: Task<Void, Never>?
         }

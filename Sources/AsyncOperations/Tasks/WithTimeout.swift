@@ -1,26 +1,28 @@
 /// Runs `body` for at most `limit` and returns what it returns.
 ///
-/// The body runs where the caller does, in its isolation, with its priority and task-local values, and may use what the
-/// caller may use: the state of its actor, and values that are not `Sendable`. Only its task is another one, a child of
-/// the caller's, so that it can be cancelled alone.
+/// The body runs in the caller's isolation, with its priority and task-local values, and may use what the caller may:
+/// the state of its actor, and values that are not `Sendable`. It runs in a child task, so that it can be cancelled
+/// alone.
 ///
-/// When the limit passes, the body's task is cancelled, and the call throws `timedOut` **after the body has ended**: a
-/// body that does not listen to cancellation is waited for, because leaving it behind would let it outlive its caller.
-/// The limit is never early. A limit of zero or less throws `timedOut` and does not run the body.
+/// When the limit passes, the body's task is cancelled, and the call throws `timedOut` **after the body has ended**. A
+/// body that ignores cancellation is waited for, because it must not outlive its caller. The limit never passes early.
+/// With a limit of zero or less, the call throws `timedOut` and the body never runs.
 ///
-/// Cancelling the calling task cancels the body, whose answer then decides: a value is returned, a `CancellationError`
-/// is thrown as `cancelled`, another error as `failed`.
+/// Cancelling the calling task cancels the body, which then decides: its value is returned, a `CancellationError` is
+/// thrown as `cancelled`, any other error as `failed`.
+///
+/// `clock` measures the limit; its `sleep` must throw only when its task is cancelled.
 public func withTimeout<Value, Failure: Error>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
     _ body: nonisolated(nonsending) () async throws(Failure) -> Value
 ) async throws(OperationFailure<Failure>) -> Value {
-    guard limit > .zero else { throw .timedOut(limit) }
+    guard limit > .zero else { throw .timedOut(limit: limit, scope: nil) }
     let result = await timedResult(of: body, within: limit, clock, isolation: #isolation)
     switch result {
     case .success(let value)?: return value
     case .failure(let error)? where error is CancellationError: throw .cancelled(.requested)
     case .failure(let error)?: throw .failed(error)
-    case nil: throw .timedOut(limit)
+    case nil: throw .timedOut(limit: limit, scope: nil)
     }
 }
 
@@ -38,8 +40,8 @@ private func timedResult<Value, Failure: Error>(
 
 /// A body that a child task runs for its parent.
 ///
-/// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the child
-/// enters the body in the isolation of the parent, which does nothing but wait until the child is over.
+/// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the
+/// child enters the body in the isolation of the parent, which does nothing but wait until the child is over.
 private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
     /// What a child tells its parent; `@unchecked` for the same reason.
     enum Step: @unchecked Sendable {

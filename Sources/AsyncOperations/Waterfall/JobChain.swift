@@ -35,9 +35,7 @@
     private func appending(_ name: String, _ options: JobOptions, _ work: WaterfallJob.Work) -> JobChain {
         var longer = appending(WaterfallJob(name: name, work: work))
         longer.mutexes.formUnion(options.mutexes)
-        if longer.invalidTimeout == nil, let timeout = options.timeout, timeout <= .zero {
-            longer.invalidTimeout = timeout
-        }
+        longer.invalidTimeout = invalidTimeout ?? options.limits.first { $0 <= .zero }
         return longer
     }
 

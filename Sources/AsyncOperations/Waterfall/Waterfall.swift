@@ -1,8 +1,8 @@
 /// Jobs one after the other, each of which gets what the one before returned. The types are checked where jobs are put
 /// together; the first that throws ends the whole with its error, and the rest is not entered.
 ///
-/// A waterfall is a value that can be run any number of times, each time as one operation. However many jobs it has, they
-/// run in one loop, and a job without options costs no more than its call.
+/// A waterfall is a value that can be run any number of times, each time as one operation. However many jobs it has,
+/// they run in one loop, and a job without options costs no more than its call.
 public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Sendable {
     @usableFromInline let jobs: JobChain
 
@@ -25,9 +25,9 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
     /// An operation that runs the jobs on `input`. Its progress counts jobs.
     ///
     /// A request to cancel reaches the job that runs, and none starts after it. While its queue is suspended, or the
-    /// operation itself where it was started by itself, no job starts either. The mutexes of all jobs are added to those
-    /// of `options`: they are taken together when the operation starts and held to its end, because nobody waits for a
-    /// mutex while holding another.
+    /// operation itself where it was started by itself, no job starts either. The mutexes of all jobs are added to
+    /// those of `options`: they are taken together when the operation starts and held to its end, because nobody waits
+    /// for a mutex while holding another.
     public func operation(
         _ input: Input, options: OperationOptions = OperationOptions()
     ) -> AsyncOperation<Output, Failure> {

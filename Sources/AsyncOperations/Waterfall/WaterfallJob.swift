@@ -24,5 +24,8 @@ struct JobOptions: Sendable {
     var retriesError: (@Sendable (any Error) -> Bool)?
     var mutexes: Set<String> = []
 
+    /// All of time that there are.
+    var limits: [Duration] { [timeout, retry?.deadline].compactMap(\.self) }
+
     var isDefault: Bool { timeout == nil && retry == nil }
 }

@@ -1,17 +1,31 @@
-/// How an operation or group ended. Set once, by the scheduler.
+/// How an operation ended, without its value or error.
 public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
-    /// It did what it was for.
+    /// It returned its value; a compound operation: every member did, or its failure is tolerated.
     case success
-    /// Its last attempt failed, or a member of a group that does not tolerate it.
+    /// Its last attempt failed; a compound operation: a member failed or timed out.
     case failure
-    /// Its own limit passed before it ended.
+    /// Its time limit, or that of a member, passed before it ended.
     case timeout
-    /// A cancel reached it, or a group around it, started or not.
+    /// It was cancelled, or something around it was, before or after its start.
     case cancelled
-    /// Its condition is false, or the kind of an edge did not come about though nothing failed.
+    /// A dependency did not end as required, though nothing failed.
     case skipped
-    /// Something upstream failed, timed out or was cancelled.
+    /// Something that it depends on, directly or not, failed, timed out or was cancelled.
     case notRun
+}
+
+extension OperationOutcome: CustomStringConvertible {
+    /// The outcome in words, such as `not run`.
+    public var description: String {
+        switch self {
+        case .success: "success"
+        case .failure: "failure"
+        case .timeout: "timeout"
+        case .cancelled: "cancelled"
+        case .skipped: "skipped"
+        case .notRun: "not run"
+        }
+    }
 }
 
 /// Why the outcome is what it is. A cause points at another operation, whose own cause continues the chain.
@@ -37,25 +51,27 @@ package enum OperationCause: Sendable, Hashable {
     case condition
 }
 
-/// What has to become of an operation before one that needs it may start.
-public enum EdgeKind: UInt8, Sendable, Hashable {
-    /// A success, a tolerated failure or a skip.
+/// How an operation must end before one that depends on it may start.
+public enum DependencyKind: UInt8, Sendable, Hashable {
+    /// With a success, a tolerated failure or timeout, or as skipped.
     case ok
-    /// A success.
+    /// With a success.
     case success
-    /// A failure or timeout.
+    /// With a failure or timeout.
     case failure
-    /// Any end.
+    /// In any way.
     case done
 }
 
-/// What a failing member does to the rest of its group.
+package typealias EdgeKind = DependencyKind
+
+/// What the failure of a member means for the other members of its compound operation.
 public enum FailFast: UInt8, Sendable, Hashable {
-    /// Independent members go on.
+    /// They go on.
     case off
-    /// Running members are stopped, waiting ones are cancelled.
+    /// Those that run are told to stop, the others are cancelled.
     case cancel
-    /// Running members go on, nothing new starts.
+    /// Those that run go on, the others never start.
     case drain
 }
 

@@ -1,37 +1,39 @@
-/// Whether and when something that failed is tried again. Errors of attempts that another one follows do not count.
+/// Whether and when an operation that failed is tried again. The last attempt decides how it ends.
 public struct RetryPolicy: Hashable, Sendable {
-    /// How long to wait between the end of an attempt and the start of the next.
+    /// How long to wait between the end of an attempt and the start of the next. A negative wait is none.
     public enum Backoff: Hashable, Sendable {
-        /// Not at all.
+        /// No wait.
         case none
-        /// Always the same time.
+        /// The same wait each time.
         case constant(Duration)
-        /// `initial`, then each time `step` more.
+        /// `initial`, then `step` more each time.
         case linear(initial: Duration, step: Duration)
-        /// 0, 1, 1, 2, 3, 5, … times `unit`, at most `max`.
+        /// 0, 1, 1, 2, 3, 5, … times `unit`, at most `max`; nil for no limit.
         case fibonacci(unit: Duration, max: Duration?)
-        /// `initial`, then each time `factor` times as long, at most `max`.
+        /// `initial`, then `factor` times as long each time, at most `max`; nil for no limit.
         case exponential(factor: Double, initial: Duration, max: Duration?)
     }
 
-    /// All attempts together, at least 1.
-    public var attempts: Int
+    /// The number of attempts, the first one included. A number below 1 traps.
+    public var attempts: Int { didSet { Self.check(attempts: attempts) } }
     /// The wait between two attempts.
     public var backoff: Backoff
-    /// The part of each wait that is left to chance, from 0 to 1: with 0.2, a wait of 10 s becomes 8 to 10 s.
-    public var jitter: Double
-    /// From the first start to the last end, waits included; nil for no limit.
+    /// The random part of each wait, from 0 to 1: with 0.2, a wait of 10 s becomes 8 to 10 s. Any other number traps.
+    public var jitter: Double { didSet { Self.check(jitter: jitter) } }
+    /// The longest time from the start of the first attempt to the end of the last, waits included; nil for no limit.
+    /// Must be above zero: an operation with another one is refused.
     public var deadline: Duration?
-    /// Whether an attempt that timed out is worth another.
+    /// Whether an attempt that timed out is followed by another.
     public var retriesTimeout: Bool
 
-    /// No wait and no limit of time unless told otherwise.
+    /// By default: no wait, no random part, no deadline, and timeouts are retried. Traps for an invalid `attempts` or
+    /// `jitter`.
     public init(
         attempts: Int, backoff: Backoff = .none, jitter: Double = 0, deadline: Duration? = nil,
         retriesTimeout: Bool = true
     ) {
-        precondition(attempts >= 1, "\(attempts) attempts would never start anything")
-        precondition((0...1).contains(jitter), "a jitter of \(jitter) is not a part of anything")
+        Self.check(attempts: attempts)
+        Self.check(jitter: jitter)
         self.attempts = attempts
         self.backoff = backoff
         self.jitter = jitter
@@ -39,7 +41,15 @@ public struct RetryPolicy: Hashable, Sendable {
         self.retriesTimeout = retriesTimeout
     }
 
-    /// The wait before attempt number `attempt`, which is at least 2; the first one waits for nothing.
+    private static func check(attempts: Int) {
+        precondition(attempts >= 1, "a retry policy of \(attempts) attempts never starts anything; use 1 or more")
+    }
+
+    private static func check(jitter: Double) {
+        precondition((0...1).contains(jitter), "a jitter of \(jitter) is not between 0 and 1")
+    }
+
+    /// The wait before attempt number `attempt`, counted from 1; zero before the first. Traps for a number below 1.
     public func delay(
         beforeAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {
@@ -48,7 +58,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return full * (1 - Double.random(in: 0...jitter, using: &generator))
     }
 
-    /// Without the part that is left to chance.
+    /// The wait without its random part.
     private func delay(beforeAttempt attempt: Int) -> Duration {
         precondition(attempt >= 1, "attempts count from 1")
         guard attempt > 1 else { return .zero }
@@ -63,7 +73,7 @@ public struct RetryPolicy: Hashable, Sendable {
         }
     }
 
-    /// Times that no clock can count are cut off here, not where they would overflow.
+    /// Longer waits are cut off here, before they overflow a clock.
     private static let longest = Duration.seconds(1 << 40)
 
     private static func bounded(_ unit: Duration, by max: Duration?, times factor: () -> Double) -> Duration {
@@ -72,13 +82,13 @@ public struct RetryPolicy: Hashable, Sendable {
         let factor = factor()
         let limitSeconds = Double(limit.components.seconds) + Double(limit.components.attoseconds) * 1e-18
         guard seconds * factor < limitSeconds else { return limit }
-        // Whole factors keep the unit exact.
+        // A whole factor keeps the result exact.
         return factor == factor.rounded() && factor < 1e9 ? unit * Int(factor) : .seconds(seconds * factor)
     }
 
     private static func fibonacci(_ index: Int) -> Double {
         var (current, next) = (0.0, 1.0)
-        // Beyond that every number is longer than `longest` in any unit.
+        // Beyond this index, the wait exceeds `longest` whatever the unit.
         for _ in 0..<min(index, 1000) { (current, next) = (next, current + next) }
         return current
     }

@@ -58,7 +58,7 @@ import Testing
         for hasEnded in [true, false] {
             let failed = failing()
             let cancelled = nothing()
-            let kinds: [(any AsyncOperationProtocol, EdgeKind, OperationOutcome)] = [
+            let kinds: [(any AsyncOperationProtocol, DependencyKind, OperationOutcome)] = [
                 (failed, .ok, .notRun), (failed, .done, .success), (failed, .failure, .success),
                 (cancelled, .ok, .notRun), (cancelled, .done, .success), (cancelled, .success, .notRun),
             ]

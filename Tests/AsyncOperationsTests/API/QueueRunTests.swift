@@ -31,14 +31,17 @@ import Testing
         #expect(crowd.most == 1)
         let clock = ManualClock()
         let timed = try AsyncOperationQueue(clock: clock)
+        let ids = Record<AsyncOperationID>()
         let late = Task { () async throws(OperationFailure<Never>) in
-            try await timed.run(options: .init(timeout: .seconds(1))) { _ in
+            try await timed.run(options: .init(timeout: .seconds(1))) { context in
+                ids.add(context.id)
                 await untilCancelled()
                 return 1
             }
         }
         await clock.advance(by: .seconds(1))
-        await #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) { try await late.value }
+        let failure = await #expect(throws: OperationFailure<Never>.self) { try await late.value }
+        #expect(failure == .timedOut(limit: .seconds(1), scope: ids.entries[0]))
     }
 
     @Test func `cancelling the caller cancels the operation, whose end is waited for`() async throws {
@@ -81,9 +84,10 @@ import Testing
 
     @Test func `what the queue does not take is refused`() async throws {
         let queue = try AsyncOperationQueue()
-        await #expect(throws: OperationFailure<Never>.refused(.invalidTimeout(.zero))) {
-            try await queue.run(options: .init(timeout: .zero)) { _ in 1 }
+        let failure = await #expect(throws: OperationFailure<Never>.self) {
+            try await queue.run("load", options: .init(timeout: .zero)) { _ in 1 }
         }
+        #expect(failure?.description == "refused: `load` has a time limit of 0.0 seconds; it must be above zero")
         try await queue.shutdown()
         await #expect(throws: OperationFailure<Never>.refused(.closed(queue.id))) { try await queue.run { _ in 1 } }
     }

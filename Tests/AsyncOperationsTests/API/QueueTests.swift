@@ -265,6 +265,21 @@ import Testing
         #expect(pauses == [.suspended, .resumed, .suspended, .resumed])
     }
 
+    @Test func `who waits for an idle queue learns whether it is`() async throws {
+        let queue = try AsyncOperationQueue()
+        #expect(try await queue.waitUntilIdle())
+        let (up, go) = (Latch(), Latch())
+        try queue.add(holding(up: up, until: go))
+        await up.wait()
+        let waiter = Task { try await queue.waitUntilIdle() }
+        waiter.cancel()
+        #expect(try await waiter.value == false)
+        #expect(queue.operationCount == 1)
+        go.open()
+        #expect(try await queue.waitUntilIdle())
+        #expect(queue.operationCount == 0)
+    }
+
     // J7
     @Test func `what is cancelled while suspended ends without a resume`() async throws {
         let queue = try AsyncOperationQueue(isSuspended: true)

@@ -120,9 +120,12 @@ import Testing
     // K4
     @Test func `a limit of nothing is refused`() throws {
         let operation = nothing(options: .init(timeout: .zero))
-        #expect(throws: UsageError.invalidTimeout(.zero)) { try operation.start() }
-        let compound = try CompoundOperation(options: .init(timeout: .seconds(-1)))
-        #expect(throws: UsageError.invalidTimeout(.seconds(-1))) { try compound.start() }
+        #expect(throws: UsageError.invalidTimeout(operation.id, .zero)) { try operation.start() }
+        let retried = nothing(options: .init(retry: RetryPolicy(attempts: 2, deadline: .zero)))
+        #expect(throws: UsageError.invalidTimeout(retried.id, .zero)) { try retried.start() }
+        let compound = try CompoundOperation(options: .init(timeout: .seconds(-1))) { nothing() }
+        let queue = try AsyncOperationQueue()
+        #expect(throws: UsageError.invalidTimeout(compound.id, .seconds(-1))) { try queue.add(nothing(), compound) }
     }
 
     // K5

@@ -113,7 +113,9 @@ import Testing
     // K4
     @Test func `a limit of nothing is refused`() {
         let tracker = TaskTracker()
-        #expect(throws: UsageError.invalidTimeout(.zero)) { try tracker.begin(timeout: .zero) { _ in } }
+        #expect(throws: UsageError.invalidTimeout(tracker.id, .zero)) {
+            try tracker.begin(timeout: .zero) { _ in }
+        }
         #expect(!tracker.isRunning)
     }
 

@@ -302,10 +302,19 @@ import Testing
     @Test func `a limit of nothing is refused where the operation starts`() async throws {
         let base = Waterfall(from: Int.self, failure: Never.self).then { $0 + 1 }
         let waterfall = base.then(timeout: .zero) { $0 }.then(timeout: .seconds(1)) { $0 }
-        let refusal = UsageError.invalidTimeout(.zero)
-        #expect(throws: refusal) { try waterfall.operation(1).start() }
-        #expect(throws: refusal) { try AsyncOperationQueue().add(waterfall.operation(1)) }
-        await #expect(throws: OperationFailure<Never>.refused(refusal)) { try await waterfall.run(1) }
+        let unretried = base.then(retry: RetryPolicy(attempts: 2, deadline: .zero)) { $0 }
+        for waterfall in [waterfall, unretried] {
+            let operation = waterfall.operation(1)
+            #expect(throws: UsageError.invalidTimeout(operation.id, .zero)) { try operation.start() }
+            #expect(throws: UsageError.invalidTimeout(operation.id, .zero)) {
+                try AsyncOperationQueue().add(operation)
+            }
+            let failure = await #expect(throws: OperationFailure<Never>.self) { try await waterfall.run(1) }
+            guard case .refused(.invalidTimeout(_, .zero)) = failure else {
+                Issue.record("it ran: \(String(describing: failure))")
+                continue
+            }
+        }
         #expect(try await base.run(1) == 2)
     }
 

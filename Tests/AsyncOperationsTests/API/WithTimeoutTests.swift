@@ -15,7 +15,7 @@ import Testing
     // K1
     @Test func `the limit cancels the body and is the error`() async throws {
         let clock = ManualClock()
-        async let failure = #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) {
+        async let failure = #expect(throws: OperationFailure<Never>.timedOut(limit: .seconds(1), scope: nil)) {
             try await withTimeout(.seconds(1), clock: clock) { await untilCancelled() }
         }
         await clock.advance(by: .seconds(1))
@@ -39,13 +39,15 @@ import Testing
         await clock.advance(by: .seconds(1))
         await told.wait()
         go.open()
-        await #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) { try await limited.value }
+        await #expect(throws: OperationFailure<Never>.timedOut(limit: .seconds(1), scope: nil)) {
+            try await limited.value
+        }
     }
 
     // K4
     @Test func `a limit of nothing runs nothing`() async throws {
         let crowd = Crowd()
-        await #expect(throws: OperationFailure<Never>.timedOut(.zero)) {
+        await #expect(throws: OperationFailure<Never>.timedOut(limit: .zero, scope: nil)) {
             try await withTimeout(.zero) { crowd.enter() }
         }
         #expect(crowd.now == 0)
@@ -100,7 +102,7 @@ import Testing
     @Test func `the body of an actor is told to stop in its isolation`() async throws {
         let clock = ManualClock()
         let counter = Counter()
-        async let failure = #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) {
+        async let failure = #expect(throws: OperationFailure<Never>.timedOut(limit: .seconds(1), scope: nil)) {
             try await counter.addUntilStopped(on: clock)
         }
         await clock.advance(by: .seconds(1))
@@ -139,7 +141,7 @@ import Testing
         let seen = Latch()
         let caller = Task.detached(priority: .low) {
             await WithTimeoutTests.$word.withValue("here") {
-                let failure = await #expect(throws: OperationFailure<Never>.timedOut(.seconds(1))) {
+                let failure = await #expect(throws: OperationFailure<Never>.timedOut(limit: .seconds(1), scope: nil)) {
                     try await withTimeout(.seconds(1), clock: clock) {
                         #expect(WithTimeoutTests.word == "here")
                         #expect(Task.currentPriority == .low)

@@ -158,7 +158,7 @@ extension ProgramRun {
         case .setWidth(let queue, let width): try self.queue(queue)?.setMaxConcurrentOperationCount(width)
         case .waitUntilIdle(let queue):
             guard let target = self.queue(queue) else { return }
-            inTask { try? await target.waitUntilIdle() }
+            inTask { _ = try? await target.waitUntilIdle() }
         case .listen(let queue):
             guard let events = self.queue(queue)?.events(bufferingNewest: .max) else { return }
             inTask { [self] in
