@@ -1,17 +1,17 @@
-/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: what it
-/// adds is touched under the same lock.
+/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: the same
+/// lock guards what it adds.
 final class CompoundCore: OperationCore, @unchecked Sendable {
-    /// Guarded by the lock of the operation; once a queue has it, changed under the lock of the queue too.
+    /// Guarded by the operation's lock. Once it belongs to a queue, changes are made under the queue's lock too.
     struct Members {
         /// In the order in which they were added.
         var cores: [OperationCore] = []
-        /// In the order in which they ended; in the present round, where there are several.
+        /// In the order in which they ended, in the current round.
         var ended: [OperationCore] = []
-        /// Those that the queue has and that have not ended.
+        /// How many of those in the queue have not ended.
         var unfinished = 0
-        /// What went wrong, once somebody has asked after the end.
+        /// What went wrong; made when somebody first asks after the end.
         var failure: CompoundFailure?
-        /// Whether it takes no more, because the last one has ended or it was stopped.
+        /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false
     }
 
@@ -25,7 +25,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         super.init(AsyncOperationID(name), options)
     }
 
-    /// Members of members may go on for ever, and freeing must not recurse.
+    /// Compound operations may be nested deeply, and freeing them must not recurse.
     deinit {
         var pending = members.cores
         members = Members()
@@ -48,14 +48,14 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         OperationProgress(completed: members.ended.count, total: members.cores.count)
     }
 
-    /// How the members that are over have ended, in the order of their ends.
+    /// The reports of the members that have ended, in the order in which they did.
     var reports: [OperationReport] {
         withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } }
     }
 
-    /// A `CompoundFailure`, if anything has not succeeded.
+    /// A `CompoundFailure`, unless every member that has ended succeeded.
     override var error: (any Error)? {
-        // From inside out and each once, so that compound operations may be nested deeply.
+        // From inside out and each once: compound operations may be nested deeply.
         var pending = [self]
         var order: [CompoundCore] = []
         while let next = pending.popLast() {
@@ -72,7 +72,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         return reports.allSatisfy { $0.outcome == .success } ? nil : CompoundFailure(name: name, reports: reports)
     }
 
-    /// Adds a member, for the sake of `producer`, which is about to end otherwise, where that is not nil.
+    /// Adds a member. `producer` is the body that asked for it; nil for a call from outside.
     func add(_ member: OperationCore, producer: BodyControl? = nil) throws(UsageError) {
         while true {
             if let queue = lifecycle.queue {
@@ -105,7 +105,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         return try answer.get()
     }
 
-    /// Takes members back that were added in vain.
+    /// Removes the last `count` members again.
     func giveBack(_ count: Int) {
         withMembers { _, members in
             for member in members.cores.suffix(count) {
@@ -119,14 +119,14 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         }
     }
 
-    /// What is known of members that have ended; nil if none has.
+    /// What is known of the members that have ended; nil if none has.
     private var failure: CompoundFailure? {
         _ = error
         let reports = reports
         return reports.isEmpty ? nil : CompoundFailure(name: name, reports: reports)
     }
 
-    /// How it ended, with what is known of its members.
+    /// Its result, with what is known of its members.
     func result(of end: OperationEnd) -> OperationResult<[OperationReport], CompoundFailure> {
         switch end {
         case .success:

@@ -6,8 +6,8 @@
     internal import Synchronization
 #endif
 
-/// A value that one thread at a time may touch. Every lock of the library is one of these, so that tests can decide who
-/// takes it next.
+/// A value that one thread at a time may use. The library has no other kind of lock, so tests can decide who takes one
+/// next.
 struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     #if DEBUG || FLOWRUN_EXPLORE

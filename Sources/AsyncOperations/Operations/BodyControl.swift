@@ -1,16 +1,16 @@
-/// One attempt of a body: what reaches it from outside while it runs, requests to stop and suspension.
+/// One attempt of a body, and what reaches it from outside: requests to stop, suspension, priority.
 final class BodyControl: Sendable {
     typealias CancelHandler = @Sendable (CancellationReason) -> Void
     typealias SuspendHandler = @Sendable (_ isSuspended: Bool) -> Void
 
     private struct State {
         var reason: CancellationReason?
-        /// Whether the handlers have been called.
+        /// Whether the handlers have been called; later ones are called at once.
         var isStopTold = false
         var progress: OperationState
         var isSuspended = false
         var isOver = false
-        /// The task in which the body runs, to be cancelled with it.
+        /// The worker whose task runs the body.
         var worker: Worker?
         var awaited: OperationCore?
         var raisedTo: Priority?
@@ -19,13 +19,13 @@ final class BodyControl: Sendable {
         var cancelHandlers: [CancelHandler] = []
         var suspendHandlers: [SuspendHandler] = []
         var sleepers: [UnsafeContinuation<Void, Never>] = []
-        /// The attempt of a waterfall's job that runs in the body, and is told whatever the body is.
+        /// The attempt of a waterfall's job that runs in the body; it is told whatever the body is told.
         var job: BodyControl?
     }
 
     let core: OperationCore
     let queue: QueueCore
-    /// From 1.
+    /// Counted from 1.
     let attempt: Int
     /// What its task is to have; nil for that of the queue.
     let priority: Priority?
@@ -46,7 +46,7 @@ final class BodyControl: Sendable {
         state = Lock(State(progress: isReady ? .ready : .pending))
     }
 
-    /// An attempt of a waterfall's job, which runs in the body of the waterfall's operation.
+    /// An attempt of a waterfall's job, inside the body of the waterfall's operation.
     convenience init(ofJobIn body: BodyControl, attempt: Int) {
         self.init(
             body.core, Place(queue: body.queue, row: .root), attempt: attempt, isReady: true, priority: body.priority)
@@ -65,10 +65,10 @@ final class BodyControl: Sendable {
         }
     }
 
-    /// Executing once its turn has come, everything before having been told.
+    /// `executing` once its turn has come and everything before has been told.
     var progress: OperationState { state.withLock { $0.progress } }
 
-    /// It waits for nothing but its turn. False if that was known.
+    /// It waits for its turn only. Returns whether that is news.
     func becomeReady() -> Bool {
         state.withLock { state in
             guard state.progress == .pending else { return false }
@@ -77,7 +77,7 @@ final class BodyControl: Sendable {
         }
     }
 
-    /// Its turn has come. False if it is to stop already, and will not be entered.
+    /// Its turn has come. Returns false if it is to stop already, so that the body never runs.
     func start() -> Bool {
         state.withLock { state in
             if state.reason == nil { state.progress = .executing }
@@ -85,7 +85,7 @@ final class BodyControl: Sendable {
         }
     }
 
-    /// The body is about to begin in the task of `worker`. False if it is to stop already.
+    /// The body is about to begin in the task of `worker`. Returns false if it is to stop already.
     func begin(on worker: Worker) -> Bool {
         let (isToRun, raisedTo) = state.withLock { state in
             state.worker = worker
@@ -96,7 +96,7 @@ final class BodyControl: Sendable {
         return isToRun
     }
 
-    /// The body has returned: nothing new reaches it from now on. Returns whether its task may run another one.
+    /// The body has returned, and nothing reaches it any more. Returns whether its task may run another one.
     func end() -> Bool {
         // Handlers are freed outside the lock.
         let (isUsable, sleepers, _, _) = state.withLock { state in
@@ -105,7 +105,7 @@ final class BodyControl: Sendable {
             defer {
                 state.sleepers = []
                 state.suspendHandlers = []
-                // Those of a stop that is still to be told are called all the same.
+                // If a stop is still to be told, its handlers are called all the same.
                 if state.reason == nil { state.cancelHandlers = [] }
             }
             return (
@@ -117,7 +117,7 @@ final class BodyControl: Sendable {
         return isUsable
     }
 
-    /// The body is to stop; the first reason stays. `tellOfStop` is to follow, outside all locks.
+    /// Tells the body to stop; the first reason counts. `tellOfStop` must follow, outside all locks.
     func stop(_ reason: CancellationReason) {
         let job = state.withLock { state -> BodyControl? in
             guard state.reason == nil else { return nil }
@@ -128,7 +128,7 @@ final class BodyControl: Sendable {
         job?.stop(reason)
     }
 
-    /// Cancels the task and calls the handlers.
+    /// Cancels the task and calls the handlers of a stop.
     func tellOfStop() {
         let (reason, worker, sleepers) = state.withLock { state in
             defer { state.sleepers = [] }
@@ -138,11 +138,11 @@ final class BodyControl: Sendable {
         worker?.cancel()
         while let handlers = nextCancelHandlers() { for handler in handlers { handler(reason) } }
         for sleeper in sleepers { sleeper.resume() }
-        // After the handlers: a job that is set from now on is told by whoever sets it.
+        // A job that is set from now on is told by `setJob`.
         state.withLock { $0.job }?.tellOfStop()
     }
 
-    /// Those that have come since the last call; nil, and from then on they are called at once, when there are none.
+    /// The handlers added since the last call. nil if there are none; later ones are then called at once.
     private func nextCancelHandlers() -> [CancelHandler]? {
         state.withLock { state in
             if state.cancelHandlers.isEmpty {
@@ -154,7 +154,7 @@ final class BodyControl: Sendable {
         }
     }
 
-    /// Returns the handlers to be called outside all locks; nil where nothing has changed for the body.
+    /// Returns the handlers to call outside all locks; nil if nothing changes for the body.
     func setSuspended(_ isSuspended: Bool) -> [SuspendHandler]? {
         let (handlers, sleepers) = state.withLock { state -> ([SuspendHandler]?, [UnsafeContinuation<Void, Never>]) in
             guard state.isSuspended != isSuspended, !state.isOver else { return (nil, []) }
@@ -188,7 +188,8 @@ final class BodyControl: Sendable {
         if let reason { handler(reason) }
     }
 
-    /// The first call for a suspension that is on comes in its turn, so that the last one always tells how it is.
+    /// If it is suspended, the first call goes through the queue's effects like all others, so the last one is always
+    /// true.
     func onSuspend(_ handler: @escaping SuspendHandler) {
         queue.update { queue in
             let isSuspended = state.withLock { state in
@@ -210,13 +211,13 @@ final class BodyControl: Sendable {
         }
     }
 
-    /// Whether the next job of a waterfall may begin at once.
+    /// Whether the next job of a waterfall may begin at once, neither suspended nor stopped.
     var goesOn: Bool { state.withLock { !$0.isSuspended && $0.reason == nil } }
 
-    /// Lets a job's attempt hear, from now on, all that the body hears; nil: none runs. The lock of a job is taken
-    /// after that of its body.
+    /// From now on, `job` is told whatever the body is told; nil if none runs. The lock of a job is taken after that of
+    /// its body.
     func setJob(_ job: BodyControl?) {
-        // The last one is freed outside the lock.
+        // The previous one is freed outside the lock.
         let (isStopTold, _) = state.withLock { state in
             let last = state.job
             state.job = job

@@ -1,31 +1,31 @@
-/// Where an operation stands in its life. One value, so that what excludes each other cannot be true at once.
+/// The state of an operation: one value, so that contradictory states cannot be expressed.
 ///
-/// Until a queue has it, it changes under the lock of the operation; from then on under the lock of the queue too.
+/// The operation's lock guards it. Once the operation belongs to a queue, changes are made under the queue's lock too.
 enum Lifecycle: Sendable {
-    /// It belongs to nobody.
+    /// It belongs to no queue and no compound operation.
     case idle
-    /// A compound operation that was cancelled before its start: its members end first.
+    /// Cancelled before its start, as a compound operation or a member of one; members end first.
     case dissolving
-    /// A member of a compound operation that no queue has.
+    /// It is a member of a compound operation that belongs to no queue.
     case member
-    /// A queue is about to take it, under the queue's lock: what comes of it is known to whoever has that lock next.
+    /// A queue is about to take it. Whoever gets the queue's lock next finds it taken or free again.
     case taken(by: QueueCore)
-    /// It waits, and the scheduler of a queue decides when it starts.
+    /// It waits until the scheduler of its queue starts it.
     case waiting(Place, isReady: Bool)
     /// Its body runs.
     case running(BodyControl)
-    /// As a compound operation: its members may run, once everything before has been told.
+    /// A compound operation whose members may run; `hasStarted` once everything before its start has been told.
     case open(Place, hasStarted: Bool)
-    /// It has ended in this round of the compound operation around it, which may be tried again.
+    /// It has ended in this round of a compound operation that may be tried again.
     case settled(Place, OperationEnd)
-    /// It is over, for good.
+    /// It has ended for good.
     case ended(OperationEnd)
 }
 
-/// Where the scheduler of a queue finds an operation.
+/// The queue of an operation, and its row in the queue's scheduler.
 struct Place: Sendable {
     let queue: QueueCore
-    /// Changes when the queue forgets rows that have ended.
+    /// Changes when the queue removes rows that have ended.
     var row: OperationID
 }
 
@@ -41,12 +41,12 @@ extension Lifecycle {
         }
     }
 
-    /// How it ended, for good.
+    /// How it ended for good; nil before.
     var end: OperationEnd? {
         if case .ended(let end) = self { end } else { nil }
     }
 
-    /// How it ended last: for good, or in the present round of what is around it.
+    /// How it ended last: for good, or in the current round of what is around it.
     var latestEnd: OperationEnd? {
         switch self {
         case .ended(let end), .settled(_, let end): end
@@ -54,7 +54,7 @@ extension Lifecycle {
         }
     }
 
-    /// The queue that has it or is about to.
+    /// The queue that it belongs to, or that is about to take it.
     var queue: QueueCore? {
         switch self {
         case .taken(let queue): queue
@@ -64,7 +64,7 @@ extension Lifecycle {
         }
     }
 
-    /// Its row in the queue that has it; to be read with the lock of the queue held.
+    /// Its row in its queue. Read it with the queue's lock held.
     var row: OperationID? {
         get {
             switch self {

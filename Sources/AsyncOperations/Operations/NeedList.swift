@@ -1,7 +1,7 @@
-/// What an operation needs, in the order in which that was said. Unchecked: guarded by the lock of the operation.
+/// The dependencies of an operation, in the order in which they were added. Unchecked: the operation's lock guards it.
 final class NeedList: @unchecked Sendable {
     private(set) var all: [OperationCore.Need] = []
-    /// Where each is, once there are too many to look through.
+    /// The index of each, once there are too many for a linear search.
     private var positions: [ObjectIdentifier: Int] = [:]
 
     private func position(of core: OperationCore) -> Int? {
@@ -14,7 +14,7 @@ final class NeedList: @unchecked Sendable {
 
     subscript(core: OperationCore) -> OperationCore.Need? { position(of: core).map { all[$0] } }
 
-    /// One that is there already counts once; its kind is the later one, unless it carries data.
+    /// Adds one, or changes the kind of one that exists, unless that carries data.
     func add(_ need: OperationCore.Need) {
         if let position = position(of: need.core) {
             if !all[position].carriesData { all[position].kind = need.kind }
@@ -24,7 +24,7 @@ final class NeedList: @unchecked Sendable {
         }
     }
 
-    /// Takes one away that carries no data. O(needs).
+    /// Removes one that carries no data. O(dependencies).
     func remove(_ core: OperationCore) -> OperationCore.Need? {
         guard let position = position(of: core), !all[position].carriesData else { return nil }
         positions = [:]

@@ -1,12 +1,12 @@
-// Requests to stop, before and after a queue has the operation.
+// Requests to stop, before and after the operation belongs to a queue.
 
 extension OperationCore {
-    /// Asks the operation to end soon. True for the one call that is accepted: the first before its end.
+    /// Asks the operation to end soon. Returns true for the request that is accepted: the first before its end.
     @discardableResult
     func cancel(_ reason: CancellationReason) -> Bool {
         while true {
             if let queue = lifecycle.queue {
-                // nil: it has left the queue meanwhile, or has never come to it.
+                // nil if it has left the queue meanwhile, or did not get there.
                 if let isAccepted = queue.cancel(self, reason) { return isAccepted }
                 continue
             }
@@ -24,15 +24,15 @@ extension OperationCore {
     }
 
     private enum IdleCancel: Sendable {
-        /// A queue has it meanwhile.
+        /// A queue has taken it meanwhile.
         case taken
         case refused
-        /// What it needed is to be freed outside the lock.
+        /// Its dependencies are to be freed outside the lock.
         case ended(OperationEnd, NeedList?)
         case dissolving
     }
 
-    /// Ends an operation that no queue has; of a compound operation, begins to.
+    /// Ends an operation that belongs to no queue; begins to end a compound operation.
     private func cancelIdle(_ reason: CancellationReason) -> IdleCancel {
         inParent { members in
             state.withLock { state in
@@ -52,8 +52,8 @@ extension OperationCore {
         }
     }
 
-    /// Calls `body` with what the compound operation around it knows of its members, under the lock of that: so the end
-    /// of a member and its report come at once.
+    /// Calls `body` with the members of the compound operation around it, under the lock of that, so that the end of a
+    /// member and its report appear together.
     private func inParent<Answer: Sendable>(_ body: (inout CompoundCore.Members?) -> Answer) -> Answer {
         guard let parent else {
             var none: CompoundCore.Members?
@@ -66,7 +66,7 @@ extension OperationCore {
         }
     }
 
-    /// Ends a compound operation that no queue has, after everything inside it, without recursion.
+    /// Ends a compound operation that belongs to no queue, after everything inside it, without recursion.
     private func dissolve(_ reason: CancellationReason) {
         var pending = [(core: self, reason: reason)]
         var order: [(core: OperationCore, reason: CancellationReason)] = []
@@ -85,8 +85,8 @@ extension OperationCore {
         Self.finishDissolving(order.reversed(), from: 0)
     }
 
-    /// Ends operations, members before what is around them, from `first` on. A member that somebody else is ending is
-    /// waited for.
+    /// Ends operations from `first` on, members before what is around them. Goes on later if somebody else is still
+    /// ending a member.
     private static func finishDissolving(_ order: [(core: OperationCore, reason: CancellationReason)], from first: Int)
     {
         for index in first..<order.count {
@@ -103,15 +103,15 @@ extension OperationCore {
         }
     }
 
-    /// The last handle is gone. What has not been started never will be; what is suspended by its owner neither.
+    /// The last handle is gone: nobody can start the operation any more, or resume it if it is suspended by itself.
     func abandon() {
         let (isIdle, ownQueue) = state.withLock { state -> (Bool, QueueCore?) in
             if case .idle = state.lifecycle { return (true, nil) }
             if let queue = state.lifecycle.queue, queue.owner == id { return (false, queue) }
             return (false, state.rare?.ownQueue)
         }
-        // In a task: to let go of a body runs somebody's code, which must not run where a handle happens to be dropped,
-        // and may drop the last handle of the next, and so on without end.
+        // In a task: releasing a body may run code of the user's, which must not happen where a handle is dropped, and
+        // may drop the last handle of another operation, and so on.
         if isIdle { launch { [self] in cancel(.abandoned) } }
         if let ownQueue, ownQueue.isSuspended { ownQueue.drop() }
     }

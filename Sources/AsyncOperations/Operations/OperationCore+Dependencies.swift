@@ -1,7 +1,8 @@
-// Who waits for whom: a cycle is refused where it would come about.
+// Dependencies and memberships. What would close a cycle is refused.
 
 extension OperationCore {
-    /// One edit of who waits for whom at a time, so that two that make a cycle only together are not both accepted.
+    /// Held by every change of who waits for whom, so that of two changes that only together close a cycle one is
+    /// refused.
     static let topology = Lock(())
 
     func noteNeed() {
@@ -12,7 +13,7 @@ extension OperationCore {
         noteEdges()
     }
 
-    /// Says to what is around it that something inside has edges. Each is told once, so that this is cheap.
+    /// Notes in everything around it that something inside has edges. Cheap, because each is told once.
     private func noteEdges() {
         var next = parent
         while let outer = next {
@@ -56,7 +57,7 @@ extension OperationCore {
             } else {
                 let answer = state.withLock { state -> Result<Void, UsageError>? in
                     if let error = state.refusalToChange(id) { return .failure(error) }
-                    // Taken meanwhile: the queue has not seen this one.
+                    // A queue has taken it meanwhile, and does not know this one.
                     guard state.lifecycle.queue == nil else { return nil }
                     state.add(Need(core: other, kind: kind, carriesData: false))
                     return .success(())
@@ -71,7 +72,7 @@ extension OperationCore {
         other.noteNeed()
     }
 
-    /// Takes a dependency away. False where there is no such dependency, or one that carries data.
+    /// Removes a dependency. Returns false if there is none, or if it carries data.
     func removeDependency(on other: OperationCore) throws(UsageError) -> Bool {
         while true {
             let (queue, answer) = state.withLock { state -> (QueueCore?, Result<Bool, UsageError>) in
@@ -84,7 +85,8 @@ extension OperationCore {
         }
     }
 
-    /// Makes `child` a member of `compound`, which no queue has. False if a queue has taken that meanwhile.
+    /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has taken it
+    /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
         let answer = topology.withLock { _ -> Result<Bool, UsageError> in
             do throws(UsageError) {
@@ -97,10 +99,11 @@ extension OperationCore {
         return try answer.get()
     }
 
-    /// Whoever waits for the child waits for what is around it from now on, so that this can close a cycle too.
+    /// A member makes everything around it wait for it, and waits for what they depend on, so this can close a cycle
+    /// too.
     static func refuseRing(of child: OperationCore, in compound: CompoundCore) throws(UsageError) {
         if child === compound { throw .selfDependency(compound.id) }
-        // Something with members may have what is to be around it inside.
+        // With members, it may contain `compound` itself.
         let isEmpty = (child as? CompoundCore)?.withMembers { $1.cores.isEmpty } ?? true
         if !isEmpty, compound.around.contains(where: { $0 === child }) { throw .cycle([compound.id, child.id]) }
         guard child.state.withLock({ $0.hasEdges }) else { return }
@@ -109,7 +112,7 @@ extension OperationCore {
         if let path = path(from: needs, to: .start(of: child)) { throw .cycle([child.id] + path) }
     }
 
-    /// Itself and everything around it, from inside out.
+    /// The operation and everything around it, from inside out.
     var around: [OperationCore] { Array(sequence(first: self) { $0.parent }) }
 }
 

@@ -1,17 +1,17 @@
-// The end of an operation, and telling everybody who waits for it.
+// The end of an operation, and who is told of it.
 
 extension OperationCore {
-    /// Sets the end, once. Returns whether somebody is to be told of it, which `tell` does, and what it needed, to be
-    /// freed outside all locks.
+    /// Sets the end, once. Returns whether `tell` has anybody to tell, and the dependencies, to be freed outside all
+    /// locks.
     func setEnd(_ end: OperationEnd) -> (hasListeners: Bool, needs: NeedList?) {
         state.withLock { state in (state.rare != nil, state.end(as: end)) }
     }
 
-    /// Whether somebody's code runs when the end is told.
+    /// Whether telling the end runs code of the user's.
     var hasCompletions: Bool { state.withLock { $0.rare?.completions.isEmpty == false } }
 
-    /// Tells of the end: completions first, in the order of their registration, then waiting tasks, then what waits
-    /// elsewhere. Outside all locks.
+    /// Tells the end, outside all locks: to completions in the order in which they were added, then to waiting tasks,
+    /// then to dependents in other queues.
     func tell(_ end: OperationEnd) {
         while let completions = nextCompletions() {
             for completion in completions { completion(end) }
@@ -29,8 +29,8 @@ extension OperationCore {
         listeners?.finish()
     }
 
-    /// The same where no queue has it: somebody's code runs in a task all the same, so that whoever ended the operation
-    /// may hold a lock, and completions that end others do not nest.
+    /// The same for an operation that belongs to no queue. Completions run in a task here too, so that the caller may
+    /// hold a lock, and completions that end other operations do not nest.
     func tellOutside(_ end: OperationEnd) {
         if hasCompletions {
             launch { [self] in
@@ -43,8 +43,7 @@ extension OperationCore {
         }
     }
 
-    /// The completions that have come since the last call; nil, and from then on they are called at once, when there
-    /// are none.
+    /// The completions added since the last call. nil if there are none; later ones are then called at once.
     private func nextCompletions() -> [RareState.Listener]? {
         state.withLock { state in
             guard let rare = state.rare else { return nil }
@@ -57,8 +56,7 @@ extension OperationCore {
         }
     }
 
-    /// Calls `completion` when the operation has ended, after those that were added before; at once where all of them
-    /// have been called.
+    /// Calls `completion` after the end and after the completions added before; at once if all those have been called.
     func addCompletion(_ completion: @escaping RareState.Listener) {
         let end = state.withLock { state -> OperationEnd? in
             if let end = state.toldEnd { return end }
@@ -74,7 +72,7 @@ extension OperationCore {
         return endAfterWaiting
     }
 
-    /// Waits for the end or for the cancellation of the waiting task, which gives nil.
+    /// Waits for the end; nil if the waiting task is cancelled before.
     func waitUnlessCancelled() async -> OperationEnd? {
         let (ticket, end) = state.withLock { state -> (UInt64, OperationEnd?) in
             if let end = state.toldEnd { return (0, end) }
@@ -116,14 +114,14 @@ extension OperationCore {
 }
 
 extension OperationCore.State {
-    /// Sets the end. Returns what it needed, to be freed outside the lock.
+    /// Sets the end. Returns the dependencies, to be freed outside the lock.
     mutating func end(as end: OperationEnd) -> NeedList? {
         lifecycle = .ended(end)
         defer { needList = nil }
         return needList
     }
 
-    /// The end, once everybody who asked before has been told of it.
+    /// The end, once all completions have been called.
     var toldEnd: OperationEnd? {
         guard let end = lifecycle.end else { return nil }
         return rare?.isTold ?? true ? end : nil

@@ -1,40 +1,39 @@
-/// What all handles of one operation share: its identity, its lifecycle, and who waits for it. It knows nothing of the
-/// type of its result.
+/// What all handles of an operation share: its identity, its lifecycle, and who waits for it. It does not know the type
+/// of its result.
 ///
-/// Dependents hold the cores of what they need, never the other way round, and let go of them at their end, so that
-/// chains of any length are freed without recursion. Unchecked, because it has subclasses: what they add is touched
-/// under the same lock.
+/// Dependents hold the cores of their dependencies, never the other way round, and release them at their end, so chains
+/// of any length are freed without recursion. Unchecked, because it has subclasses; the same lock guards what they add.
 ///
 /// Locks are taken in this order: of the topology, of a queue, of an operation; never two of a kind.
 @usableFromInline class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore
         var kind: EdgeKind
-        /// Whether the body reads its value, so that the dependency cannot be taken away.
+        /// Whether the body reads its value, so that the dependency cannot be removed.
         let carriesData: Bool
-        /// What stands for it in the queue of the dependent, where it is not there itself.
+        /// Its stand-in in the dependent's queue, if it belongs to another one.
         var standIn: StandIn?
     }
 
     struct State {
         var lifecycle = Lifecycle.idle
-        /// nil if it needs nothing, as most operations do.
+        /// nil if it has no dependencies, like most operations.
         var needList: NeedList?
         weak var parent: CompoundCore?
-        /// Whether anything was ever told to wait for it.
+        /// Whether anything has ever waited for it.
         var isNeeded = false
-        /// Whether it, or anything inside it, needs something or is needed.
+        /// Whether it, or anything inside it, has ever had a dependency or a dependent.
         var hasEdges = false
         /// Whether it was suspended before it was started.
         var startsSuspended = false
-        /// What few operations have; made when it is needed.
+        /// What few operations have; made on demand.
         var rare: RareState?
         /// What the last attempt of its body made.
         var made = Made.nothing
     }
 
     let id: AsyncOperationID
-    /// nil for the defaults, which most operations have.
+    /// nil for the defaults, like most operations.
     private let settings: Settings?
     let state: Lock<State>
 
@@ -62,7 +61,7 @@
         if case .error(let error) = made { error } else { nil }
     }
 
-    /// How much of it is done.
+    /// Its progress.
     func progress(in state: State) -> OperationProgress {
         let end = state.lifecycle.latestEnd
         guard let said = state.rare?.progress else { return OperationProgress(completed: end == nil ? 0 : 1, total: 1) }
@@ -74,8 +73,7 @@
         preconditionFailure("\(id) has no body")
     }
 
-    /// Lets go of the body, which nobody needs after the end. Called once, outside all locks, because that may run
-    /// anybody's code.
+    /// Releases the body after the end. Called once and outside all locks, because it may run code of the user's.
     func releaseBody() {}
 
     private final class Settings: Sendable {
@@ -85,7 +83,7 @@
 }
 
 extension OperationCore.State {
-    /// Changes what few operations have.
+    /// Changes what few operations have; makes it first if there is none.
     mutating func withRare<Answer>(_ change: (RareState) -> Answer) -> Answer {
         let rare = rare ?? RareState()
         self.rare = rare

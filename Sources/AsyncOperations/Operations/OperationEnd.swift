@@ -19,12 +19,12 @@
     }
 }
 
-/// What a body says at its end.
+/// How an attempt of a body ended.
 enum BodyEnd: Sendable {
     case success
     case failure(any Error)
     /// A limit inside the body has passed.
     case timeout(Duration)
-    /// It neither made nor threw anything.
+    /// It neither returned a value nor threw an error.
     case stopped(CancellationReason)
 }

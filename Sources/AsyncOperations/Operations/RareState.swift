@@ -1,11 +1,11 @@
-/// What few operations have: somebody who listens or waits, a request, progress that they report. Guarded by the lock
-/// of the operation.
+/// What few operations have: completions, waiting tasks, a request to cancel, reported progress. Guarded by the
+/// operation's lock.
 final class RareState {
     typealias Listener = @Sendable (OperationEnd) -> Void
 
     /// The first request to cancel that was accepted.
     var request: CancellationReason?
-    /// The limit inside the body that the last attempt ran into.
+    /// The limit of a waterfall's job that passed in the last attempt.
     var innerLimit: Duration?
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
     weak var ownQueue: QueueCore?
@@ -13,7 +13,7 @@ final class RareState {
     var waiterPriority: Priority?
     /// In the order of their registration.
     var completions: [Listener] = []
-    /// What the body said last of its progress.
+    /// The progress that the body reported last.
     var progress: OperationProgress?
     var progressListeners = ProgressListeners()
     /// What waits elsewhere for the operation; told after completions and waiting tasks.

@@ -24,7 +24,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Operations that are members of nothing have joined the queue.
+    /// Notes that operations were added, members of compound operations not counted.
     mutating func countAdded(_ count: Int) {
         if unfinished == 0 { progress = OperationProgress(completed: 0, total: 0) }
         unfinished += count
@@ -32,7 +32,7 @@ extension QueueCore.State {
         progressListeners.tell(progress)
     }
 
-    /// One of them has ended.
+    /// Notes that one of them has ended.
     mutating func countEnded() {
         unfinished -= 1
         progress.completed += 1

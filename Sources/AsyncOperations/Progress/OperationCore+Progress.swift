@@ -1,12 +1,12 @@
 extension OperationCore {
     var progress: OperationProgress { state.withLock { progress(in: $0) } }
 
-    /// Says how many parts there are before the first has begun.
+    /// Sets the number of parts before the first has begun.
     func expect(_ total: Int) {
         state.withLock { state in state.withRare { $0.progress = OperationProgress(completed: 0, total: total) } }
     }
 
-    /// Notes what the body says of its progress, while it runs.
+    /// Notes the progress that a running body reports.
     func report(_ progress: OperationProgress, by control: BodyControl) {
         state.withLock { state in
             guard case .running(let running) = state.lifecycle, running === control else { return }
@@ -15,7 +15,7 @@ extension OperationCore {
         }
     }
 
-    /// Tells whoever listens, under the lock of the operation, that the progress may have changed.
+    /// Tells listeners that the progress may have changed. Under the operation's lock.
     func tellProgress(_ state: State) {
         guard let rare = state.rare, !rare.progressListeners.isEmpty else { return }
         rare.progressListeners.tell(progress(in: state))

@@ -1,4 +1,4 @@
-/// Who wants to know of the progress of an operation or a queue. Guarded by the lock of that.
+/// Who listens to the progress of an operation or a queue, whose lock guards it.
 struct ProgressListeners: Sendable {
     typealias Listener = AsyncStream<OperationProgress>.Continuation
 
@@ -7,14 +7,14 @@ struct ProgressListeners: Sendable {
 
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// Tells all of `progress`, if it is news.
+    /// Tells all listeners, if `progress` is news.
     mutating func tell(_ progress: OperationProgress) {
         guard !listeners.isEmpty, progress != last else { return }
         last = progress
         for listener in listeners.values { listener.yield(progress) }
     }
 
-    /// Adds one that knows of `present`.
+    /// Adds a listener that knows the current progress.
     mutating func add(_ listener: Listener, as id: AsyncOperationID, knowing present: OperationProgress) {
         tell(present)
         last = present
@@ -24,19 +24,19 @@ struct ProgressListeners: Sendable {
     /// Returns the listener, which is to be freed outside the lock.
     mutating func remove(_ id: AsyncOperationID) -> Listener? { listeners.removeValue(forKey: id) }
 
-    /// Forgets all listeners, which are to be told outside the lock that nothing more will come.
+    /// Removes all listeners, and returns them so that their streams can be finished outside the lock.
     mutating func removeAll() -> ProgressListeners {
         defer { listeners = [:] }
         return self
     }
 
-    /// Outside all locks, because it runs somebody's code.
+    /// Finishes the streams. Outside all locks, because it runs code of the user's.
     func finish() {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// A stream that keeps its newest value. `add` gives it the present one and returns whether nothing more will come;
-    /// `remove` is called when nobody reads it any more.
+    /// A stream that keeps its newest value. `add` yields the current one and returns whether it is the last; `remove`
+    /// is called when nobody reads the stream any more.
     static func stream(
         add: (Listener, AsyncOperationID) -> Bool, remove: @escaping @Sendable (AsyncOperationID) -> Void
     ) -> AsyncStream<OperationProgress> {

@@ -1,5 +1,5 @@
-/// A sleeper that tells a queue when the earliest of its deadlines has come. One for all deadlines, however many there
-/// are: a task per timeout would cost 2 KB each.
+/// The sleeping task that tells a queue when its earliest deadline has come. One serves all deadlines: a task for each
+/// would cost 2 KB apiece.
 struct Alarm: Sendable {
     let time: Duration
     private let sleeper: Task<Void, Never>
@@ -51,15 +51,15 @@ enum Timer: Sendable {
 }
 
 extension Duration {
-    /// The same, cut where no clock could count it any more.
+    /// The duration, or the longest that every clock can count, whichever is shorter.
     var countable: Duration { min(self, .seconds(1 << 40)) }
 }
 
 extension QueueCore {
-    /// Sees to it that somebody rings at the next deadline; returns an alarm that nobody needs any more.
+    /// Sets the alarm to the next deadline. Returns one that is no longer needed, to be cancelled outside the lock.
     func setAlarm(_ state: inout State) -> Alarm? {
         let deadline = state.scheduler?.nextDeadline
-        // A later one is found when the earlier one has rung in vain.
+        // If a deadline has moved back, the alarm rings in vain once and is set anew.
         if let alarm = state.alarm, let deadline, alarm.time <= deadline { return nil }
         let old = state.alarm.take()
         if let deadline {

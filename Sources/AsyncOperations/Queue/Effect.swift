@@ -1,5 +1,5 @@
 extension QueueCore.State {
-    /// For everything but the begin of an attempt.
+    /// Appends an effect that must be told before anything else starts. The start of an attempt goes to `effects` directly.
     mutating func append(_ effect: Effect) {
         effects.append(effect)
         isTelling = true
@@ -12,27 +12,27 @@ extension QueueCore.State {
     }
 }
 
-/// What a change of a queue's state leads to outside its lock, in the order in which it was decided.
+/// Something to be done outside the queue's lock because of a change of its state. Effects are carried out in order.
 enum Effect: Sendable {
-    /// Tell everybody who waits for an operation how it ended; `isCounted` if that end counts already, `isOwn` if the
-    /// task of its last attempt lets go of the body itself.
+    /// Tell everybody who waits for an operation how it ended. `isCounted` if the end counts already; `isOwn` if the
+    /// task of the last attempt releases the body itself.
     case tell(OperationCore, OperationEnd, isCounted: Bool, isOwn: Bool)
-    /// Say that all that an operation needs has ended.
+    /// Announce that everything an operation depends on has ended.
     case ready(OperationCore)
-    /// Say that a compound operation has begun a round.
+    /// Announce that a compound operation has begun a round.
     case open(CompoundCore, round: Int)
     /// Begin the attempt of a body.
     case begin(BodyControl)
     /// Tell a running body that it is to stop.
     case stop(BodyControl)
-    /// Tell a running body of a pause or its end.
+    /// Tell running bodies that the queue is suspended or resumed.
     case pause([BodyControl.SuspendHandler], Bool)
-    /// Nothing is left to do in the queue.
+    /// Wake everybody who waits for the queue to be idle.
     case idle(OneShot)
     case finishEvents([AsyncStream<OperationEvent>.Continuation])
     case finishProgress(ProgressListeners)
 
-    /// Whether it may run somebody's code, which a call of the library must not do for an operation of somebody else.
+    /// Whether it may run code of the user's. A caller of the library must not run that of somebody else's operation.
     var runsForeignCode: Bool {
         switch self {
         case .tell(let core, _, _, _): core.hasCompletions

@@ -1,4 +1,4 @@
-/// Numbers the events of a queue and hands them to whoever listens. Guarded by the lock of the queue.
+/// Numbers the events of a queue and passes them to listeners. Guarded by the queue's lock.
 struct EventAnnouncer: Sendable {
     private var next: UInt64 = 0
     private(set) var listeners: [AsyncOperationID: AsyncStream<OperationEvent>.Continuation] = [:]
@@ -16,7 +16,7 @@ struct EventAnnouncer: Sendable {
 
     mutating func remove(_ id: AsyncOperationID) { listeners[id] = nil }
 
-    /// Forgets all listeners, which are to be told outside the lock that nothing more will come.
+    /// Removes all listeners, and returns them so that their streams can be finished outside the lock.
     mutating func removeAll() -> [AsyncStream<OperationEvent>.Continuation] {
         defer { listeners = [:] }
         return Array(listeners.values)
@@ -40,7 +40,7 @@ extension QueueCore {
         return stream
     }
 
-    /// Ends all streams, when everything before has been told.
+    /// Finishes all streams, after everything before has been told.
     func finishEvents(_ state: inout State) {
         let listeners = state.announcer.removeAll()
         if !listeners.isEmpty { state.append(.finishEvents(listeners)) }
@@ -48,10 +48,11 @@ extension QueueCore {
         if !progress.isEmpty { state.append(.finishProgress(progress)) }
     }
 
-    /// After a shutdown nothing more will be told.
+    /// Finishes all streams after a shutdown.
     func endEvents() { update { finishEvents(&$0) } }
 
-    /// No handle is left. What was added goes on, unless it is suspended and nobody could resume it.
+    /// The last handle is gone. The operations go on, unless the queue is suspended, which nobody could resume any
+    /// more.
     func drop() {
         update { state in
             state.isDropped = true
@@ -62,6 +63,6 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Whether operations would come too late: nobody can resume it, or it was shut down.
+    /// Whether it refuses operations: it was shut down, or nobody can resume it any more.
     var takesNothing: Bool { isClosed || isDropped && isSuspended }
 }

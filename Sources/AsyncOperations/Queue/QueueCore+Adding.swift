@@ -1,20 +1,20 @@
-// From operations to rows: all of a call or none.
+// Adding operations: all of a call or none.
 
 extension QueueCore {
-    /// One step of a walk through operations and what is inside them.
+    /// A step of a walk through operations and everything inside them.
     enum Step {
         case enter(OperationCore)
-        /// A member that had ended before.
+        /// A member that has ended already.
         case enterEnded(OperationCore)
         case leave
     }
 
-    /// What one call adds.
+    /// The operations that one call adds.
     struct Batch {
         let cores: [OperationCore]
-        /// The running compound operation that gets them; nil for the queue itself.
+        /// The compound operation that gets them; nil for the queue itself.
         let parent: CompoundCore?
-        /// Everything in preorder.
+        /// The operations and everything inside them, in preorder.
         var walk: [Step] = []
     }
 
@@ -35,7 +35,7 @@ extension QueueCore {
         {
             return try answer.get()
         }
-        // What waits for each other has to stay as it is from the check to the end.
+        // Who waits for whom must not change between the check and the end of the call.
         let (answer, consequences) = OperationCore.topology.withLock { _ in
             decide { tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0) }
         }
@@ -43,7 +43,7 @@ extension QueueCore {
         return try answer?.get() ?? false
     }
 
-    /// nil if it needs the topology to be locked.
+    /// Returns whether it added them, or why not; nil if the topology must be locked for that.
     private func tryToAdd(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool, mayLink: Bool,
         _ state: inout State
@@ -78,7 +78,7 @@ extension QueueCore {
         return .success(true)
     }
 
-    /// Checks operations and everything inside them, and takes them for this queue.
+    /// Checks the operations and everything inside them, and takes them for this queue.
     private func claim(_ batch: inout Batch) throws(UsageError) {
         var held: [(name: String, by: AsyncOperationID)] = []
         var ancestor: OperationCore? = batch.parent
@@ -117,7 +117,7 @@ extension QueueCore {
         if let limit = options.invalidLimit { throw .invalidTimeout(core.id, limit) }
     }
 
-    /// False for a member that has ended, or is ending, already.
+    /// Returns false for a member that has ended or is ending.
     private func claim(_ core: OperationCore, isInside: Bool, parent: CompoundCore?) throws(UsageError) -> Bool {
         let answer = core.state.withLock { state -> Result<Bool, UsageError> in
             if isInside {
@@ -132,7 +132,7 @@ extension QueueCore {
         return try answer.get()
     }
 
-    /// Gives back what was claimed, from inside out: while something is taken, nobody ends what is inside it.
+    /// Gives back what was claimed, from inside out: nobody ends a member while what is around it is taken.
     private func release(_ batch: Batch) {
         var open: [OperationCore] = []
         for step in batch.walk {
@@ -143,7 +143,7 @@ extension QueueCore {
             case .leave: release(open.removeLast(), isInside: !open.isEmpty)
             }
         }
-        // The walk broke off inside these.
+        // The walk was broken off inside these.
         while let core = open.popLast() { release(core, isInside: !open.isEmpty) }
     }
 
@@ -164,7 +164,7 @@ extension QueueCore {
         }
     }
 
-    /// A barrier waits for all that is there; what comes later waits for the barrier.
+    /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.
     private func linkToBarrier(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
         let earlier = isBarrier ? operations(&state) : state.barrier.map { [$0] } ?? []
         guard !earlier.isEmpty else { return }
@@ -174,7 +174,7 @@ extension QueueCore {
         for core in batch.cores {
             core.state.withLock { state in
                 state.hasEdges = true
-                // What it waits for already, it waits for as it was told.
+                // A dependency that exists keeps its kind.
                 for other in earlier where state.need(of: other) == nil {
                     state.add(OperationCore.Need(core: other, kind: .done, carriesData: false))
                 }
@@ -183,7 +183,7 @@ extension QueueCore {
         for other in earlier { other.noteNeed() }
     }
 
-    /// What the queue has and what has not ended, members of compound operations left out.
+    /// The operations in the queue that have not ended, without members of compound operations.
     func operations(_ state: inout State) -> [OperationCore] {
         state.running.filter(\.isAlone).map(\.core)
             + state.entries.compactMap(\.operation).filter { $0.parent == nil }

@@ -1,5 +1,5 @@
-// An operation that was started by itself and waits for nothing: there is nothing to schedule, and a scheduler would cost
-// more than the rest. What it produces is scheduled beside it.
+// An operation that is started by itself and waits for nothing. There is nothing to schedule, and a scheduler would
+// cost more than the rest. What it produces is scheduled next to it.
 
 extension QueueCore {
     /// Begins the body. False if there is more to it.

@@ -1,4 +1,4 @@
-// What anybody may ask of a queue at any time.
+// What callers may ask of a queue at any time.
 
 extension QueueCore {
     func setSuspended(_ isSuspended: Bool) {
@@ -23,7 +23,8 @@ extension QueueCore {
 
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Asks an operation to stop. nil if it is not here any more, or not yet.
+    /// Asks an operation to stop. Returns whether the request is accepted; nil if the operation does not belong to the
+    /// queue, no longer or not yet.
     func cancel(_ core: OperationCore, _ reason: CancellationReason) -> Bool? {
         update { cancel(core, reason, &$0) }
     }
@@ -48,7 +49,7 @@ extension QueueCore {
         return isAccepted
     }
 
-    /// Asks everything that is in the queue now to stop. Returns what it asked.
+    /// Asks everything in the queue to stop. Returns what accepted the request.
     @discardableResult
     func cancelAll(_ reason: CancellationReason) -> [OperationCore] {
         update { cancelAll(reason, &$0) }
@@ -59,7 +60,7 @@ extension QueueCore {
         operations(&state).filter { cancel($0, reason, &state) == true }
     }
 
-    /// Fires when nothing is left to do; nil if nothing is left already.
+    /// Happens when the queue becomes idle; nil if it is idle.
     func idleSignal() -> OneShot? {
         state.withLock { state in
             guard state.unfinished > 0 else { return nil }

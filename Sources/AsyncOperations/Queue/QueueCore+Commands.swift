@@ -1,7 +1,7 @@
-// Carries the decisions of the scheduler over to the operations, under the lock of the queue.
+// Applies the commands of the scheduler to the operations, under the queue's lock.
 
 extension QueueCore {
-    /// Carries out what the scheduler has said, and what that leads to.
+    /// Carries out the commands of the scheduler, and those that follow from them.
     func carryOut(_ state: inout State) {
         guard !state.isCarryingOut else { return }
         state.isCarryingOut = true
@@ -37,7 +37,7 @@ extension QueueCore {
         case .retrying(let row, _, let delay):
             guard case .operation(let core) = state.entries[row.row] else { return }
             wait(row, &state)
-            // What is added meanwhile takes part in the next round.
+            // Members that are added meanwhile take part in the next round.
             (core as? CompoundCore)?.withMembers { $1.isClosed = false }
             announce(.retry(after: delay), of: core.id, &state)
         case .finished(let row, let outcome, let cause): finish(row, outcome, cause, &state)
@@ -47,7 +47,7 @@ extension QueueCore {
         }
     }
 
-    /// It waits for nothing but its turn, now or again.
+    /// It waits for its turn only, now or again.
     private func wait(_ row: OperationID, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         let isFirst = core.state.withLock { operation in
@@ -59,7 +59,7 @@ extension QueueCore {
         if state.isTelling { state.effects.append(.ready(core)) } else { becomeReady(core, &state) }
     }
 
-    /// The same when everything before has been told, unless it has got something else to wait for meanwhile.
+    /// Announces that it is ready, once everything before has been told, unless it has a new dependency by now.
     func tellReady(_ core: OperationCore, _ state: inout State) {
         if case .waiting(let place, _) = core.lifecycle, state.scheduler?.isReady(place.row) != true { return }
         becomeReady(core, &state)
@@ -109,8 +109,8 @@ extension QueueCore {
         return highest
     }
 
-    /// The turn of an attempt has come, unless it is to stop already.
-    /// Returns whether its task may begin; if not, the end of the suspension or of the attempt lets it.
+    /// Announces an attempt, unless it is to stop already. Returns whether its task may begin; if not, it is held until
+    /// the queue is resumed or the attempt is stopped.
     func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
         if state.isSuspended, control.progress != .executing, control.reason == nil {
             state.held.append(control)
@@ -120,7 +120,7 @@ extension QueueCore {
         return true
     }
 
-    /// A compound operation begins a round.
+    /// Begins a round of a compound operation.
     private func open(_ row: OperationID, round: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
         if round > 0 { reset(compound, &state) }
@@ -133,7 +133,7 @@ extension QueueCore {
         closeIfEmpty(compound, &state)
     }
 
-    /// Everything before the start of a compound operation has been told.
+    /// Announces the start of a compound operation, once everything before has been told.
     func tellOpen(_ compound: CompoundCore, round: Int, _ state: inout State) {
         let isNews = compound.state.withLock { operation in
             guard case .open(let place, hasStarted: false) = operation.lifecycle else { return false }
@@ -143,7 +143,7 @@ extension QueueCore {
         if isNews { announce(.started(attempt: round + 1), of: compound.id, &state) }
     }
 
-    /// The attempt of a body is over: the scheduler hears of it.
+    /// Tells the scheduler that the attempt of a body has ended.
     func endAttempt(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool, _ state: inout State) {
         let last = state.running.removeLast()
         if last !== control {
@@ -161,7 +161,7 @@ extension QueueCore {
             control.core.state.withLock { $0.withRare { $0.innerLimit = limit } }
             handle(.ended(row, .timeout, mayRetry: true), &state)
         case .stopped(let reason):
-            // Of its own accord, and not because a limit or somebody else stopped it.
+            // It stopped of its own accord, not because of a limit or a request.
             if control.reason == nil {
                 control.core.state.withLock { $0.withRare { $0.request = $0.request ?? reason } }
             }

@@ -1,20 +1,20 @@
-// What follows from changes, outside the lock: one at a time and in order, by whoever is there.
+// Carries out the effects of changes outside the lock, in order: one thread at a time drains them, a caller or a task.
 
 extension QueueCore {
-    /// What the caller of `update` has to do when the lock is free.
+    /// What the caller of `update` must do once the lock is free.
     enum Duty: Sendable {
         case nothing
-        /// Begin these, and nothing else is to be done before.
+        /// Begin these attempts; nothing has to be done before.
         case begin([BodyControl])
         case drain
-        /// Let a task drain, because somebody's code is to run.
+        /// Let a task drain, because code of the user's is to run.
         case handOver
     }
 
-    /// What a change leads to outside the lock.
+    /// What must be done outside the lock after a change.
     struct Consequences: Sendable {
         let duty: Duty
-        /// A sleeper that nobody needs any more.
+        /// An alarm to be cancelled.
         let alarm: Alarm?
         let garbage: [any AnyObject & Sendable]
     }
@@ -44,7 +44,8 @@ extension QueueCore {
         Worker.begin(control, priority: control.priority ?? priority, inherits: inherits)
     }
 
-    /// Carries out effects on a thread that called the library: not somebody's code, and not what comes meanwhile.
+    /// Carries out effects on a thread that called the library: no code of the user's, and nothing that comes
+    /// meanwhile.
     private func drain() {
         guard let effects = nextEffects() else { return }
         for (index, effect) in effects.enumerated() {
@@ -61,8 +62,8 @@ extension QueueCore {
         }
     }
 
-    /// Carries out all effects. Returns the first attempt that the calling task may run itself, which does not wait for
-    /// what comes meanwhile; others get tasks.
+    /// Carries out all effects. If `keepsOne`, returns the first attempt that the calling task may run itself, without
+    /// waiting for what comes meanwhile; the others get tasks of their own.
     func drainAll(keepsOne: Bool) -> BodyControl? {
         while let effects = nextEffects() {
             var kept: BodyControl?
@@ -81,7 +82,7 @@ extension QueueCore {
         return nil
     }
 
-    /// nil, and then nobody drains any more, when there are none.
+    /// The effects so far. nil if there are none; draining is then over.
     private func nextEffects() -> [Effect]? {
         state.withLock { state in
             guard !state.effects.isEmpty else {
@@ -94,7 +95,7 @@ extension QueueCore {
         }
     }
 
-    /// Its turn has come, now that everything before has been told.
+    /// Announces the attempt, now that everything before has been told. Returns whether it may begin.
     private func start(_ control: BodyControl) -> Bool {
         control.progress == .executing || state.withLock { tellStart(of: control, &$0) }
     }
@@ -119,7 +120,7 @@ extension QueueCore {
 }
 
 extension QueueCore {
-    /// Runs the body of an attempt in the task of `worker`. Returns the next that it may run.
+    /// Runs the body of an attempt in the task of `worker`. Returns the next attempt that the task may run.
     func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
         let core = control.core
         if control.attempt > 1 { core.keep(.nothing) }
@@ -128,7 +129,7 @@ extension QueueCore {
             if case .failure(let error) = end, let isWorthIt = core.options.retriesError { isWorthIt(error) } else {
                 true
             }
-        // A body may have cancelled its task itself.
+        // The body may have cancelled its own task.
         let isUsable = control.end() && !Task.isCancelled
         guard let next = finish(control, end, mayRetry) else { return nil }
         if isUsable, worker.priority == priority { return next }

@@ -1,4 +1,4 @@
-// Ends of operations, and what they mean for what is around them. Under the lock of the queue.
+// Ends of operations, and what they mean for what is around them. Under the queue's lock.
 
 extension QueueCore {
     func finish(_ row: OperationID, _ outcome: OperationOutcome, _ cause: OperationCause, _ state: inout State) {
@@ -19,12 +19,12 @@ extension QueueCore {
         }
     }
 
-    /// Only what did not succeed can be the cause of something else.
+    /// Keeps the end of a row, unless it is a success, which is the cause of nothing.
     func record(_ end: OperationEnd, _ id: AsyncOperationID, _ row: OperationID, _ state: inout State) {
         state.entries[row.row] = end == .success ? .nothing : .ended(EndRecord(id, end))
     }
 
-    /// The end of an operation, for good.
+    /// Ends an operation for good.
     func finish(_ core: OperationCore, _ end: OperationEnd, _ state: inout State) {
         guard let parent = core.parent else {
             let (hasListeners, needs) = core.setEnd(end)
@@ -36,7 +36,7 @@ extension QueueCore {
         let (hasListeners, isCounted, isLast, needs) = parent.withMembers { _, members in
             members.ended.append(core)
             let (hasListeners, needs) = core.setEnd(end)
-            // What a completion adds to the compound operation around it still belongs there.
+            // While its completions run, they may still add members next to it.
             let isCounted = !hasListeners || !core.hasCompletions
             if isCounted { members.unfinished -= 1 }
             return (hasListeners, isCounted, isCounted && members.unfinished == 0, needs)
@@ -59,7 +59,7 @@ extension QueueCore {
         closeIfEmpty(parent, &state)
     }
 
-    /// A compound operation that has started and whose last member has ended takes no more.
+    /// Closes a compound operation that has started, once its last member has ended.
     func closeIfEmpty(_ compound: CompoundCore, _ state: inout State) {
         let row = compound.withMembers { operation, members -> OperationID? in
             guard case .open(let place, _) = operation.lifecycle, members.unfinished == 0, !members.isClosed else {
@@ -104,7 +104,8 @@ extension QueueCore {
         }
     }
 
-    /// That of the nearest request around. Noted for everything on the way, because a stop asks for all that is inside.
+    /// The reason of the nearest request around an operation. Noted for everything on the way, because a stop asks for
+    /// everything inside.
     private func inheritedReason(of core: OperationCore, _ state: inout State) -> CancellationReason {
         var reason: CancellationReason?
         var way: [AsyncOperationID] = []

@@ -1,4 +1,4 @@
-// Gives operations their rows in the scheduler.
+// Gives operations rows in the scheduler.
 
 extension QueueCore {
     /// Places what was claimed.
@@ -23,7 +23,7 @@ extension QueueCore {
         for standIn in standIns + early { follow(standIn, &state) }
     }
 
-    /// A member that is just being cancelled has its turn, too: where only so many may run at once, the others wait until
+    /// A member that is just being cancelled has its turn too: if the number at once is limited, the others wait until
     /// everybody has been told of its end.
     private func waitInTurn(for standIn: StandIn, _ rows: inout OperationGraph) {
         guard let compound = standIn.core.parent, compound.limit != .unlimited else { return }
@@ -32,7 +32,7 @@ extension QueueCore {
         }
     }
 
-    /// Takes one operation without needs, members and options, as most are. False if there is more to it.
+    /// Adds an operation without dependencies, members and options, as most are. Returns false if it has any.
     func placePlain(
         _ core: OperationCore, in group: OperationID, _ producer: AsyncOperationID?, _ state: inout State
     ) -> Bool {
@@ -88,7 +88,7 @@ extension QueueCore {
         announce(.added(by: producer), of: core.id, &state)
     }
 
-    /// Counts what joins the queue or a compound operation, and what joins inside.
+    /// Counts what joins the queue or a compound operation, and the members inside.
     private func count(_ batch: Batch, _ state: inout State) {
         for case .enter(let core) in batch.walk {
             (core as? CompoundCore)?.withMembers { $1.unfinished = $1.cores.count }
@@ -112,8 +112,8 @@ extension QueueCore {
             retry: options.retry, locks: locks(options.mutexes, &state))
     }
 
-    /// One lock for each name, for as long as the queue has something to do; always in the same order, so that those
-    /// who want the same wait together.
+    /// A lock for each name, until the queue is idle. Always in the same order, so that those who want the same locks
+    /// wait together.
     private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] {
         if names.isEmpty { return [] }
         let indices = names.map { name in

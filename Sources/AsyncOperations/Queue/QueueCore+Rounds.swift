@@ -1,10 +1,10 @@
-// Compound operations that may be tried again: the ends of their members count when they themselves end for good.
+// Compound operations that may be tried again. The ends of their members are final when they end for good themselves.
 
 extension OperationCore {
-    /// Whether something around it may be tried again.
+    /// Whether anything around it may be tried again.
     var isInsideRetried: Bool { around.dropFirst().contains { $0.options.retry != nil } }
 
-    /// Whether its end counts for `other` only when something around it, which may be tried again, has ended for good.
+    /// Whether its end counts for `other` only after the last round of something around it.
     func isHeldBack(from other: OperationCore) -> Bool {
         let others = other.around
         return around.dropFirst().contains { outer in
@@ -14,7 +14,7 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// The end of an operation in the present round.
+    /// Ends an operation in the current round.
     func settle(_ core: OperationCore, _ place: Place, _ end: OperationEnd, _ state: inout State) {
         core.state.withLock { $0.lifecycle = .settled(place, end) }
         guard let parent = core.parent else { return }
@@ -25,7 +25,7 @@ extension QueueCore {
         closeIfEmpty(parent, &state)
     }
 
-    /// Everything inside begins anew.
+    /// Makes everything inside start again.
     func reset(_ compound: CompoundCore, _ state: inout State) {
         var pending = [compound]
         while let next = pending.popLast() {
@@ -41,14 +41,14 @@ extension QueueCore {
                     operation.lifecycle = .waiting(place, isReady: false)
                     return operation.rare?.request.map { _ in place.row }
                 }
-                // A request to cancel that was accepted holds in all rounds.
+                // An accepted request to cancel holds in all rounds.
                 if let cancelled { handle(.cancel(cancelled), &state) }
                 if let inner = core as? CompoundCore { pending.append(inner) }
             }
         }
     }
 
-    /// The last round is over: its ends are those of the members.
+    /// Makes the ends of the last round final.
     func finishMembers(of compound: CompoundCore, _ state: inout State) {
         var pending = [compound]
         var settled: [(core: OperationCore, end: OperationEnd)] = []

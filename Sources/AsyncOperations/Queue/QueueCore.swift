@@ -1,9 +1,11 @@
-/// What all handles of a queue share: which operations it has, and the scheduler that decides about them.
+/// What all handles of a queue share: its operations, and the scheduler that decides about them.
 ///
-/// Everything is decided under one lock: a call tells the scheduler what happened and carries its commands over to the
-/// operations before anybody else is let in, so that a state is never half told. What is to be done outside the lock,
-/// above all everything that runs somebody's code, goes through `effects`, in order. A queue that has nothing to do
-/// keeps no task, no sleeper and nothing of what it has run.
+/// Everything is decided under one lock. A call tells the scheduler what happened; the scheduler answers with
+/// *commands*, which are applied to the operations before the lock is released, so nobody sees half a change. What must
+/// happen outside the lock, above all everything that runs code of the user's, becomes an *effect*. The *duty* of a
+/// caller says who carries out the effects, in order: the caller itself or a task.
+///
+/// An idle queue keeps no task, no alarm and nothing of what it has run.
 final class QueueCore: Sendable {
     struct State {
         var width: Int
@@ -13,37 +15,37 @@ final class QueueCore: Sendable {
         var isDropped = false
         /// On the queue's clock, when the lock was taken.
         var now = Duration.zero
-        /// nil while there is nothing to do.
+        /// nil while the queue is idle.
         var scheduler: OperationScheduler?
-        /// Counts the times in which there was something to do.
+        /// The number of the busy period: it grows whenever the queue stops being idle.
         var period: UInt64 = 0
         /// What each row of the scheduler is.
         var entries: [RowEntry] = []
-        /// What stands in for operations elsewhere that have not ended: one for all that need the same.
+        /// The stand-ins of operations elsewhere that have not ended, one for all dependents.
         var standIns: [AsyncOperationID: StandIn] = [:]
-        /// The mutexes that anything has asked for in this period.
+        /// The mutexes that operations of this period name.
         var locks: [String: Int] = [:]
-        /// Operations that are members of nothing and have not ended.
+        /// How many operations have not ended, members of compound operations not counted.
         var unfinished = 0
-        /// Everything added later waits for it. Weak, so that it is not freed under the lock.
+        /// The last barrier; what is added later waits for it. Weak, so that it is not freed under the lock.
         weak var barrier: OperationCore?
-        /// Whether a compound operation may be tried again, so that ends of members may not be final.
+        /// Whether any compound operation may be tried again, so that ends of members may not be final.
         var hasRetriedCompounds = false
         var running: [BodyControl] = []
-        /// Attempts whose turn came in a suspension: the scheduler had started them before, but nobody had been told.
+        /// Attempts that the scheduler started before a suspension, but that had not been announced.
         var held: [BodyControl] = []
         var commands: [OperationScheduler.Command] = []
         var isCarryingOut = false
-        /// Why what is inside these is being stopped by the present commands.
+        /// Why members of these are being stopped by the current commands.
         var reasons: [AsyncOperationID: CancellationReason] = [:]
-        /// The operation whose attempt is just over: its own task lets go of its body.
+        /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
-        /// What is no longer used, to be freed when the lock is not held, because that may run somebody's code.
+        /// Objects to be freed once the lock is released, because that may run code of the user's.
         var garbage: [any AnyObject & Sendable] = []
-        /// Whether somebody is to be told something before what starts may start.
+        /// Whether effects wait that must be told before anything starts.
         var isTelling = false
-        /// Whether somebody is carrying out effects, and will look for more.
+        /// Whether somebody is carrying out effects and will look for more.
         var isDraining = false
         /// Made by the first who waits for the queue to be idle.
         var idle: OneShot?
@@ -54,7 +56,7 @@ final class QueueCore: Sendable {
     }
 
     let id: AsyncOperationID
-    /// The operation whose queue it is, because it was started by itself; nil for a queue of its own right.
+    /// The operation that was started by itself and has this queue for its own; nil for a queue of the user's.
     let owner: AsyncOperationID?
     /// That of bodies which are not given another one; nil for what tasks have without one.
     let priority: Priority?
@@ -80,8 +82,8 @@ final class QueueCore: Sendable {
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
     var isIdle: Bool { state.withLock { $0.unfinished == 0 } }
 
-    /// Changes the state, then does what follows from it outside the lock, or sees to it that somebody does. Not
-    /// `inline` for a caller that is itself told of something, because then calls of queues could nest without end.
+    /// Changes the state, then carries out the effects outside the lock or hands them to a task. Not `inline` for a
+    /// caller that is itself carrying out an effect, because queues could then call each other without end.
     @discardableResult
     func update<Answer: Sendable>(inline: Bool = true, _ change: (inout State) -> Answer) -> Answer {
         let (answer, consequences) = decide(inline: inline, change)
@@ -89,7 +91,7 @@ final class QueueCore: Sendable {
         return answer
     }
 
-    /// Changes the state. What follows is to be carried out by the caller, when it holds no other lock either.
+    /// Changes the state. The caller must carry out the consequences once it holds no lock.
     func decide<Answer: Sendable>(
         inline: Bool = true, isWorker: Bool = false, _ change: (inout State) -> Answer
     ) -> (Answer, Consequences) {
@@ -104,24 +106,25 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// Tells the scheduler what happened and carries its commands over to the operations.
+    /// Tells the scheduler what happened, and applies its commands to the operations.
     func handle(_ event: OperationScheduler.Event, _ state: inout State) {
         guard state.scheduler != nil else { return }
         state.scheduler?.handle(event, at: state.now, into: &state.commands)
         carryOut(&state)
     }
 
-    /// Chance for back-offs; asking the system for it would cost more than the rest of a small queue.
+    /// The seed for the jitter of back-offs. A random number of the system would cost more than the rest of a small
+    /// queue.
     private var seed: UInt64 { UInt64(truncatingIfNeeded: ObjectIdentifier(self).hashValue) }
 
-    /// What has to be true whenever the lock is free. Returns an alarm that nobody waits for any more.
+    /// Restores what must be true whenever the lock is free. Returns an alarm that is no longer needed.
     private func settle(_ state: inout State) -> Alarm? {
         endPeriod(&state)
         forgetEnded(&state)
         return setAlarm(&state)
     }
 
-    /// The scheduler that runs what is added, made anew where the queue had nothing to do.
+    /// Makes the scheduler, if the queue was idle.
     func begin(_ state: inout State) {
         guard state.scheduler == nil else { return }
         state.period += 1
@@ -134,7 +137,7 @@ final class QueueCore: Sendable {
         handle(.begin, &state)
     }
 
-    /// The last operation has ended: nothing is kept that a later one does not need.
+    /// Forgets everything, if the last operation has ended.
     private func endPeriod(_ state: inout State) {
         guard state.unfinished == 0, state.scheduler != nil else { return }
         state.scheduler = nil
@@ -148,7 +151,7 @@ final class QueueCore: Sendable {
         if state.isClosed || state.isDropped { finishEvents(&state) }
     }
 
-    /// Removes the rows of what has ended, when they are the larger part.
+    /// Removes the rows of operations that have ended, when they are the larger part.
     private func forgetEnded(_ state: inout State) {
         guard let ended = state.scheduler?.endedCount, ended > 1024, ended > state.entries.count / 2,
             let renumbering = state.scheduler?.removeEnded()

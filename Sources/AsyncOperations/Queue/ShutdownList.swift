@@ -1,4 +1,4 @@
-/// What a shutdown told to stop.
+/// The operations that a shutdown cancelled.
 final class ShutdownList: Sendable {
     private let cores = Lock<[OperationCore]>([])
 
