@@ -1,8 +1,8 @@
 /// Groups that hold mutexes, and what they mean for the locks and needs of rows.
 ///
-/// A group that names a mutex is a *holder*. When it starts it takes, all at once, what it names and what anything inside
-/// it names, and it starts only when what anything inside it needs from outside has ended. So it never waits for anything
-/// but its own members while it holds, and nothing waits for it without end.
+/// A group that names a mutex is a *holder*. When it starts it takes, all at once, what it names and what anything
+/// inside it names, and it starts only when what anything inside it needs from outside has ended. So it never waits for
+/// anything but its own members while it holds, and nothing waits for it without end.
 ///
 /// What its members name is theirs to share: for them each of those names is a lock of its own, whose *scope* is the
 /// nearest holder around them. A name that a holder names itself is free to everything inside it.
@@ -35,16 +35,16 @@ struct HolderTable: Sendable {
         let own: Set<LockID>
         /// What it and anything inside it names.
         var taken: Set<LockID>
-        /// Whether something outside needs a row inside. Then its members' needs may in turn wait for such a row, and it
-        /// cannot await them before it starts.
+        /// Whether something outside needs a row inside. Then its members' needs may in turn wait for such a row, and
+        /// it cannot await them before it starts.
         var isEntered = false
     }
 
     private var holders: [OperationID: Holder] = [:]
 
     /// Takes in rows that were appended to the graph. Returns what each row that names locks asks for, and the edges
-    /// that holders get for the sake of what is inside them. Nothing for rows without locks; else O(rows + edges), times
-    /// how deep holders are nested.
+    /// that holders get for the sake of what is inside them. Nothing for rows without locks; else O(rows + edges),
+    /// times how deep holders are nested.
     mutating func add(
         _ table: RowTable, to graph: OperationGraph
     ) -> (requests: [(OperationID, [Request])], edges: [RowTable.Edge]) {

@@ -1,29 +1,29 @@
-/// Operations, the groups around them and what they wait for: the input of an `OperationScheduler`, and what joins one
+/// Operations, the groups around them and their dependencies: the input of an `OperationScheduler`, and what joins one
 /// that runs.
 ///
-/// Rows are added in preorder, so that a group's members are one interval. Adding is O(depth); nothing here searches for
-/// cycles, which is the planner's work.
+/// Rows are added in preorder, so that a group's members are one interval. Adding is O(depth); nothing here searches
+/// for cycles, which is the planner's work.
 package struct OperationGraph: Sendable {
-    /// What an operation or group may be given beside its place.
+    /// The settings of an operation or group.
     package struct Options: Sendable {
         /// Higher starts earlier among those that are ready; equals start in the order of their rows.
         package var priority: UInt32
         /// The longest that one attempt of an operation, or the body of a group in one round, may take; nil for no
         /// limit.
         package var timeout: Duration?
-        /// Whether a failure or timeout leaves the group around it unharmed.
+        /// Whether a failure or timeout of it counts as no failure of the group around it.
         package var toleratesFailure: Bool
         /// Whether and when it is tried again; nil for one attempt.
         package var retry: RetryPolicy?
-        /// What it holds from its start to its end; all are taken together. Each lock at most once; a group may ask for
-        /// mutexes only, and then takes those that anything inside it asks for as well.
+        /// What it holds from its start to its end; all are taken together. Each lock at most once. A group may name
+        /// mutexes only, and then also takes those that anything inside it names.
         package var locks: [LockRequest]
-        /// Whether a `decide` command asks, once all needs have ended, if it is to run.
+        /// Whether a `decide` command asks, once all dependencies have ended, if it is to run.
         package var isConditional: Bool
-        /// Whether its edges only say when: all count as `.done`, and the condition decides.
+        /// Whether its dependencies only say when it runs: all count as `.done`, and the condition decides.
         package var waitsForAll: Bool
 
-        /// No limit of time, no tolerance, one attempt, the lowest priority, unless told otherwise.
+        /// By default: no time limit, no tolerance, one attempt, the lowest priority.
         package init(
             priority: UInt32 = 0, timeout: Duration? = nil, toleratesFailure: Bool = false,
             retry: RetryPolicy? = nil, locks: [LockRequest] = [], isConditional: Bool = false,
@@ -93,9 +93,9 @@ package struct OperationGraph: Sendable {
     }
 
     /// Adds an operation that runs elsewhere to the group that is open. It never starts here and takes no slot; it ends
-    /// with whatever outcome `ended` tells, whether the group around it has started or not, and, like anything else that
-    /// waits, with a stop of that group; one that `outlastsStops` is waited for instead, because its end is near. While one
-    /// has not ended, the run does not stall. It needs nothing itself.
+    /// with whatever outcome `ended` tells, whether the group around it has started or not, and, like anything else
+    /// that waits, with a stop of that group; one that `outlastsStops` is waited for instead, because its end is near.
+    /// While one has not ended, the run does not stall. It needs nothing itself.
     ///
     /// If a group around it is tried again, it stands there as what it has ended as.
     @discardableResult
@@ -152,13 +152,13 @@ package struct OperationGraph: Sendable {
         table.foreseen[group] = RowTable.Foreseen(mutexes: mutexes, needs: needs)
     }
 
-    /// A lock that one has at a time.
+    /// Adds a lock with a single holder at a time.
     package mutating func addMutex() -> LockID {
         locks.append(.mutex)
         return LockID(locks.count - 1)
     }
 
-    /// A lock with so many units, at least 1, of which operations may ask for some or all.
+    /// Adds a lock with this many units, at least 1, of which operations may ask for some or all.
     package mutating func addPool(of units: Int) -> LockID {
         precondition(units >= 1, "a pool with \(units) units could never be had")
         locks.append(.pool(units))

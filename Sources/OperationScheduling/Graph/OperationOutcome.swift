@@ -28,7 +28,7 @@ extension OperationOutcome: CustomStringConvertible {
     }
 }
 
-/// Why the outcome is what it is. A cause points at another operation, whose own cause continues the chain.
+/// Why an outcome is what it is. A cause may name another operation, whose own cause continues the chain.
 package enum OperationCause: Sendable, Hashable {
     /// The operation's work itself: it succeeded, or it failed by itself.
     case itself
@@ -42,12 +42,12 @@ package enum OperationCause: Sendable, Hashable {
     case deadline(OperationID)
     /// The time limit of all attempts of the operation together, or of all rounds of a group around it.
     case retryDeadline(OperationID)
-    /// Somebody asked for it.
+    /// A request from outside.
     case request
-    /// Nothing could go on any more, so everything was ended.
+    /// Nothing could go on, so everything was ended.
     case stall
-    /// Its own condition, or that of the group whose verdict it shares: false, or impossible to decide. An `onFailure`
-    /// hook that had no reason to run too.
+    /// Its own condition, or that of the group whose verdict it shares, was false or could not be evaluated. Also for
+    /// an `onFailure` hook that had no reason to run.
     case condition
 }
 

@@ -1,12 +1,12 @@
-/// The time by which operations and groups are measured, apart from what does not count.
+/// The clocks that measure operations and groups.
 struct Clocks: Sendable {
-    /// For operations: what `handle` is told, never backwards.
+    /// The clock of operations: what `handle` is told, never going back.
     private(set) var now = Duration.zero
-    /// All suspensions that are over.
+    /// The length of all suspensions that have ended.
     private var suspended = Duration.zero
     private var suspendedSince: Duration?
 
-    /// For groups: stands still while suspended.
+    /// The clock of groups: stands still while suspended.
     var groupNow: Duration { (suspendedSince ?? now) - suspended }
 
     var isSuspended: Bool { suspendedSince != nil }

@@ -1,14 +1,14 @@
-/// What the ends of all prerequisites together say about a row.
+/// What the ends of all dependencies mean for a row.
 enum DependencyResult {
     case run
-    /// An edge's kind did not come about though nothing failed.
+    /// A dependency did not end as required, though nothing failed.
     case skip(OperationID)
     /// Something upstream failed, timed out or was cancelled.
     case ruleOut(OperationID)
 }
 
 extension OperationScheduler {
-    /// Failures outrank timeouts, and those outrank cancels, in the choice of the one that is blamed.
+    /// Of several dependencies that rule a row out, a failure is blamed first, then a timeout, then a cancel.
     func dependencyResult(for id: OperationID) -> DependencyResult {
         if has(id, .waitsForAll) { return .run }
         var skippedBy: OperationID?

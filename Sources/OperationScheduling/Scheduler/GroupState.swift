@@ -1,11 +1,11 @@
-/// The first of each kind of end that decides the outcome of what it happened in.
+/// The first end of each kind that decides the outcome of a group.
 struct FirstEnds: Sendable {
     var failure: OperationID?
     var timeout: OperationID?
     var cancelled: OperationID?
     var notRun: OperationID?
 
-    /// What is not run counts only if something outside ruled it out.
+    /// An end as `notRun` counts only if something outside the group ruled the row out.
     mutating func note(
         _ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool, isRuledOutFromOutside: Bool = false
     ) {
@@ -28,7 +28,7 @@ struct FirstEnds: Sendable {
 }
 
 extension OperationScheduler {
-    /// What is known of a group in its present round.
+    /// The state of a group in its current round.
     struct GroupState: Sendable {
         /// What a started group is waiting for.
         enum Stage: UInt8, Sendable {
@@ -40,27 +40,27 @@ extension OperationScheduler {
 
         /// Direct members of the body that have not ended, and one more while it is open and while it expands.
         var unfinishedMembers: Int
-        /// What its limit counts.
+        /// How many its limit counts.
         var active = 0
-        /// Ready members that found the limit reached.
+        /// Ready members that wait for the limit.
         var parked = ReadyQueue()
         var stage = Stage.body
         /// Whether work of anything inside has begun in this round.
         var hasBegun = false
         /// Takes `added` members and does not end.
         var isOpen: Bool
-        /// Has been asked for its members.
+        /// Whether it was asked for its members.
         var isExpanding = false
-        /// Its members could not be told.
+        /// Whether its members could not be determined.
         var hasFailedToExpand = false
         var draining: OperationCause?
-        /// An outcome that was decided for the group as a whole: stopped, skipped or not run.
+        /// The outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
         var ends = FirstEnds()
-        /// Members behind all others, which joined while it ran.
+        /// Members that joined while it ran, behind all others.
         var additions: [Addition] = []
 
-        /// Whether an answer to `expand` or `conclude` is to come.
+        /// Whether an answer to `expand` or `conclude` is awaited.
         var isAsked: Bool { isExpanding || stage == .concluding }
 
         init(_ group: RowTable.Group) {
@@ -68,7 +68,7 @@ extension OperationScheduler {
             unfinishedMembers = group.members + (group.isOpen ? 1 : 0)
         }
 
-        /// Rows that follow each other are one addition, however many times something joins.
+        /// Merges rows that follow each other, so that the list does not grow with each member.
         mutating func note(_ addition: Addition) {
             if let last = additions.last, last.isExpansion == addition.isExpansion,
                 last.rows.upperBound == addition.rows.lowerBound

@@ -1,4 +1,4 @@
-/// Chance for back-offs that a seed repeats, so that a scheduler stays a pure value (SplitMix64).
+/// Random numbers for back-offs, repeatable from a seed, so that a scheduler stays a pure value (SplitMix64).
 struct JitterGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,13 +1,13 @@
-// Limits of time: of attempts and rounds, of all attempts together, and back-offs.
+// Time limits of attempts and rounds and of all attempts together, and back-offs.
 
 extension OperationScheduler {
     mutating func expireWhatIsDue() {
-        // The caller may have lost the wake that it was told of; it is told again.
+        // The caller has used up the wake it was told of; it is told the next, even if the time is the same.
         announcedWake = nil
         while let (id, kind) = popDue() { expire(id, kind) }
     }
 
-    /// The earlier of both clocks' deadlines; a group's before that of what is inside it.
+    /// The earliest deadline of both clocks that has come; at the same time, a group's comes before that of a member.
     private mutating func popDue() -> (OperationID, DeadlineQueue.Kind)? {
         let own = deadlines.earliest()
         let group = groupDeadlines.earliest().flatMap { clocks.time(ofGroupDeadline: $0) }
@@ -32,7 +32,7 @@ extension OperationScheduler {
         }
     }
 
-    /// The limit of an attempt is for its work, which has not begun.
+    /// Cancels the limit of an attempt whose work has not begun.
     mutating func delay(_ id: OperationID) {
         if states[id.row].phase == .executing, !isGroup(id) { cancelTimeout(id) }
     }
@@ -42,7 +42,7 @@ extension OperationScheduler {
         deadlines.add(id, .timeout, at: clocks.now + timeout)
     }
 
-    /// The work is over, and only its clean-up goes on.
+    /// Cancels the limits of an operation of which only the clean-up goes on.
     mutating func linger(_ id: OperationID) {
         guard hasStarted(id), !isGroup(id) else { return }
         cancelTimeout(id)
@@ -54,7 +54,7 @@ extension OperationScheduler {
         if isGroup(id) { groupDeadlines.cancel(id, .timeout) } else { deadlines.cancel(id, .timeout) }
     }
 
-    /// Frees every timer of something that has ended.
+    /// Removes all deadlines of something that has ended.
     mutating func cancelDeadlines(_ id: OperationID) {
         cancelTimeout(id)
         guard has(id, .hasRetry) else { return }

@@ -1,7 +1,7 @@
 // From executing to finished: ends of operations and groups, and what they mean for groups and dependents.
 
 extension OperationScheduler {
-    /// The work of a started operation is over.
+    /// Ends an attempt of a started operation, and the operation if it is not tried again.
     mutating func end(_ id: OperationID, as reported: OperationOutcome, _ mayRetry: Bool) {
         let state = states[id.row]
         switch state.phase {
@@ -10,7 +10,7 @@ extension OperationScheduler {
             if isWorthAnother, retry(id, after: reported, .itself) { return }
             finish(id, reported, reported == .cancelled ? .request : .itself)
         case .stopping:
-            // The request came first, so it decides, whatever the work answered.
+            // The stop came first, so it decides, whatever the work answered.
             let isTimeout = state.cause == .deadline(id) || state.cause == .retryDeadline(id)
             if isTimeout, retry(id, after: .timeout, state.cause) { return }
             finish(id, isTimeout ? .timeout : .cancelled, state.cause)
@@ -76,12 +76,12 @@ extension OperationScheduler {
             if currentHook(of: parent) == id { advance(parent) }
             return
         }
-        // What joined too late is no concern of the group's any more.
+        // What joined too late does not concern the group any more.
         guard groups[index].stage == .body, states[parent.row].phase != .finished else { return }
         groups[index].ends.note(
             id, outcome, isTolerated: isTolerated,
             isRuledOutFromOutside: outcome == .notRun && isRuledOut(id, fromOutside: parent))
-        // What has failed before its group started does so when the group starts.
+        // A member that fails before its group starts counts when the group starts.
         if !isTolerated, outcome == .failure || outcome == .timeout, hasStarted(parent) { failFast(after: id) }
         groups[index].unfinishedMembers -= 1
         guard groups[index].unfinishedMembers == 0 else { return }
@@ -91,13 +91,13 @@ extension OperationScheduler {
 
     // MARK: What ruled out what
 
-    /// Notes what something that is not run is put down to in the end. What its cause points at has been noted before.
+    /// Notes the first link of the chain of causes that ruled a row out. Earlier links have been noted before.
     private mutating func noteRoot(of id: OperationID) {
         let cause = states[id.row].cause.row
         roots[id] = cause.map { roots[$0] ?? $0 } ?? id
     }
 
-    /// Whether what ruled a row out is neither in `group` nor known here at all.
+    /// Whether what ruled a row out is outside `group`, or not known here at all.
     func isRuledOut(_ id: OperationID, fromOutside group: OperationID) -> Bool {
         guard let root = roots[id] else { return false }
         return has(root, .isExternal) && states[root.row].outcome == .notRun || !isInside(root, group)

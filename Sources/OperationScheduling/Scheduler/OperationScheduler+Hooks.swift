@@ -1,7 +1,7 @@
 // The end of a group: its body, its hooks, its conclusion, perhaps another round.
 
 extension OperationScheduler {
-    /// Leads a group on whose present stage has nothing left to wait for.
+    /// Moves a group on whose current stage has nothing left to wait for.
     mutating func advance(_ id: OperationID) {
         let index = groupIndex(of: id)
         guard hasStarted(id) else {

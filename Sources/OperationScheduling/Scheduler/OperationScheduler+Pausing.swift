@@ -17,7 +17,7 @@ extension OperationScheduler {
         for id in waiting { consider(id) }
     }
 
-    /// What ends everything must not wait for a resume.
+    /// Ends a suspension for good, because stopping everything must not wait for a resume.
     mutating func stopSuspending() {
         isCancelled = true
         resume()

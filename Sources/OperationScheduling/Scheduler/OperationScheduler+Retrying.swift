@@ -1,12 +1,12 @@
 // Attempts of operations and rounds of groups.
 
-/// What is known of something that may be tried again, from its first start.
+/// What is known of something that may be tried again, from its first start to its end.
 struct RetryProgress: Sendable {
-    /// Attempts or rounds that have begun.
+    /// How many attempts or rounds have begun.
     var begun = 0
-    /// When its policy's deadline comes, on its own clock.
+    /// When its policy's deadline passes, on its own clock.
     var limit: Duration?
-    /// Whether there is to be no other attempt, whatever the policy says.
+    /// Whether there is no other attempt, whatever the policy says.
     var isOver = false
 }
 
@@ -33,7 +33,7 @@ extension OperationScheduler {
         has(id, .hasRetry) && !hasStarted(id) && progress[id] != nil
     }
 
-    /// Whether a failure in the present attempt or round may still come to nothing.
+    /// Whether another attempt or round may follow the current one.
     func mayBeTriedAgain(_ id: OperationID) -> Bool {
         guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
         return !known.isOver && known.begun < policy.attempts
@@ -46,13 +46,13 @@ extension OperationScheduler {
         return false
     }
 
-    /// Begins the wait for another attempt if the policy has one left; returns whether it has.
+    /// Begins the wait for another attempt, if the policy has one left. Returns whether it has.
     mutating func retry(_ id: OperationID, after outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
         guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
         guard outcome != .timeout || policy.retriesTimeout else { return false }
         guard mayBeTriedAgain(id), mayRetry(id) else { return false }
         let delay = policy.delay(beforeAttempt: known.begun + 1, using: &jitter)
-        // A start beyond the deadline is not waited for.
+        // An attempt that would start after the deadline is not waited for.
         if let limit = known.limit, clock(of: id) + delay >= limit { return false }
         releaseSlots(of: id)
         releaseLocks(id)
@@ -75,13 +75,13 @@ extension OperationScheduler {
         return true
     }
 
-    /// No further attempt: what the last one came to stands.
+    /// Ends it with the outcome of the last attempt.
     mutating func giveUpRetrying(_ id: OperationID) {
         finish(id, states[id.row].outcome, states[id.row].cause)
     }
 
-    /// Puts everything inside a group back to where it was before the first round. What joined by an expansion is
-    /// dropped; what was added stays.
+    /// Resets everything inside a group to its state before the first round. Members that joined by an expansion are
+    /// dropped, those that were added stay.
     mutating func resetMembers(of id: OperationID) {
         var rows: [OperationID] = []
         var walk = RowWalk(0..<0)
@@ -112,7 +112,7 @@ extension OperationScheduler {
         }
     }
 
-    /// What needs a row that is reset, and has not gone on without it, waits for its next end.
+    /// Makes dependents of a row that is reset wait for its next end, unless they have gone on already.
     private mutating func waitAnew(for id: OperationID) {
         guard states[id.row].phase == .finished else { return }
         finishedCount -= 1

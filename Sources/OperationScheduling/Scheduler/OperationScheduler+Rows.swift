@@ -1,6 +1,6 @@
-// Reading the graph: what is where, and walks over what is inside.
+// Reads the graph: what is where, and walks over what is inside.
 
-/// Rows still to be visited: intervals, because members that joined later lie behind all others.
+/// Rows still to be visited: intervals, because members that joined later are behind all others.
 struct RowWalk {
     private var intervals: [Range<Int>]
 
@@ -10,7 +10,7 @@ struct RowWalk {
         if !interval.isEmpty { intervals.append(interval) }
     }
 
-    /// The next row, after which the walk goes on behind everything inside it.
+    /// The next row. The walk skips everything inside it, unless it is entered.
     mutating func next(_ rows: [RowTable.Row]) -> OperationID? {
         while let last = intervals.indices.last {
             let interval = intervals[last]
@@ -35,22 +35,22 @@ extension OperationScheduler {
 
     func parent(of id: OperationID) -> OperationID { graph.table.rows[id.row].parent }
 
-    /// The group a row is directly inside, as an index into `groups`. Row 0 is inside itself.
+    /// The group directly around a row, as an index into `groups`. Row 0 is inside itself.
     func parentGroup(of id: OperationID) -> Int { groupIndex(of: parent(of: id)) }
 
-    /// The group around `id`, after which `id` is that group; nil once `id` is the outermost.
+    /// Moves `id` to the group around it, and returns the index of that; nil if `id` is the outermost.
     func groupAround(_ id: inout OperationID) -> Int? {
         guard id != .root else { return nil }
         id = parent(of: id)
         return groupIndex(of: id)
     }
 
-    /// The same, but nil also for a hook: what happens to the group around it does not reach it.
+    /// The same, but nil for a hook too: what happens to the group around a hook does not reach it.
     func bodyGroupAround(_ id: inout OperationID) -> Int? {
         has(id, .isHook) ? nil : groupAround(&id)
     }
 
-    /// Whether the work of an operation, or the present round of a group, has begun and not ended.
+    /// Whether the work of an operation, or the current round of a group, has begun and not ended.
     func hasStarted(_ id: OperationID) -> Bool {
         states[id.row].phase == .executing || states[id.row].phase == .stopping
     }
@@ -60,18 +60,18 @@ extension OperationScheduler {
         isGroup(id) && groups[groupIndex(of: id)].verdict != nil
     }
 
-    /// A walk over one row; `enter` leads it further down.
+    /// A walk over one row; `enter` takes it into a group.
     func walk(from id: OperationID) -> RowWalk {
         RowWalk(id.row..<Int(graph.table.rows[id.row].subtreeEnd))
     }
 
-    /// Lets a walk visit the direct members of a group, hooks included.
+    /// Makes a walk visit the direct members of a group, including hooks.
     func enter(_ id: OperationID, _ walk: inout RowWalk) {
         for addition in groups[groupIndex(of: id)].additions.reversed() { walk.add(addition.rows) }
         walk.add(id.row + 1..<Int(graph.table.rows[id.row].subtreeEnd))
     }
 
-    /// Calls `body` for every direct member, hooks included.
+    /// Calls `body` for every direct member, including hooks.
     mutating func forEachMember(of id: OperationID, _ body: (inout Self, OperationID) -> Void) {
         var walk = RowWalk(0..<0)
         enter(id, &walk)

@@ -1,7 +1,7 @@
 // From blocked to executing: conditions, limits, locks, the ready queues.
 
 extension OperationScheduler {
-    /// Moves a row on if its group has started and all it needs has ended.
+    /// Moves a row on if its group has started and everything that it depends on has ended.
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
         guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)),
@@ -26,7 +26,7 @@ extension OperationScheduler {
         }
     }
 
-    /// A condition has been evaluated.
+    /// Takes the value of a condition.
     mutating func decide(_ id: OperationID, _ decision: Decision) {
         // It may have been stopped meanwhile.
         guard states[id.row].phase == .deciding, !isDecided(id) else { return }
@@ -43,7 +43,7 @@ extension OperationScheduler {
         enqueue(id)
     }
 
-    /// Puts something ready where it is taken up as soon as there is room.
+    /// Queues something that is ready until there is room for it.
     mutating func enqueue(_ id: OperationID) {
         if waitsForTurn(id) {
             ready.insert(id, priority: graph.table.rows[id.row].priority)
@@ -58,7 +58,7 @@ extension OperationScheduler {
         !isGroup(id) || groupsWaitForTheirTurn && !has(id, .isHook)
     }
 
-    /// Starts one ready group, the best one; returns whether there was any. Groups take no slot of the width, but an
+    /// Starts the first of the ready groups. Returns whether there was one. Groups take no slot of the width, but an
     /// instance of a fan-out counts against the fan-out's own limit.
     mutating func startReadyGroup() -> Bool {
         guard !clocks.isSuspended, let id = readyGroups.pop() else { return false }
@@ -99,8 +99,8 @@ extension OperationScheduler {
         if groups[index].unfinishedMembers == 0, groups[index].stage == .body { advance(id) }
     }
 
-    /// Starts what is ready while there is room, best first, up to a group, by which something may have ended that has to
-    /// be told before anything else starts. Returns whether it came to one.
+    /// Starts what is ready while there is room, best first, up to a group, by which something may have ended that has
+    /// to be told before anything else starts. Returns whether it came to one.
     mutating func dispatch() -> Bool {
         while !clocks.isSuspended, running < width, let id = ready.pop() {
             guard states[id.row].phase == .ready, !isDecided(id) else {
@@ -113,7 +113,7 @@ extension OperationScheduler {
                 park(id, for: lock)
             } else if isGroup(id) {
                 startGroup(id)
-                // It had its turn, and leaves the room to what is inside or comes after it.
+                // It has had its turn, and leaves the room to what is inside it or comes after it.
                 releaseParked(around: id)
                 return true
             } else {

@@ -1,9 +1,9 @@
-// Cancels, timeouts and verdicts: what they do to what runs, what waits, and what is still to come.
+// Cancels, timeouts and verdicts, and what they mean for what runs, waits or is still to come.
 
 extension OperationScheduler {
     /// How far a stop goes.
     enum Reach {
-        /// Hooks of groups that have started are out of it.
+        /// Not to the hooks of groups that have started.
         case body
         case everything
     }
@@ -19,14 +19,14 @@ extension OperationScheduler {
         stop(.root, verdict: .cancelled, cause: .request, reach: .everything)
     }
 
-    /// Stops one operation, or a group with everything inside. The first cause stays.
+    /// Stops an operation, or a group with everything inside. The first cause counts.
     mutating func stop(
         _ id: OperationID, verdict: OperationOutcome, cause: OperationCause, reach: Reach = .body
     ) {
         guard states[id.row].phase != .finished else { return }
         if isGroup(id) {
             let group = groups[groupIndex(of: id)]
-            // Also when only its hooks are left: there is not another round.
+            // Also if only its hooks are left: there is no other round.
             if cause == .request { progress[id]?.isOver = true }
             let canBeStopped = group.verdict == nil && group.stage.canBeStopped
             guard reach == .everything || canBeStopped || isBetweenAttempts(id) else { return }
@@ -35,8 +35,8 @@ extension OperationScheduler {
         settle(id, verdict: verdict, cause: cause, reach: reach)
     }
 
-    /// Decides a whole subtree: what runs is told to stop, what waits ends at once. Members of a timed-out group are
-    /// cancelled, those of one that fails by its own condition are not run; others share the group's outcome.
+    /// Gives a whole subtree its verdict: what runs is told to stop, what waits ends at once. Members of a timed-out
+    /// group are cancelled, those of one that fails by its own condition are not run; others share the group's outcome.
     mutating func settle(
         _ id: OperationID, verdict: OperationOutcome, cause: OperationCause, reach: Reach = .body
     ) {
@@ -67,7 +67,7 @@ extension OperationScheduler {
             states[id.row].cause = cause
             commands.append(.stop(id, cause))
         case .stopping:
-            // It ran into its limit and would be tried again.
+            // Its limit has passed, and it would be tried again.
             if cause == .request, mayBeginAnew(id) { states[id.row].cause = cause }
         case .finished:
             break
@@ -103,7 +103,7 @@ extension OperationScheduler {
             if groups[index].isAsked { commands.append(.withdraw(id)) }
         } else {
             guard groups[index].verdict == nil else { return false }
-            // It never starts, so its hooks end like the rest.
+            // It never starts, so its hooks end like its members.
             if let hooks = graph.table.hooks[id] {
                 groups[index].unfinishedMembers += [hooks.onFailure, hooks.finally].count {
                     $0.map { states[$0.row].phase != .finished } ?? false

@@ -1,121 +1,121 @@
 /// Decides what starts, what stops and how everything ends. A pure value: it knows no clock, no task and no process,
 /// so the same code runs live, in virtual time and under an explorer.
 ///
-/// Feed it events in the order in which they happened; carry out the commands in the order in which they come. Every
-/// operation and group gets exactly one `finished` command, a group's after those of all its members, and a dependent's
-/// `start` after those of all it needs.
+/// Feed it events in the order in which they happen, and carry out its commands in the order in which they come. Every
+/// operation and group gets exactly one `finished` command: a group after all its members, and before the `start` of
+/// anything that depends on it.
 ///
-/// All state lives in dense arrays, one row an operation; a waiting operation costs memory and nothing else. Handling an
-/// event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
+/// State lives in dense arrays with a row for each operation, so one that waits costs memory and nothing else. Handling
+/// an event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
 package struct OperationScheduler: Sendable {
     /// What happened outside.
     package enum Event: Sendable {
         /// Once, first; only `suspend`, `resume` and `width` may come before it.
         case begin
-        /// The work of a started operation is over: `success`, `failure`, `skipped`, `timeout` for a limit inside the
-        /// work, or `cancelled` where the work itself was asked to stop. What a stopped operation answers does not
-        /// matter any more. `mayRetry`: a failure or timeout is of a kind that is worth another attempt. Also the answer
-        /// to `conclude`, where `mayRetry` is about another round, to an `expand` that failed, and, with any outcome,
-        /// the end of an external operation; after its end: ignored.
+        /// The work of a started operation has ended: with `success`, `failure`, `skipped`, `timeout` for a limit
+        /// inside the work, or `cancelled` if the work itself was asked to stop. The answer of a stopped operation does
+        /// not matter. `mayRetry` says whether a failure or timeout is worth another attempt.
+        ///
+        /// Also the answer to `conclude`, with `mayRetry` about another round; the answer to an `expand` that failed;
+        /// and, with any outcome, the end of an external operation, ignored after its end.
         case ended(OperationID, OperationOutcome, mayRetry: Bool)
-        /// The work of a started operation cannot begin yet: the limit of its attempt starts with `launched`.
+        /// The work of a started operation cannot begin yet. The limit of its attempt starts with `launched`.
         case delayed(OperationID)
-        /// What was `delayed` has begun.
+        /// The work that was `delayed` has begun.
         case launched(OperationID)
-        /// The work itself is over and only its clean-up goes on: its own limits of time no longer hold. `ended` is
-        /// still to come.
+        /// The work has ended and only its clean-up goes on, so its time limits no longer hold. `ended` is still to
+        /// come.
         case lingering(OperationID)
-        /// The time of a `wake` command has come. Early or superfluous calls do no harm.
+        /// The time of a `wake` command has come. An early or unneeded one is harmless.
         case time
-        /// Somebody wants an operation, a group or (`.root`) everything to stop, but for hooks. After its end: ignored.
+        /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end.
         case cancel(OperationID)
-        /// Somebody wants everything to stop, hooks included.
+        /// A request to stop everything, hooks included.
         case abort
-        /// How many operations may run at once from now on; lowering it stops nothing.
+        /// Changes how many operations may run at once. Lowering it stops nothing.
         case width(Int)
         /// The answer to `decide`.
         case decided(OperationID, Decision)
-        /// The answer to `expand`: further members of a group.
+        /// The answer to `expand`: more members of the group.
         indirect case expanded(OperationID, OperationGraph)
-        /// Nothing is to start until `resume`; what runs goes on, and clocks of groups stand still. A cancel of
-        /// everything resumes; after one, this is ignored.
+        /// Starts nothing until `resume`. What runs goes on, and time limits of groups stand still. A cancel of
+        /// everything resumes; later suspensions are ignored.
         case suspend
         /// The end of `suspend`.
         case resume
         /// An open group takes no more members.
         case close(OperationID)
-        /// Further members of a group that is open or running. Members of one that has ended or is stopped are
-        /// cancelled.
+        /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
         indirect case added(OperationID, OperationGraph)
-        /// Something that has not begun needs something else too.
+        /// Adds a dependency to something that has not begun.
         case link(dependent: OperationID, on: OperationID, EdgeKind)
-        /// Something that has not started no longer needs something else.
+        /// Removes a dependency from something that has not started.
         case unlink(dependent: OperationID, prerequisite: OperationID)
     }
 
-    /// What a condition says.
+    /// The value of a condition.
     package enum Decision: Sendable, Hashable {
         case run
         /// It is false.
         case skip
-        /// It cannot be told.
+        /// It cannot be evaluated.
         case fail
     }
 
     /// What is to be done outside.
     package enum Command: Sendable, Hashable {
-        /// Begin an attempt, counted from 1, of the work of an operation; answer with `ended` when it is over.
+        /// Begin an attempt of an operation's work, counted from 1. Answer with `ended` when it has ended.
         case start(OperationID, attempt: Int)
-        /// Make a started operation end soon. Its `ended` is still awaited: slots and locks stay taken until then.
+        /// Make a started operation end soon. It keeps its slots and locks until its `ended`.
         case stop(OperationID, OperationCause)
-        /// Send `time` at this time, measured on the clock that `handle` is called with; replaces earlier ones.
+        /// Send `time` at this time, on the clock that `handle` is called with. Replaces earlier ones.
         case wake(at: Duration)
         /// A group begins a round, counted from 0.
         case groupStarted(OperationID, round: Int)
-        /// A group is being cancelled or has timed out; comes before the commands for its members.
+        /// A group is being cancelled or has timed out. Comes before the commands for its members.
         case groupStopping(OperationID, OperationCause)
         /// All needs of something conditional have ended; answer with `decided`.
         case decide(OperationID)
         /// An expandable group has started; answer with `expanded`, or with `ended` and a failure.
         case expand(OperationID)
-        /// Everything in a group has ended, with this outcome; answer with `ended` and its own, which may make a
-        /// failure of a success and nothing else.
+        /// Everything in a group has ended, with this outcome. Answer with `ended` and the final one, which may turn a
+        /// success into a failure and change nothing else.
         case conclude(OperationID, OperationOutcome)
-        /// The answer to an `expand` or `conclude` does not matter any more, because the group is being stopped. It is
-        /// still awaited: give it soon.
+        /// The answer to an `expand` or `conclude` no longer matters, because the group is being stopped. It is still
+        /// awaited; give it soon.
         case withdraw(OperationID)
-        /// An attempt of an operation or a round of a group, the number of which is `ended`, is over, and another one
-        /// begins not before so long a time.
+        /// An attempt of an operation, or a round of a group, has ended; `ended` is its number. The next begins after
+        /// `delay`, or later.
         case retrying(OperationID, ended: Int, delay: Duration)
-        /// The operation or group is over, for good, or, for members of a group that is tried again, for this round.
-        /// For `.root` it is the last command of all.
+        /// An operation or group has ended for good, or, inside a group that is tried again, for this round. For
+        /// `.root`, the last command of all.
         case finished(OperationID, OperationOutcome, OperationCause)
         case suspended
         case resumed
-        /// Nothing runs, nothing is due and nothing was asked, but not everything has ended: what waits for what, from
-        /// `.root` on. Everything is ended by what follows.
+        /// Nothing runs, nothing is due and no answer is awaited, but not everything has ended. Says what waits for
+        /// what, from `.root` on. The commands that follow end everything.
         case stalled([Wait])
-        /// Only with `tellsLocks`, like the following: units of a lock were taken.
+        /// Units of a lock were taken. This and the following commands come only with `tellsLocks`.
         case acquired(LockID, by: OperationID)
         case released(LockID, by: OperationID)
-        /// Something ready could not start for want of a lock, or, where there is none, for want of a slot.
+        /// Something ready could not start because a lock is taken; nil: because there is no slot.
         case waiting(OperationID, on: LockID?)
-        /// All that something needs has ended, and only slots and locks stand between it and its start.
+        /// Everything that it depends on has ended; it waits for slots and locks only.
         case ready(OperationID)
     }
 
     enum Phase: UInt8, Sendable {
         case blocked, deciding, ready, executing, stopping, backingOff, finished
 
-        /// Whether an answer or a time leads on from here, and nothing else is needed.
+        /// Whether an answer or a point in time is enough to go on from here.
         var isAwaited: Bool { self == .deciding || self == .backingOff }
     }
 
     struct State: Sendable {
         var phase = Phase.blocked
-        /// Of a finished row; between attempts that of the last one.
+        /// The outcome of a finished row; between attempts, that of the last one.
         var outcome = OperationOutcome.success
-        /// Of a stopping operation: why; otherwise what the outcome is put down to.
+        /// Why it is being stopped, or the cause of its outcome.
         var cause = OperationCause.itself
         /// Prerequisites that have not ended.
         var pendingNeeds: UInt32 = 0
@@ -131,16 +131,16 @@ package struct OperationScheduler: Sendable {
     var states: [State] = []
     var groups: [GroupState] = []
     var ready = ReadyQueue()
-    /// Groups that are ready and wait for no turn. They start when all ends so far have been told, so that a new round counts what it still
-    /// has to wait for correctly.
+    /// Groups that are ready and do not wait for their turn. They start after all ends so far have been told, so that a
+    /// new round correctly counts what it still has to wait for.
     var readyGroups = ReadyQueue()
     var locks = LockTable()
-    /// Rows that are being decided, expanded or concluded, or that wait for another attempt: something will come of them.
+    /// How many rows are being decided, expanded or concluded, or wait for another attempt: something will happen.
     var awaited = 0
-    /// Groups that take `added` members, and external operations that have not ended: what goes on from outside.
+    /// How many groups take `added` members, and how many external operations have not ended: something may happen.
     var openGroups = 0
     var unfinishedExternals = 0
-    /// Rows that have ended, and those of them that the last `removeEnded` kept.
+    /// How many rows have ended, and how many of those the last `removeEnded` kept.
     var finishedCount = 0
     var finishedCountKept = 0
     let holderRule: HolderRule
@@ -149,32 +149,33 @@ package struct OperationScheduler: Sendable {
     /// Attempts and rounds of what may be tried again and has started.
     var progress: [OperationID: RetryProgress] = [:]
     var jitter: JitterGenerator
-    /// Of rows that are not run: the failure, timeout or cancel that ruled them out.
+    /// For rows that are not run: the failure, timeout or cancel that ruled them out.
     var roots: [OperationID: OperationID] = [:]
     /// How hooks ended, by the group whose hooks they are.
     var hookEnds: [OperationID: FirstEnds] = [:]
-    /// What could be asked or started but for the suspension.
+    /// Rows whose conditions wait for the end of a suspension.
     var held: [OperationID] = []
-    /// Whether everything was asked to stop; then nothing suspends any more.
+    /// Whether everything was asked to stop; suspensions are then ignored.
     var isCancelled = false
     var isAborted = false
     var clocks = Clocks()
-    /// Deadlines and back-offs of operations, and back-offs of groups: time that goes on in a suspension.
+    /// Deadlines and back-offs of operations, and back-offs of groups, on a clock that goes on during a suspension.
     var deadlines = DeadlineQueue()
-    /// Limits of groups, on a clock that stands still in a suspension.
+    /// Time limits of groups, on a clock that stands still during a suspension.
     var groupDeadlines = DeadlineQueue()
     var announcedWake: Duration?
-    /// The earliest time at which `time` is wanted; nil if none is, or after the end of `.root`.
+    /// The earliest time at which a `time` event is needed; nil if none is, or after the end of `.root`.
     package internal(set) var nextDeadline: Duration?
-    /// Ended operations whose dependents and groups have not been told yet. A worklist, because chains are long.
+    /// Rows whose end has not yet been told to dependents and groups. A worklist, because chains may be long.
     var ended: [OperationID] = []
     var commands: [Command] = []
 
-    /// `width` is how many operations may run at once, at least 1; `seed` makes what back-offs leave to chance.
+    /// `width` is how many operations may run at once, at least 1; `seed` decides the jitter of back-offs.
     /// O(rows + edges).
     ///
-    /// A group starts as soon as all it needs has ended. If `groupsWaitForTheirTurn`, it starts where an operation in its
-    /// place would: when there is room for one, and nothing that is ready comes before it. It takes no slot in any case.
+    /// A group starts as soon as everything it depends on has ended. With `groupsWaitForTheirTurn`, it starts when an
+    /// operation in its place would: when there is room for one, and nothing that is ready comes before it. It never
+    /// takes a slot.
     package init(
         _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false
     ) {
@@ -194,7 +195,7 @@ package struct OperationScheduler: Sendable {
         self.groupsWaitForTheirTurn = groupsWaitForTheirTurn
         jitter = JitterGenerator(seed: seed)
         let table = self.graph.table
-        // The edges stand in `needs` and `dependents` from now on.
+        // From now on, `needs` and `dependents` hold the edges.
         self.graph.table.edges = []
         addState(of: table)
     }
@@ -204,29 +205,29 @@ package struct OperationScheduler: Sendable {
         states[id.row].phase == .finished ? states[id.row].outcome : nil
     }
 
-    /// What the end of an operation or group is put down to; nil before its end.
+    /// The cause of the outcome of an operation or group; nil before its end.
     package func cause(of id: OperationID) -> OperationCause? {
         states[id.row].phase == .finished ? states[id.row].cause : nil
     }
 
-    /// Whether only slots and locks stand between something and its start.
+    /// Whether something waits for slots and locks only.
     package func isReady(_ id: OperationID) -> Bool { states[id.row].phase == .ready }
 
-    /// Whether everything is over.
+    /// Whether everything has ended.
     package var isFinished: Bool { states[0].phase == .finished }
 
-    /// The number of rows, those that were added since the beginning included.
+    /// The number of rows, including those added since the beginning.
     package var count: Int { states.count }
 
-    /// Takes one event at a time that never goes backwards, measured from any fixed point. After the end of `.root`
-    /// nothing happens any more.
+    /// Handles an event and returns the commands that follow. `time` is measured from any fixed point and never goes
+    /// back. After the end of `.root`, nothing happens.
     package mutating func handle(_ event: Event, at time: Duration) -> [Command] {
         var commands: [Command] = []
         handle(event, at: time, into: &commands)
         return commands
     }
 
-    /// The same, with the commands appended to a buffer of the caller's.
+    /// The same, with the commands appended to the caller's buffer.
     package mutating func handle(_ event: Event, at time: Duration, into buffer: inout [Command]) {
         clocks.advance(to: time)
         guard !isFinished else { return }
@@ -236,8 +237,8 @@ package struct OperationScheduler: Sendable {
         swap(&commands, &buffer)
     }
 
-    /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs. Returns
-    /// its id. Not to be called after the end of `.root`.
+    /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs.
+    /// Returns its id. Not to be called after the end of `.root`.
     package mutating func add(
         _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)] = [],
         at time: Duration, into buffer: inout [Command]
@@ -252,7 +253,7 @@ package struct OperationScheduler: Sendable {
         return id
     }
 
-    /// Everything that follows from what has just changed.
+    /// Does everything that follows from a change.
     private mutating func goOn() {
         settle()
         if isStalled { endAsStalled() }
@@ -332,19 +333,19 @@ package struct OperationScheduler: Sendable {
         for (prerequisite, kind) in prerequisites {
             let hasEnded = states[prerequisite.row].phase == .finished
             if !hasEnded { state.pendingNeeds += 1 }
-            // What has ended for good has nothing to tell any more.
+            // What has ended for good has nothing to tell.
             if !hasEnded || mayBeReset(prerequisite) { dependents.append(id, kind, to: prerequisite) }
         }
         states.append(state)
     }
 
-    /// Notes what the new rows ask for; groups that hold mutexes wait for more than they name.
+    /// Notes the locks of new rows. Groups that hold mutexes wait for more than they name.
     private mutating func addLocks(of table: inout RowTable) {
         switch holderRule {
         case .takesEverything:
             let (requests, edges) = holders.add(table, to: graph)
             for (id, requests) in requests { locks.add(id, requests, of: graph) }
-            // Adding nothing would copy all edges all the same.
+            // Appending an empty array would copy all edges.
             if !edges.isEmpty { table.edges += edges }
         case .takesItsOwn:
             for (id, requests) in table.locks {
@@ -353,16 +354,17 @@ package struct OperationScheduler: Sendable {
         }
     }
 
-    /// What a group that names mutexes takes when it starts.
+    /// Which locks a group that names mutexes takes when it starts.
     enum HolderRule: Sendable {
-        /// What it and anything inside it names, once what anything inside it needs from outside has ended.
+        /// Those that it or anything inside it names, once everything outside that something inside depends on has
+        /// ended.
         case takesEverything
-        /// What it names itself, and its members wait for the rest while it holds. Runs can stall by that: only for the
-        /// test that shows it.
+        /// Those that it names itself, while its members wait for the others. Runs can stall by that; only for the test
+        /// that shows it.
         case takesItsOwn
     }
 
-    /// Every change of a phase, so that it is known whether something is still to come.
+    /// Makes every change of a phase, so that the counts of awaited and finished rows are right.
     mutating func move(_ id: OperationID, to phase: Phase) {
         if states[id.row].phase.isAwaited { awaited -= 1 }
         if phase.isAwaited { awaited += 1 }

@@ -3,9 +3,9 @@ internal import HeapModule
 /// Ready operations, highest priority first, then in row order. Entries are never removed from the middle; whoever pops
 /// one checks whether it is still ready.
 struct ReadyQueue: Sendable {
-    /// What came in order, as nearly everything does: it costs a comparison to put it here and one to take it out.
+    /// Entries that came in order, as nearly all do: a comparison to add one and one to remove it.
     private var run: [UInt64] = []
-    /// How much of `run` is gone.
+    /// How many of `run` are gone.
     private var taken = 0
     private var heap = Heap<UInt64>()
 
