@@ -1,6 +1,6 @@
 import AsyncOperations
 
-/// What somebody wrote under an article.
+/// A comment under an article.
 struct Comment: Sendable {
     let author: String
     let text: String
@@ -16,8 +16,8 @@ enum FetchError: Error {
     case malformed(line: String)
 }
 
-/// The whole chain: a request, its answer, and what the answer says. Each job gets what the one before returned, and the
-/// first that throws ends the chain. Another server takes the place of the real one in a test.
+/// The chain: make a request, send it, parse the answer. Each job gets what the one before returned, and the first that
+/// throws ends the chain. A test can pass another server.
 func fetchComments(from server: Server) -> Waterfall<String, [Comment], FetchError> {
     Waterfall("comments", from: String.self, failure: FetchError.self)
         .then("request") { path throws(FetchError) in

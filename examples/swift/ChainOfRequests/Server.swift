@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Stands in for a server on the network, with three pages and one that never comes.
+/// A stand-in for a server on the network, with three pages and one that never comes.
 final class Server: Sendable {
     /// Called with every request that comes in.
     private let log: @Sendable (Request) -> Void
@@ -8,7 +8,7 @@ final class Server: Sendable {
 
     init(log: @escaping @Sendable (Request) -> Void) { self.log = log }
 
-    /// Calls `completion` once with a status and a text; nothing can call it off.
+    /// Calls `completion` once with a status and a text. It cannot be called off.
     func send(_ request: Request, completion: @escaping @Sendable (_ status: Int, _ text: String) -> Void) {
         log(request)
         switch request.path {

@@ -1,7 +1,7 @@
 import AsyncOperations
 import Foundation
 
-// Fetches the comments at a path; with `--leave`, cancels as soon as the server has the request, as a page does that is
+// Fetches the comments at a path. With `--leave`, cancels as soon as the server has the request, like a page that is
 // left while it loads.
 
 let arguments = CommandLine.arguments.dropFirst()

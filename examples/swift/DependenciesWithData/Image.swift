@@ -1,11 +1,11 @@
-/// A picture in grey, a character for a pixel.
+/// A greyscale picture, one character for a pixel.
 struct Image: Sendable {
     /// From dark to light.
     private static let shades = Array(" .:-=+*#%@")
-    /// Numbers of shades, all rows of the same length.
+    /// Rows of shades, all of the same length.
     var rows: [[Int]]
 
-    /// Reads what `text` draws; nil where a character is no shade or rows differ in length.
+    /// The picture that `text` draws; nil if a character is not a shade or rows differ in length.
     init?(_ text: String) {
         var rows: [[Int]] = []
         for line in text.split(separator: "\n") {
@@ -21,7 +21,8 @@ struct Image: Sendable {
         rows.map { row in String(row.map { Self.shades[$0] }) + "\n" }.joined()
     }
 
-    /// As through a lens that is sharp in the middle only: the farther from there, the more a row is blurred.
+    /// The picture as a lens shows it that is sharp only in the middle: the farther from there, the more a row is
+    /// blurred.
     var tiltShifted: Image {
         var copy = self
         for (number, row) in rows.enumerated() {

@@ -1,4 +1,4 @@
-/// Stands in for a server that hands out encrypted pictures.
+/// A stand-in for a server with encrypted pictures.
 struct Server: Sendable {
     struct Unreachable: Error {}
 
@@ -11,7 +11,7 @@ struct Server: Sendable {
     }
 }
 
-/// Houses at a street.
+/// Houses along a street.
 let bundledImage = """
     ....................
     ...@@@.......@@.....

@@ -1,8 +1,8 @@
 import AsyncOperations
 import Foundation
 
-// Shows a picture as a table's cell would: downloaded, decrypted and tilt-shifted, each by an operation of its own. With
-// `--offline`, the download fails; with `--bundled`, the picture that comes with the program takes the download's place.
+// Shows a picture like a cell of a table: downloaded, decrypted and tilt-shifted, each by an operation of its own. With
+// `--offline`, the download fails; with `--bundled`, a picture that comes with the program takes its place.
 
 let arguments = CommandLine.arguments.dropFirst()
 let server = Server(isReachable: !arguments.contains("--offline"))
@@ -16,12 +16,12 @@ let decrypt = AsyncOperation("decrypt", from: download.output, key.output) { _, 
     return image
 }
 
-// Nothing is searched for at run time: the input is named where it is used, and either has the same type.
+// Nothing is looked up at run time: the input is named where it is used, and both have the same type.
 guard let bundled = Image(bundledImage) else { throw NotAnImage() }
 let input = arguments.contains("--bundled") ? Output(bundled) : decrypt.output
 let tiltShift = AsyncOperation("tilt-shift", from: input) { _, image in image.tiltShifted }
 
-// Starts after any end of the filter, and has an answer for a picture that is not there.
+// Starts after any end of the filter, and can do without a picture.
 let show = AsyncOperation("show", from: tiltShift.output.optional) { _, image in
     print(image?.text ?? "(a grey rectangle)\n", terminator: "")
 }

@@ -1,9 +1,9 @@
 import AsyncOperations
 import Foundation
 
-/// Which stage each operation is in: a line for each change, or, on a terminal, a table that is drawn anew.
+/// Shows which stage each operation is in: a line for each change or, on a terminal, a live table.
 actor Board {
-    /// What an operation went through, and whether it is over.
+    /// The stages of an operation so far, and whether it has ended.
     private struct Row {
         let id: AsyncOperationID
         var stages: [String] = []
@@ -37,7 +37,7 @@ actor Board {
         await wait { rows in rows.contains { $0.id.name == name && $0.stages.contains(stage) } }
     }
 
-    /// Waits until everything that has a row is over.
+    /// Waits until everything that has a row has ended.
     func waitForAll() async {
         await wait { rows in rows.allSatisfy(\.isFinished) }
     }
@@ -49,7 +49,7 @@ actor Board {
 
     func say(_ text: String) { if isTerminal { draw(text) } else { write("\(text)\n") } }
 
-    /// The table at the top of the screen, and the cursor back where somebody types.
+    /// Draws the table at the top of the screen, and puts the cursor back where the user types.
     private func draw(_ text: String = "") {
         let lines = rows.map { row in
             row.id.name.padding(toLength: 20, withPad: " ", startingAt: 0) + row.stages.joined(separator: " > ")
@@ -67,7 +67,7 @@ actor Board {
 }
 
 extension OperationEvent.Kind {
-    /// In a word.
+    /// The stage in a word.
     fileprivate var stage: String {
         switch self {
         case .added: "added"

@@ -1,7 +1,7 @@
 import AsyncOperations
 import Foundation
 
-/// A queue, and what can be done with it by commands.
+/// A queue and its commands.
 @MainActor final class Demo {
     static let help = """
         sync NAME, async NAME      adds an operation that blocks a thread of its own, or a task's
@@ -20,7 +20,7 @@ import Foundation
     private var operations: [String: any AsyncOperationProtocol] = [:]
     private let shower: Task<Void, Never>
 
-    /// Each operation takes so long.
+    /// How long each operation takes.
     init(length: Duration) async throws {
         self.length = length
         queue = try AsyncOperationQueue("queue", maxConcurrentOperationCount: 1)
@@ -31,7 +31,7 @@ import Foundation
         await board.clear()
     }
 
-    /// Carries out a command; false for the last one.
+    /// Carries out a command. Returns false for the last one.
     func run(_ line: String) async -> Bool {
         let words = line.split(separator: " ").map(String.init)
         do {
@@ -65,7 +65,7 @@ import Foundation
         return true
     }
 
-    /// Ends everything, and comes back when the last event has been shown.
+    /// Ends everything, and returns when the last event has been shown.
     func end() async {
         queue.cancelAll()
         queue.resume()
@@ -82,7 +82,7 @@ import Foundation
         try queue.add(operation)
     }
 
-    /// Occupies a thread, but none of those that tasks share; looks now and then whether it is to stop.
+    /// Blocks a thread of its own, and checks now and then whether it is to stop.
     private func blocking(_ name: String) -> AsyncOperation<Void, Never> {
         .blocking(name) { [length] context in
             let end = ContinuousClock.now + length

@@ -1,7 +1,7 @@
 import Foundation
 
-// Reads commands on standard input and shows every stage of every operation. Each one takes two seconds, or so many as the
-// first argument says.
+// Reads commands from standard input and shows every stage of every operation. Each operation takes two seconds, or as
+// many as the first argument says.
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 2
 let demo = try await Demo(length: .seconds(seconds))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Stands in for an old client of the cloud: each call answers on a thread of its own choice, or never if it is slow.
+/// A stand-in for an old client of the cloud: each call answers on some thread, or never if it is slow.
 final class Cloud: Sendable {
     private static let answers = ["glucose": "5.4 mmol/l", "steps": "8211", "weight": "71 kg"]
 
@@ -9,7 +9,7 @@ final class Cloud: Sendable {
 
     init(slow: Set<String>) { self.slow = slow }
 
-    /// Calls `completion` once; nothing can call it off.
+    /// Calls `completion` once. It cannot be called off.
     func fetch(_ name: String, completion: @escaping @Sendable (String) -> Void) {
         if slow.contains(name) {
             waiting.withLock { $0.append(completion) }

@@ -1,16 +1,16 @@
 import AsyncOperations
 
-/// What the app shows. Calls answer from any thread; what they answer is touched here only.
+/// What the app shows. Calls answer on any thread; only the actor uses the answers.
 actor Dashboard {
     private let cloud: Cloud
     private(set) var values: [String: String] = [:]
 
     init(_ cloud: Cloud) { self.cloud = cloud }
 
-    /// Fetches everything at once, for at most `limit` in all, and keeps what has come by then. Returns what has not.
+    /// Makes all calls at once, for at most `limit` together, and keeps what comes in time. Returns what does not.
     func refresh(_ names: [String], within limit: Duration) async throws -> [String] {
         let calls = names.map { [cloud] name in
-            // The client cannot stop a call. What has not come by the end is left behind, and its answer counts no more.
+            // The client cannot stop a call. What is late is left behind, and its answer is ignored.
             AsyncOperation<String, Never>(name, whenStopped: .leave) { _, completion in
                 cloud.fetch(name) { completion.succeed($0) }
             }
@@ -30,7 +30,7 @@ actor Dashboard {
         return late
     }
 
-    /// Works on one value. The body of a limit runs where its caller does, here in the actor.
+    /// Works on one value. The body of `withTimeout` runs in its caller's isolation, here the actor.
     private func keep(_ value: String, as name: String) async throws {
         try await withTimeout(.seconds(60)) {
             await Task.yield()

@@ -1,6 +1,7 @@
 import AsyncOperations
 
-// Refreshes a dashboard with three calls at once, which take at most `--limit SECONDS` in all; `--slow NAME` never answers.
+// Refreshes a dashboard with three calls at once, which take at most `--limit SECONDS` together. `--slow NAME` never
+// answers.
 
 var (limit, slow) = (Duration.seconds(10), Set<String>())
 var arguments = CommandLine.arguments.dropFirst()
@@ -11,14 +12,14 @@ while let option = arguments.popFirst(), let value = arguments.popFirst() {
 let names = ["glucose", "steps", "weight"]
 let cloud = Cloud(slow: slow)
 
-// As operations: each has its result, whatever became of the others.
+// As operations: each has its own result, however the others end.
 let dashboard = Dashboard(cloud)
 let late = try await dashboard.refresh(names, within: limit)
 let values = await dashboard.values
 for name in names { print("\(name): \(values[name] ?? "late")") }
 print("refreshed \(values.count) of \(names.count)")
 
-// As calls that are no operations, only counted: the same session for all, and one session at a time.
+// As calls that are not operations but only counted: one session for all of them, and one session at a time.
 let tracker = TaskTracker()
 let (ends, ended) = AsyncStream.makeStream(of: TaskTracker.End.self)
 let session = try tracker.begin(timeout: limit) { end in

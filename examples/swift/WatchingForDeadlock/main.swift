@@ -1,7 +1,7 @@
 import AsyncOperations
 
-// Reads who waits for whom, a line for each (`show: filter key`), refuses what would wait for ever, and runs the rest one
-// by one.
+// Reads which operation waits for which, one a line (`show: filter key`), refuses what would wait for ever, and runs
+// the rest one by one.
 
 var operations: [String: AsyncOperation<Void, Never>] = [:]
 var order: [String] = []
@@ -32,7 +32,7 @@ let queue = try AsyncOperationQueue("graph", maxConcurrentOperationCount: 1)
 try queue.add(contentsOf: order.compactMap { operations[$0] })
 try await queue.waitUntilIdle()
 
-// Nor can a body wait for what waits for it, here the queue that it runs in.
+// A body cannot wait for what waits for it either, here the queue that it runs in.
 let hasty = AsyncOperation("hasty") { _ in try await queue.waitUntilIdle() }
 try queue.add(hasty)
 if case .failure(let error) = await hasty.result { print("refused: \(error)") }
