@@ -44,4 +44,16 @@ import Testing
             #expect(policy.delay(beforeAttempt: 1_000_000, using: &generator) >= .seconds(1 << 40))
         }
     }
+
+    @Test func `numbers that mean nothing trap, also when they are set later`() async {
+        await #expect(processExitsWith: .failure) { _ = RetryPolicy(attempts: 0) }
+        await #expect(processExitsWith: .failure) {
+            var policy = RetryPolicy(attempts: 1)
+            policy.attempts = 0
+        }
+        await #expect(processExitsWith: .failure) {
+            var policy = RetryPolicy(attempts: 2)
+            policy.jitter = 1.5
+        }
+    }
 }

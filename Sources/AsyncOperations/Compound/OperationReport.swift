@@ -6,7 +6,7 @@ public struct OperationReport: Sendable {
     /// it, as in `album.thumbnail`.
     public let name: String
     /// What it threw in its last attempt, also when it had been told to stop; a `CompoundFailure` for a compound
-    /// operation. nil for a success.
+    /// operation. nil if it threw nothing.
     public let error: (any Error)?
     /// Whether the compound operation around it tolerates its failure.
     public let isTolerated: Bool

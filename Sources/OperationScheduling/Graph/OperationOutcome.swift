@@ -69,9 +69,9 @@ package typealias EdgeKind = DependencyKind
 public enum FailFast: UInt8, Sendable, Hashable {
     /// They go on.
     case off
-    /// Those that run are told to stop, the others are cancelled.
+    /// They are cancelled.
     case cancel
-    /// Those that run go on, the others never start.
+    /// Those that run go on, the others end as `notRun`.
     case drain
 }
 

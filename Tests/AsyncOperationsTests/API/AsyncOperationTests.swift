@@ -274,4 +274,37 @@ import Testing
             #expect(await operation.result == .success(priority))
         }
     }
+
+    @Test func `resume beside start goes on without an error, whoever comes first`() async throws {
+        for _ in 0..<1000 {
+            let go = Latch()
+            let operation = holding(until: go)
+            try operation.suspend()
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    do { try operation.start() } catch UsageError.alreadyStarted {}
+                }
+                group.addTask { try operation.resume() }
+                try await group.waitForAll()
+            }
+            #expect(!operation.isSuspended)
+            go.open()
+            #expect(await operation.outcome == .success)
+        }
+    }
+
+    @Test func `a suspension from before the start holds with start, and not in a queue`() async throws {
+        let started = nothing()
+        try started.suspend()
+        try started.start()
+        #expect(started.isSuspended && !started.isFinished)
+        try started.resume()
+        #expect(await started.outcome == .success)
+        let added = nothing()
+        try added.suspend()
+        let queue = try AsyncOperationQueue()
+        try queue.add(added)
+        #expect(await added.outcome == .success)
+        #expect(!added.isSuspended)
+    }
 }
