@@ -13,13 +13,23 @@ internal import Platform
 public final class AsyncOperationQueue: Sendable {
     let core: QueueCore
 
+    /// A queue that runs one operation for each processor at once.
+    ///
+    /// `clock` measures timeouts, delays and back-offs; its `sleep` must throw only when its task is cancelled.
+    public init(
+        _ name: String = "", isSuspended: Bool = false, clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        core = QueueCore(name, width: Platform.processorCount, clock: clock)
+        if isSuspended { core.setSuspended(true) }
+    }
+
     /// A queue that runs up to `maxConcurrentOperationCount` operations at once; nil means one for each processor.
     ///
     /// `clock` measures timeouts, delays and back-offs; its `sleep` must throw only when its task is cancelled.
     ///
     /// Throws `invalidLimit` for a number below 1.
     public init(
-        _ name: String = "", maxConcurrentOperationCount: Int? = nil, isSuspended: Bool = false,
+        _ name: String = "", maxConcurrentOperationCount: Int?, isSuspended: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws(UsageError) {
         core = QueueCore(name, width: try Self.width(maxConcurrentOperationCount), clock: clock)

@@ -15,7 +15,7 @@ import Testing
 
     // A2
     @Test func `ready, started and finished come once each, and it is executing in its body only`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let states = Record<OperationState>()
         let reached = Latch()
         let looked = Latch()
@@ -40,7 +40,7 @@ import Testing
 
     // A2, B6, C4
     @Test func `a cancel in flight is a request, then one end`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let up = Latch()
         let operation = hanging(up: up)
         let events = queue.events()
@@ -56,7 +56,7 @@ import Testing
 
     // A3
     @Test func `an operation with a callback ends when it is told so, not when the callback returns`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let completions = Record<Completion<Int, Never>>()
         let returned = Latch()
         let order = Record<String>()
@@ -124,8 +124,8 @@ import Testing
 
     // A8
     @Test func `what is over or taken is not added again, and nothing else of the call either`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
-        let other = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let other = AsyncOperationQueue()
         let ended = nothing()
         try ended.start()
         try await ended.value
@@ -302,7 +302,7 @@ import Testing
         #expect(await started.outcome == .success)
         let added = nothing()
         try added.suspend()
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(added)
         #expect(await added.outcome == .success)
         #expect(!added.isSuspended)

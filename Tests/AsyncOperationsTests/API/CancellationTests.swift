@@ -11,7 +11,7 @@ import Testing
         #expect(operation.cancel())
         #expect(operation.state == .finished)
         #expect(await operation.result == .cancelled(.requested, underlying: nil))
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         #expect(throws: UsageError.alreadyFinished(operation.id)) { try queue.add(operation) }
         #expect(runs.now == 0)
     }
@@ -46,7 +46,7 @@ import Testing
         let needed = holding(up: up, until: go)
         let operation = nothing()
         try operation.addDependency(on: needed)
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(needed, operation)
         await up.wait()
         operation.cancel()
@@ -119,7 +119,7 @@ import Testing
     // C8
     @Test func `cancelled during a back-off, it ends at once and is not tried again`() async throws {
         let clock = ManualClock()
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         let attempts = Crowd()
         let retry = RetryPolicy(attempts: 3, backoff: .constant(.seconds(3600)))
         let operation = AsyncOperation(options: .init(retry: retry)) { _ async throws(TestError) -> Void in
@@ -201,7 +201,7 @@ import Testing
 
     // O5
     @Test func `all waiters, streams and consumers wake on a cancel`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let up = Latch()
         let producer = AsyncOperation { _ -> Int in
             up.open()

@@ -15,7 +15,7 @@ import Testing
             order.add(-1)
             #expect(second.state == .pending)
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(second, first)
         try await queue.waitUntilIdle()
         #expect(order.entries == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, 10])
@@ -53,7 +53,7 @@ import Testing
 
     // B7
     @Test func `a completion may cancel, add, start and complete`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let up = Latch()
         let victim = hanging(up: up)
         let added = nothing()

@@ -48,7 +48,7 @@ import Testing
 
     @Test func `where one member is refused, the others are what they were`() async throws {
         let taken = nothing("taken")
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         try queue.add(taken)
         let (simple, compound) = (nothing("simple"), try CompoundOperation("compound") { nothing("inside") })
         #expect(throws: UsageError.alreadyEnqueued(taken.id)) {
@@ -145,7 +145,7 @@ import Testing
         let runs = Crowd()
         let members = (0..<3).map { _ in AsyncOperation { _ in runs.enter() } }
         let compound = try CompoundOperation { members }
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         try queue.add(compound)
         compound.cancel()
         guard case .cancelled(.requested, let failure?) = await compound.result else {
@@ -195,7 +195,7 @@ import Testing
 
     // D7
     @Test func `the request to the whole is announced before those to its members`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let up = Latch()
         let member = hanging(up: up)
         let compound = try CompoundOperation { member }

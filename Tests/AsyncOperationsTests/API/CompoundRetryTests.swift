@@ -312,7 +312,7 @@ import Testing
     }
 
     @Test func `events tell of each round, and of one end each`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let events = queue.events()
         let bad = flaky("bad", failures: 1)
         let compound = try CompoundOperation("compound", options: twice) { bad }

@@ -26,7 +26,7 @@ import Testing
             try side.addDependency(on: top)
             try bottom.addDependency(on: side)
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(bottom, sides[1], sides[0], top)
         try await queue.waitUntilIdle()
         #expect(runs.entries.first == "top" && runs.entries.last == "bottom" && runs.entries.count == 4)
@@ -40,7 +40,7 @@ import Testing
         try across.addDependency(on: needed)
         let inside = AsyncOperation { _ in across.state }
         try inside.addDependency(on: across)
-        let (one, two) = (try AsyncOperationQueue(), try AsyncOperationQueue())
+        let (one, two) = (AsyncOperationQueue(), AsyncOperationQueue())
         let compound = try CompoundOperation { inside }
         try two.add(across)
         try one.add(compound)
@@ -67,7 +67,7 @@ import Testing
                 try dependent.addDependency(on: other.erased, kind)
                 return dependent
             }
-            let queue = try AsyncOperationQueue()
+            let queue = AsyncOperationQueue()
             if hasEnded {
                 try failed.start()
                 cancelled.cancel()
@@ -105,7 +105,7 @@ import Testing
         let never = nothing()
         let operation = nothing()
         try operation.addDependency(on: never)
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(operation)
         try operation.removeDependency(on: never)
         try await operation.value
@@ -139,7 +139,7 @@ import Testing
         try a.addDependency(on: b)
         try b.addDependency(on: c)
         #expect(throws: UsageError.cycle([c.id, a.id, b.id, c.id])) { try c.addDependency(on: a) }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(a, b, c)
         try await queue.waitUntilIdle()
         #expect(await a.outcome == .success)
@@ -172,7 +172,7 @@ import Testing
         }
         _ = try chain()
         let operations = try chain()
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(contentsOf: operations.reversed())
         try await queue.waitUntilIdle()
         #expect(operations.allSatisfy { $0.isFinished })
@@ -184,7 +184,7 @@ import Testing
         let operation = nothing()
         try operation.addDependency(on: cancelled)
         try operation.addDependency(on: failed)
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         try queue.add(cancelled, failed, operation)
         cancelled.cancel()
         queue.resume()
@@ -210,7 +210,7 @@ import Testing
         let all = AsyncOperation(from: number.output, text.output, flag.output.map { !$0 }) { _, number, text, flag in
             "\(number) \(text) \(flag)"
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(all, flag, text, number)
         #expect(await all.result == .success("2 x false"))
     }
@@ -224,7 +224,7 @@ import Testing
             return value
         }
         let last = AsyncOperation(from: consumer.output) { _, _ in runs.enter() }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(producer, consumer, last)
         #expect(await consumer.result == .notRun(rootCause: producer.id))
         #expect(await last.result == .notRun(rootCause: producer.id))
@@ -240,7 +240,7 @@ import Testing
             [made, failed == nil ? nil : 0, cancelled, given]
         }
         let afterwards = AsyncOperation(from: consumer.output.map { $0.compactMap(\.self) }) { _, values in values }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         cancelled.cancel()
         try queue.add(afterwards, consumer, made, failed)
         #expect(await consumer.result == .success([2, nil, nil, 4]))
@@ -257,7 +257,7 @@ import Testing
         let consumer = AsyncOperation(from: producer.output.optional, producer.resultOutput) { _, value, result in
             (value, result.outcome)
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(consumer, producer)
         await up.wait()
         producer.cancel()
@@ -271,7 +271,7 @@ import Testing
         let never = AsyncOperation(from: producer.output) { _, _ in 0 }
         let isFailure = producer.resultOutput.map { $0 == .failure(TestError(7)) }
         let consumer = AsyncOperation(from: isFailure, never.resultOutput) { ($1, $2) }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(consumer, never, producer)
         let (first, second) = try await consumer.value
         #expect(first && second == .notRun(rootCause: producer.id))
@@ -286,7 +286,7 @@ import Testing
         let consumer = AsyncOperation(from: compound.resultOutput) { _, result in
             if case .failure(let failure) = result { failure.errors.map(\.name) } else { [String]() }
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(consumer, compound)
         #expect(await consumer.result == .success(["wrong"]))
     }
@@ -299,7 +299,7 @@ import Testing
             isEndFirst
             ? AsyncOperation(from: producer.resultOutput, producer.output) { _, _, _ in runs.enter() }
             : AsyncOperation(from: producer.output, producer.output.optional) { _, _, _ in runs.enter() }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(producer, consumer)
         #expect(await consumer.outcome == .notRun)
         #expect(runs.now == 0)
@@ -312,7 +312,7 @@ import Testing
         let branch = output.map { "\($0)" }
         output = output.map { $0 + 1 }
         let consumer = AsyncOperation(from: output, branch) { _, number, text in "\(number) \(text)" }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(producer, consumer)
         #expect(await consumer.result == .success("100001 100000"))
     }
@@ -346,7 +346,7 @@ import Testing
         }
         let consumer = AsyncOperation { _ in (try? await producer.value) ?? 9 }
         try consumer.addDependency(on: producer, .done)
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         try queue.add(producer, consumer)
         await clock.advance(by: .seconds(1))
         #expect(await consumer.result == .success(9))

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `events that are asked for after a shutdown end at once`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(nothing())
         try await queue.shutdown()
         #expect(await all(queue.events()).isEmpty)
@@ -78,7 +78,7 @@ import Testing
         try later.addDependency(on: held)
         let events: AsyncStream<OperationEvent>
         do {
-            let queue = try AsyncOperationQueue()
+            let queue = AsyncOperationQueue()
             events = queue.events()
             try queue.add(held, later)
         }
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func `events and errors say names`() async throws {
-        let queue = try AsyncOperationQueue("mine")
+        let queue = AsyncOperationQueue("mine")
         let (one, two) = (nothing("one"), nothing("two"))
         let events = queue.events()
         try one.addDependency(on: two)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func `a body begins at the priority of whoever waits for it`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let operation = AsyncOperation(options: .init(taskPriority: .low)) { _ in Task.currentPriority }
         try queue.add(operation)
         let waiter = Task(priority: .high) { await operation.result }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `whoever waits for a compound operation raises its members`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let member = AsyncOperation(options: .init(taskPriority: .low)) { _ in Task.currentPriority }
         let compound = try CompoundOperation { try CompoundOperation { member } }
         try queue.add(compound)

@@ -22,7 +22,7 @@ import Testing
 
     // P3
     @Test func `produced work is announced once, with its producer`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let produced = nothing()
         let producer = AsyncOperation { context in
             do { try context.produce(produced) } catch { #expect(Bool(false), "\(error)") }

@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func `a queue counts what was added since it last had nothing to do`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         #expect(queue.progress == done(0, of: 0))
         try queue.add(nothing(), failing(), try CompoundOperation { for _ in 0..<3 { nothing() } })
         #expect(queue.progress == done(0, of: 3))
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test func `updates of a queue end with a shutdown, and with the queue`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         var updates = queue.progressUpdates().makeAsyncIterator()
         #expect(await updates.next() == done(0, of: 0))
         let unread = queue.progressUpdates()
@@ -205,7 +205,7 @@ import Testing
         let (up, go) = (Latch(), Latch())
         let dropped: AsyncStream<OperationProgress>
         do {
-            let queue = try AsyncOperationQueue()
+            let queue = AsyncOperationQueue()
             dropped = queue.progressUpdates()
             try queue.add(holding(up: up, until: go))
         }
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func `a stream that is dropped is forgotten`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let (up, go) = (Latch(), Latch())
         let held = AsyncOperation { context in
             up.open()

@@ -30,7 +30,7 @@ import Testing
         }
         #expect(crowd.most == 1)
         let clock = ManualClock()
-        let timed = try AsyncOperationQueue(clock: clock)
+        let timed = AsyncOperationQueue(clock: clock)
         let ids = Record<AsyncOperationID>()
         let late = Task { () async throws(OperationFailure<Never>) in
             try await timed.run(options: .init(timeout: .seconds(1))) { context in
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `cancelling the caller cancels the operation, whose end is waited for`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let (up, told, go) = (Latch(), Latch(), Latch())
         let order = Record<String>()
         let task = Task { () async throws(OperationFailure<Never>) in
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `called in a task that is cancelled already, it does not enter the body`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let runs = Crowd()
         let task = Task { () async throws(OperationFailure<Never>) in
             await untilCancelled()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `what the queue does not take is refused`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let failure = await #expect(throws: OperationFailure<Never>.self) {
             try await queue.run("load", options: .init(timeout: .zero)) { _ in 1 }
         }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `the body runs at the priority of the calling task`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let task = Task(priority: .high) { try await queue.run { _ in Task.currentPriority } }
         #expect(try await task.value >= .high)
     }

@@ -69,7 +69,7 @@ import Testing
 
     // Q6
     @Test func `it counts what is unfinished, and is empty at the end`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         try queue.add(nothing(), nothing(), try CompoundOperation { nothing() })
         #expect(queue.operationCount == 3)
         queue.resume()
@@ -98,7 +98,7 @@ import Testing
 
     // Q8, F8
     @Test func `what a barrier's predecessors wait for cannot come behind it`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let needed = nothing()
         let before = nothing()
         try before.addDependency(on: needed)
@@ -160,7 +160,7 @@ import Testing
     @Test func `a mutex wanted again inside its holder is refused`() throws {
         let inner = nothing(options: .init(mutexes: ["m"]))
         let compound = try CompoundOperation(options: .init(mutexes: ["m"])) { try CompoundOperation { inner } }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let error = UsageError.nestedMutex(outer: compound.id, inner: inner.id, name: "m")
         #expect(throws: error) { try queue.add(compound) }
         #expect(throws: error) { try compound.start() }
@@ -188,7 +188,7 @@ import Testing
 
     // J1
     @Test func `a queue may start suspended and be filled then, and nothing runs until it is resumed`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let crowd = Crowd()
         let events = queue.events()
         let operations = (0..<3).map { _ in AsyncOperation { _ in crowd.enter() } }
@@ -230,7 +230,7 @@ import Testing
 
     // J6
     @Test func `twice suspended is once, and twice resumed`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let up = Latch()
         let operation = hanging(up: up)
         try queue.add(operation)
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test func `a pause is told once, also where it began before there was anything to do`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let events = queue.events()
         queue.suspend()
         let operation = nothing()
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test func `who waits for an idle queue learns whether it is`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         #expect(try await queue.waitUntilIdle())
         let (up, go) = (Latch(), Latch())
         try queue.add(holding(up: up, until: go))
@@ -282,7 +282,7 @@ import Testing
 
     // J7
     @Test func `what is cancelled while suspended ends without a resume`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let compound = try CompoundOperation { nothing() }
         try queue.add(nothing(), compound)
         queue.cancelAll(.shutdown)
@@ -294,7 +294,7 @@ import Testing
     // J8
     @Test func `suspended, clocks of compound operations stand still and those of bodies do not`() async throws {
         let clock = ManualClock()
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         let (upOne, upTwo) = (Latch(), Latch())
         let member = hanging(up: upOne)
         let compound = try CompoundOperation(options: .init(timeout: .seconds(10))) { member }
@@ -319,7 +319,7 @@ import Testing
     }
 
     @Test func `a running body may listen to suspension`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let (up, paused, resumed) = (Latch(), Latch(), Latch())
         let operation = AsyncOperation { context in
             context.onSuspend { $0 ? paused.open() : resumed.open() }
@@ -339,7 +339,7 @@ import Testing
     @Test func `a suspended queue that is dropped leaves nobody waiting`() async throws {
         let operation = nothing()
         do {
-            let queue = try AsyncOperationQueue(isSuspended: true)
+            let queue = AsyncOperationQueue(isSuspended: true)
             try queue.add(operation)
         }
         #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
@@ -354,7 +354,7 @@ import Testing
     // O1, O2
     @Test func `a shutdown takes nothing more, waits, and stops what is left after its grace`() async throws {
         let clock = ManualClock()
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         let up = Latch()
         let deaf = hanging("hanging", up: up)
         let quick = nothing()

@@ -124,7 +124,7 @@ import Testing
         let retried = nothing(options: .init(retry: RetryPolicy(attempts: 2, deadline: .zero)))
         #expect(throws: UsageError.invalidTimeout(retried.id, .zero)) { try retried.start() }
         let compound = try CompoundOperation(options: .init(timeout: .seconds(-1))) { nothing() }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         #expect(throws: UsageError.invalidTimeout(compound.id, .seconds(-1))) { try queue.add(nothing(), compound) }
     }
 

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a member that waits for its queue to be idle, or shuts it down, is told so`() async throws {
-        let queue = try AsyncOperationQueue("mine")
+        let queue = AsyncOperationQueue("mine")
         let refused = Record<String>()
         let member = AsyncOperation("member") { _ in
             do throws(UsageError) { try await queue.waitUntilIdle() } catch { refused.add("\(error)") }

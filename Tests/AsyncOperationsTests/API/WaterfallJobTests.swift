@@ -105,7 +105,7 @@ import Testing
 
     @Test func `the back-off is measured on the queue's clock and ends at once on a cancel`() async throws {
         let clock = ManualClock()
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         let attempts = Crowd()
         let operation = Waterfall(from: Void.self, failure: TestError.self)
             .then(retry: RetryPolicy(attempts: 9, backoff: .constant(.seconds(60)))) { () throws(TestError) -> Int in
@@ -124,7 +124,7 @@ import Testing
 
     @Test func `no attempt starts while the queue is suspended`() async throws {
         let clock = ManualClock()
-        let queue = try AsyncOperationQueue(clock: clock)
+        let queue = AsyncOperationQueue(clock: clock)
         let order = Record<String>()
         let operation = Waterfall(from: Void.self, failure: TestError.self)
             .then(retry: RetryPolicy(attempts: 2, backoff: .constant(.seconds(1)))) { context, _ throws(TestError) in
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func `a job may listen to suspension, and only while it runs`() async throws {
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let (up, paused, resumed, second, go) = (Latch(), Latch(), Latch(), Latch(), Latch())
         let heard = Record<Bool>()
         let operation = Waterfall(from: Void.self, failure: Never.self)

@@ -145,7 +145,7 @@ import Testing
     @Test func `suspended, no further job starts until it is resumed`() async throws {
         let (up, go, heard) = (Latch(), Latch(), Latch())
         let order = Record<String>()
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         let operation = Waterfall(from: Int.self, failure: Never.self)
             .then { number in
                 up.open()
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func `in a queue, it is the queue that is suspended`() async throws {
-        let queue = try AsyncOperationQueue(isSuspended: true)
+        let queue = AsyncOperationQueue(isSuspended: true)
         let operation = nothing()
         try queue.add(operation)
         #expect(throws: UsageError.alreadyEnqueued(operation.id)) { try operation.suspend() }

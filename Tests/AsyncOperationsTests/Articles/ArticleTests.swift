@@ -170,7 +170,7 @@ import Testing
         #expect(throws: UsageError.nestedMutex(outer: album.id, inner: album.members[0].id, name: "disk")) {
             try album.start()
         }
-        let queue = try AsyncOperationQueue()
+        let queue = AsyncOperationQueue()
         try queue.add(download, decode, show)
         try await queue.waitUntilIdle()
         #expect(await show.outcome == .success)
