@@ -49,7 +49,7 @@ extension AsyncOperation {
             let result = await Completion.result(of: context.control, whenStopped: whenStopped) {
                 callback(context, $0)
             }
-            let end = core.end(with: result.map { Made($0) }, in: context.control)
+            let end = core.end(with: Made(result), in: context.control)
             if result == nil, let reason = context.cancellationReason { return .stopped(reason) }
             return end
         }

@@ -25,7 +25,7 @@ extension AsyncOperation {
             cancel()
         }
         switch result {
-        case .success(let end): return try self.result(of: end).get()
+        case .success(let end): return try Self.result(of: core, end).get()
         case .failure(let error): throw .refused(error)
         }
     }

@@ -64,7 +64,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     @inlinable public var result: OperationResult<Success, Failure> {
         get async {
             do throws(UsageError) {
-                return result(of: try await core.awaitEnd())
+                return Self.result(of: core, try await core.awaitEnd())
             } catch {
                 return .cancelled(.wouldWaitForItself, underlying: nil)
             }
@@ -80,7 +80,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
             let end: OperationEnd?
             do throws(UsageError) { end = try await core.awaitEndUnlessCancelled() } catch { throw .refused(error) }
             guard let end else { throw .cancelled(.waiter) }
-            return try result(of: end).get()
+            return try Self.result(of: core, end).get()
         }
     }
 

@@ -1,14 +1,16 @@
-/// What the last attempt of a body made. Its type is known where the operation is, in code that is compiled for that
-/// type: to find types when a program runs takes longer than the rest of a short operation.
+/// What the last attempt of a body made. Its type is known where the operation is made and asked, in code that is
+/// compiled for it: looking types up while a program runs took longer than anything else in a short operation.
 @usableFromInline enum Made: Sendable {
+    /// No attempt has ended, or the one who could have told is gone.
     case nothing
     case value(AnyValueBox)
     case error(any Error)
 
-    init<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
+    init<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>?) {
         switch result {
-        case .success(let value): self = .value(ValueBox(value))
-        case .failure(let error): self = .error(error)
+        case .success(let value)?: self = .value(ValueBox(value))
+        case .failure(let error)?: self = .error(error)
+        case nil: self = .nothing
         }
     }
 }
@@ -24,16 +26,16 @@ extension OperationCore {
         }
     }
 
-    /// Keeps what an attempt made, unless it was left behind; nil: the one who could have told is gone. A
-    /// `CancellationError` is a request to cancel, not a failure.
-    func end(with made: Made?, in control: BodyControl) -> BodyEnd {
+    /// Keeps what an attempt made, unless it was left behind. A `CancellationError` is a request to cancel, not a
+    /// failure.
+    func end(with made: Made, in control: BodyControl) -> BodyEnd {
         guard !control.isOver else { return .stopped(.abandoned) }
-        keep(made ?? .nothing)
+        keep(made)
         switch made {
-        case .value?: return .success
-        case .error(let error)? where error is CancellationError: return .stopped(.requested)
-        case .error(let error)?: return .failure(error)
-        case .nothing?, nil: return .stopped(.abandoned)
+        case .value: return .success
+        case .error(let error) where error is CancellationError: return .stopped(.requested)
+        case .error(let error): return .failure(error)
+        case .nothing: return .stopped(.abandoned)
         }
     }
 
@@ -45,8 +47,6 @@ extension OperationCore {
 }
 
 extension AsyncOperation {
-    @inlinable func result(of end: OperationEnd) -> OperationResult<Success, Failure> { Self.result(of: core, end) }
-
     /// The result of an operation that ended like this.
     @inlinable static func result(of core: OperationCore, _ end: OperationEnd) -> OperationResult<Success, Failure> {
         let made = core.made

@@ -66,20 +66,20 @@ struct JobAttempts: Sendable {
         guard isLate, body.reason == nil, let limit = end == own ? options.timeout : options.retry?.deadline else {
             return Self.end(of: result)
         }
-        guard case .error(let error)? = result else { return .timeout(limit, underlying: nil) }
+        guard case .error(let error) = result else { return .timeout(limit, underlying: nil) }
         return .timeout(limit, underlying: error)
     }
 
-    private static func end(of made: Made?) -> End {
+    private static func end(of made: Made) -> End {
         switch made {
-        case .value(let value)?: .value(value)
-        case .error(let error)?: .failure(error)
-        case .nothing?, nil: .stopped
+        case .value(let value): .value(value)
+        case .error(let error): .failure(error)
+        case .nothing: .stopped
         }
     }
 
     private enum Step: Sendable {
-        case ended(Made?)
+        case ended(Made)
         case timePassed
         /// The sleeper was cancelled: the attempt has ended or the body is to stop.
         case woken
@@ -88,7 +88,7 @@ struct JobAttempts: Sendable {
     /// Runs an attempt in a task of its own, so that it can be cancelled alone, and waits for its end, however late.
     private func race(
         _ control: BodyControl, _ input: AnyValueBox, until end: Duration
-    ) async -> (Made?, isLate: Bool) {
+    ) async -> (Made, isLate: Bool) {
         await withTaskGroup(of: Step.self) { race in
             race.addTask { await Worker.runPart(of: body) { .ended(await work(control, input)) } }
             race.addTask { await timer.sleep(until: end) ? .timePassed : .woken }
@@ -106,7 +106,7 @@ struct JobAttempts: Sendable {
                 case .woken: break
                 }
             }
-            return (nil, isLate)
+            return (.nothing, isLate)
         }
     }
 }

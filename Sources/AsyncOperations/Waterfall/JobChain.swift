@@ -67,7 +67,7 @@ extension JobChain {
                 case .value(let next): value = next
                 case .failure(let error): return core.end(with: .error(error), in: body)
                 case .timeout(let limit, let error):
-                    _ = core.end(with: error.map { .error($0) }, in: body)
+                    if let error { core.keep(.error(error)) }
                     return .timeout(limit)
                 case .stopped: return core.stopped(body)
                 }
@@ -81,7 +81,7 @@ extension JobChain {
 extension OperationCore {
     /// The end of a body that makes nothing.
     fileprivate func stopped(_ control: BodyControl) -> BodyEnd {
-        let end = end(with: nil, in: control)
+        let end = end(with: .nothing, in: control)
         return control.reason.map { .stopped($0) } ?? end
     }
 }

@@ -60,7 +60,7 @@ extension Waterfall {
                 let result = await Completion<Next, Failure>.result(of: control, whenStopped: whenStopped) {
                     callback(context, input.value(), $0)
                 }
-                return result.map { Made($0) }
+                return Made(result)
             })
     }
 

@@ -2,9 +2,9 @@
 @usableFromInline struct WaterfallJob: Sendable {
     /// A job that gets a value and nothing else. It costs a call.
     @usableFromInline typealias Plain = @Sendable (AnyValueBox) async throws -> AnyValueBox
-    /// A job that is told of requests to stop itself. nil where nobody is left who could finish it, or where it was left
-    /// behind.
-    typealias Controlled = @Sendable (BodyControl, AnyValueBox) async -> Made?
+    /// A job that is told of requests to stop itself. It makes nothing if it was left behind or nobody is left who could
+    /// finish it.
+    typealias Controlled = @Sendable (BodyControl, AnyValueBox) async -> Made
 
     enum Work: Sendable {
         case plain(Plain)

@@ -1,11 +1,11 @@
-/// What one job of a waterfall passes to the next, its type erased: the jobs on both sides agree on it. Unchecked,
-/// because it has a subclass, which adds a value that is `Sendable`.
+/// A value without its type: those who put it in and those who take it out agree on that. Unchecked, because it has a
+/// subclass, which adds a value that is `Sendable`.
 @usableFromInline class AnyValueBox: @unchecked Sendable {
     @usableFromInline init() {}
 
     @inlinable final func value<Value: Sendable>(as type: Value.Type = Value.self) -> Value {
         guard let box = self as? ValueBox<Value> else {
-            preconditionFailure("a job of a waterfall was passed \(self) in place of \(type)")
+            preconditionFailure("found \(self) in place of \(type)")
         }
         return box.value
     }
