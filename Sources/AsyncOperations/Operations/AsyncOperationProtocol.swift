@@ -64,9 +64,9 @@ extension AsyncOperationProtocol {
         }
     }
 
-    /// Calls `completion` once with how the operation ended, for callers who do not know its type. Order and calling
-    /// task are those of `AsyncOperation.addCompletion`.
-    public func addCompletion(_ completion: @escaping @Sendable (OperationOutcome) -> Void) {
+    /// Calls `completion` once with how the operation ended, for callers who do not know its type. Otherwise like
+    /// `AsyncOperation.addCompletion`.
+    public func addOutcomeCompletion(_ completion: @escaping @Sendable (OperationOutcome) -> Void) {
         core.addCompletion { completion($0.outcome) }
     }
 

@@ -14,7 +14,7 @@ final class BodyControl: Sendable {
         var worker: Worker?
         var awaited: OperationCore?
         var raisedTo: Priority?
-        /// Whether the task was cancelled or raised for the sake of this body, so that no other may run in it.
+        /// Whether the task was cancelled or its priority raised for this body, so that no other may run in it.
         var isWorkerSpent = false
         var cancelHandlers: [CancelHandler] = []
         var suspendHandlers: [SuspendHandler] = []
@@ -31,7 +31,7 @@ final class BodyControl: Sendable {
     let priority: Priority?
     /// Whether it runs without a scheduler.
     let isAlone: Bool
-    /// Both under the lock of the queue.
+    /// Both guarded by the queue's lock.
     nonisolated(unsafe) var row: OperationID
     nonisolated(unsafe) var runningIndex = 0
     private let state: Lock<State>
@@ -167,7 +167,7 @@ final class BodyControl: Sendable {
         return handlers
     }
 
-    /// Raises the priority of the task in which the body runs.
+    /// Raises the priority of the body's task.
     func raise(to priority: Priority) {
         let worker = state.withLock { state in
             let given = state.raisedTo ?? self.priority ?? queue.priority ?? .medium

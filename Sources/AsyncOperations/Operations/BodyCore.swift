@@ -13,7 +13,7 @@ final class BodyCore<Success: Sendable, Failure: Error>: OperationCore, @uncheck
     }
 
     override func perform(_ control: BodyControl) async -> BodyEnd {
-        // Only the end takes it away, and there is none while it runs.
+        // Only the end removes it, and there is no end while it runs.
         guard let body else { return .stopped(.abandoned) }
         do throws(Failure) {
             return end(with: .value(ValueBox(try await body(AsyncOperationContext(control: control)))), in: control)

@@ -4,7 +4,8 @@
 /// Dependents hold the cores of their dependencies, never the other way round, and release them at their end, so chains
 /// of any length are freed without recursion. Unchecked, because it has subclasses; the same lock guards what they add.
 ///
-/// Locks are taken in this order: of the topology, of a queue, of an operation; never two of a kind.
+/// Locks are taken in this order: the topology's, a queue's, an operation's. No two queues are ever locked at once; of
+/// operations, only one and what is inside it, from outside in.
 @usableFromInline class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore
@@ -56,7 +57,7 @@
     /// The first request to cancel that was accepted.
     var request: CancellationReason? { state.withLock { $0.rare?.request } }
 
-    /// What a report says went wrong.
+    /// The error for reports; nil if there is none.
     var error: (any Error)? {
         if case .error(let error) = made { error } else { nil }
     }

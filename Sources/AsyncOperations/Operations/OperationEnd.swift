@@ -1,4 +1,4 @@
-/// How an operation ended, without what it made.
+/// How an operation ended, without its value or error.
 @usableFromInline enum OperationEnd: Sendable, Hashable {
     case success
     case failure

@@ -9,9 +9,9 @@ final class RareState {
     var innerLimit: Duration?
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
     weak var ownQueue: QueueCore?
-    /// The highest priority of a task that waits.
+    /// The highest priority of the waiting tasks.
     var waiterPriority: Priority?
-    /// In the order of their registration.
+    /// In the order in which they were added.
     var completions: [Listener] = []
     /// The progress that the body reported last.
     var progress: OperationProgress?
@@ -19,6 +19,6 @@ final class RareState {
     /// What waits elsewhere for the operation; told after completions and waiting tasks.
     var followers: [Listener] = []
     var waiters = WaitingTasks()
-    /// Whether everybody who asked before the end has been told of it.
+    /// Whether all completions have been called.
     var isTold = false
 }

@@ -14,7 +14,7 @@ struct Alarm: Sendable {
     func cancel() { cancelling { sleeper.cancel() } }
 }
 
-/// Times since a queue was made, on its clock.
+/// Measures the time since a queue was made, on its clock.
 enum Timer: Sendable {
     /// The clock of most queues, without what hides the type of others.
     case continuous(start: ContinuousClock.Instant)
@@ -40,7 +40,7 @@ enum Timer: Sendable {
         }
     }
 
-    /// False if the task was cancelled before.
+    /// Returns false if the task was cancelled before `time`.
     func sleep(until time: Duration) async -> Bool {
         switch self {
         case .continuous(let start):

@@ -2,7 +2,7 @@
 // cost more than the rest. What it produces is scheduled next to it.
 
 extension QueueCore {
-    /// Begins the body. False if there is more to it.
+    /// Starts the body. Returns false if the operation needs a scheduler.
     func beginAlone(_ core: OperationCore) -> Bool {
         guard core.hasDefaultOptions, !(core is CompoundCore) else { return false }
         guard let control = state.withLock({ claimAlone(core, &$0) }) else { return false }

@@ -94,7 +94,7 @@ extension QueueCore {
         state.effects.append(.begin(control))
     }
 
-    /// The highest of what it was given and of what tasks have that wait for it or for what is around it.
+    /// The highest of its own priority and those of the tasks that wait for it or for what is around it.
     func priority(of core: OperationCore) -> Priority? {
         var highest = core.hasDefaultOptions ? nil : core.options.taskPriority.map { Priority($0) }
         var next: OperationCore? = core

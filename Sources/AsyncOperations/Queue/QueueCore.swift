@@ -58,9 +58,9 @@ final class QueueCore: Sendable {
     let id: AsyncOperationID
     /// The operation that was started by itself and has this queue for its own; nil for a queue of the user's.
     let owner: AsyncOperationID?
-    /// That of bodies which are not given another one; nil for what tasks have without one.
+    /// The priority of bodies that have none of their own; nil for the default of tasks.
     let priority: Priority?
-    /// Whether bodies have the priority and the task-local values of whoever started the operation.
+    /// Whether bodies inherit the priority and task-local values of the task that started the operation.
     let inherits: Bool
     let clock: any Clock<Duration>
     let timer: Timer
