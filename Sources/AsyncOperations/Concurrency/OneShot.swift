@@ -16,30 +16,37 @@ final class OneShot: Sendable {
         waiters.wake()
     }
 
-    /// Waits, even if the waiting task is cancelled.
-    func wait() async {
-        _ = await withUnsafeContinuation { add($0, as: ticket(), heedsCancellation: false) }
-    }
-
-    /// Waits until it has happened or the waiting task is cancelled, which gives false.
-    func waitUnlessCancelled() async -> Bool {
-        let ticket = ticket()
-        return await withTaskCancellationHandler {
-            await withUnsafeContinuation { add($0, as: ticket, heedsCancellation: true) }
-        } onCancel: {
-            state.withLock { $0.waiters.remove(ticket) }?.resume(returning: false)
-        }
-    }
-
-    private func ticket() -> UInt64 {
+    /// Names one wait.
+    func makeTicket() -> UInt64 {
         state.withLock { $0.waiters.makeTicket() }
     }
 
-    private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64, heedsCancellation: Bool) {
+    /// Waits, even if the waiting task is cancelled. False where `wait` is refused before.
+    func wait(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
+        await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: false) }
+    }
+
+    /// Waits until it has happened or, which gives false, the waiting task is cancelled or `wait` is refused.
+    func waitUnlessCancelled(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: true) }
+        } onCancel: {
+            stopWaiting(ticket)
+        }
+    }
+
+    /// Wakes the task that waits with this ticket, if any.
+    func stopWaiting(_ ticket: UInt64) {
+        state.withLock { $0.waiters.remove(ticket) }?.resume(returning: false)
+    }
+
+    private func add(
+        _ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64, _ wait: BodyWait?, heedsCancellation: Bool
+    ) {
         let answer = state.withLock { state -> Bool? in
             if state.hasHappened { return true }
-            // The handler of the cancellation may have come and gone already.
-            if heedsCancellation, Task.isCancelled { return false }
+            // The cancellation or refusal may have come already.
+            if heedsCancellation && Task.isCancelled || wait?.isRefused == true { return false }
             state.waiters.add(waiter, as: ticket)
             return nil
         }

@@ -12,7 +12,7 @@ final class BodyControl: Sendable {
         var isOver = false
         /// The worker whose task runs the body.
         var worker: Worker?
-        var awaited: OperationCore?
+        var wait: BodyWait?
         var raisedTo: Priority?
         /// Whether the task was cancelled or its priority raised for this body, so that no other may run in it.
         var isWorkerSpent = false
@@ -55,13 +55,17 @@ final class BodyControl: Sendable {
     var reason: CancellationReason? { state.withLock { $0.reason } }
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// For what the body waits, if it does.
-    var awaited: OperationCore? {
-        get { state.withLock { $0.awaited } }
-        set {
-            // Freed outside the lock.
-            var other = newValue
-            state.withLock { swap(&$0.awaited, &other) }
+    /// What the body waits for, if it does.
+    var wait: BodyWait? { state.withLock { $0.wait } }
+
+    func setWait(_ wait: BodyWait) { state.withLock { $0.wait = wait } }
+
+    /// False if it does not wait so any more.
+    func endWait(_ wait: BodyWait) -> Bool {
+        state.withLock { state in
+            guard state.wait === wait else { return false }
+            state.wait = nil
+            return true
         }
     }
 

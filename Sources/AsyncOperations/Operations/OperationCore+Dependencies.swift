@@ -14,7 +14,7 @@ extension OperationCore {
     }
 
     /// Notes in everything around it that something inside has edges. Cheap, because each is told once.
-    private func noteEdges() {
+    func noteEdges() {
         var next = parent
         while let outer = next {
             let isNews = outer.state.withLock { state in
@@ -47,7 +47,7 @@ extension OperationCore {
     ) throws(UsageError) {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }
-        if let path = Self.path(from: [other], to: .start(of: self)) { throw .cycle([id] + path) }
+        if let path = Self.path(from: [other], to: .start(self)) { throw .cycle([id] + path) }
         while true {
             if let queue = lifecycle.queue {
                 let (answer, next) = queue.link(self, to: other, kind)
@@ -91,7 +91,9 @@ extension OperationCore {
         let answer = topology.withLock { _ -> Result<Bool, UsageError> in
             do throws(UsageError) {
                 try refuseRing(of: child, in: compound)
-                return .success(try compound.take(child))
+                let isTaken = try compound.take(child)
+                if isTaken, child.state.withLock({ $0.hasEdges }) { child.noteEdges() }
+                return .success(isTaken)
             } catch {
                 return .failure(error)
             }
@@ -101,15 +103,17 @@ extension OperationCore {
 
     /// A member makes everything around it wait for it, and waits for what they depend on, so this can close a cycle
     /// too.
-    static func refuseRing(of child: OperationCore, in compound: CompoundCore) throws(UsageError) {
+    static func refuseRing(
+        of child: OperationCore, in compound: CompoundCore, own: (queue: QueueCore, state: QueueCore.State)? = nil
+    ) throws(UsageError) {
         if child === compound { throw .selfDependency(compound.id) }
         // With members, it may contain `compound` itself.
         let isEmpty = (child as? CompoundCore)?.withMembers { $1.cores.isEmpty } ?? true
         if !isEmpty, compound.around.contains(where: { $0 === child }) { throw .cycle([compound.id, child.id]) }
         guard child.state.withLock({ $0.hasEdges }) else { return }
-        if let path = path(from: [child], to: .end(of: compound)) { throw .cycle([compound.id] + path) }
+        if let path = path(from: [child], to: .end(compound), own: own) { throw .cycle([compound.id] + path) }
         let needs = compound.around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
-        if let path = path(from: needs, to: .start(of: child)) { throw .cycle([child.id] + path) }
+        if let path = path(from: needs, to: .start(child), own: own) { throw .cycle([child.id] + path) }
     }
 
     /// The operation and everything around it, from inside out.

@@ -68,23 +68,33 @@ extension OperationCore {
 
     /// Waits for the end, even if the waiting task is cancelled.
     func wait() async -> OperationEnd {
-        _ = await withUnsafeContinuation { add($0, as: nil) }
+        _ = await withUnsafeContinuation { add($0, as: nil, nil) }
         return endAfterWaiting
     }
 
-    /// Waits for the end; nil if the waiting task is cancelled before.
-    func waitUnlessCancelled() async -> OperationEnd? {
+    /// The same; nil if `wait` is refused before.
+    func waitUnlessRefused(as wait: BodyWait) async -> OperationEnd? {
+        await withUnsafeContinuation { add($0, as: wait.ticket, wait) } ? endAfterWaiting : nil
+    }
+
+    /// Waits for the end; nil if the waiting task is cancelled, or `wait` refused, before.
+    func waitUnlessCancelled(as wait: BodyWait? = nil) async -> OperationEnd? {
         let (ticket, end) = state.withLock { state -> (UInt64, OperationEnd?) in
             if let end = state.toldEnd { return (0, end) }
-            return (state.withRare { $0.waiters.makeTicket() }, nil)
+            return (wait?.ticket ?? state.withRare { $0.waiters.makeTicket() }, nil)
         }
         if let end { return end }
         let hasEnded = await withTaskCancellationHandler {
-            await withUnsafeContinuation { add($0, as: ticket) }
+            await withUnsafeContinuation { add($0, as: ticket, wait) }
         } onCancel: {
-            state.withLock { $0.rare?.waiters.remove(ticket) }?.resume(returning: false)
+            stopWaiting(ticket)
         }
         return hasEnded ? endAfterWaiting : nil
+    }
+
+    /// Wakes the task that waits with this ticket, if any.
+    func stopWaiting(_ ticket: UInt64) {
+        state.withLock { $0.rare?.waiters.remove(ticket) }?.resume(returning: false)
     }
 
     private var endAfterWaiting: OperationEnd {
@@ -92,13 +102,15 @@ extension OperationCore {
         return end
     }
 
-    /// Whoever has a ticket heeds its cancellation.
-    private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?) {
+    /// `ticket` is nil for a wait that only the end can end.
+    private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?, _ wait: BodyWait?) {
         let priority = Priority.current
         let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
             if state.toldEnd != nil { return (true, nil) }
-            // The handler of the cancellation may have come and gone already.
-            if ticket != nil, Task.isCancelled { return (false, nil) }
+            // The cancellation or refusal may have come already.
+            if ticket != nil, wait?.isRefused ?? false || wait?.heedsCancellation ?? true && Task.isCancelled {
+                return (false, nil)
+            }
             let isHigher = state.withRare { rare in
                 rare.waiters.add(waiter, as: ticket ?? rare.waiters.makeTicket())
                 if let highest = rare.waiterPriority, highest >= priority { return false }

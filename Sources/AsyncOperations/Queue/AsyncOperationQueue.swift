@@ -115,8 +115,7 @@ public final class AsyncOperationQueue: Sendable {
     /// `wouldWaitForItself` in the body of one of its operations; see `AsyncOperation.result`.
     @discardableResult
     public func waitUntilIdle() async throws(UsageError) -> Bool {
-        try core.refuseWaitingForItself()
-        return await core.idleSignal()?.waitUnlessCancelled() ?? true
+        try await core.waitUntilIdle(heedingCancellation: true)
     }
 
     /// Refuses further operations, and waits until all have ended. Those that have not ended after `grace` are
@@ -135,12 +134,18 @@ public final class AsyncOperationQueue: Sendable {
                 if (try? await clock.sleep(for: grace.countable)) != nil { cancel() }
             }
         }
-        await withTaskCancellationHandler {
-            await core.idleSignal()?.wait()
+        let refusal = await withTaskCancellationHandler { () -> UsageError? in
+            do throws(UsageError) {
+                _ = try await core.waitUntilIdle(heedingCancellation: false)
+                return nil
+            } catch {
+                return error
+            }
         } onCancel: {
             cancel()
         }
         cancelling { sleeper?.cancel() }
+        if let refusal { throw refusal }
         core.endEvents()
         return stopped.reports
     }

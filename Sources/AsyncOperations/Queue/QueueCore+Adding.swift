@@ -61,9 +61,11 @@ extension QueueCore {
         if state.barrier != nil, parent == nil, !mayLink { return nil }
         var batch = Batch(cores: cores, parent: parent)
         do throws(UsageError) {
-            if let parent { for core in cores { try OperationCore.refuseRing(of: core, in: parent) } }
+            if let parent {
+                for core in cores { try OperationCore.refuseRing(of: core, in: parent, own: (self, state)) }
+            }
             try claim(&batch)
-            try refuseLateNeeds(of: batch)
+            if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
             if parent == nil { try linkToBarrier(batch, isBarrier: isBarrier, &state) }
         } catch {
             release(batch)
@@ -154,22 +156,14 @@ extension QueueCore {
         }
     }
 
-    /// What joins something that has started must not wait for what waits for that.
-    private func refuseLateNeeds(of batch: Batch) throws(UsageError) {
-        guard let parent = batch.parent else { return }
-        for case .enter(let core) in batch.walk {
-            for need in core.state.withLock({ $0.needs }) where !need.core.isFinished {
-                if let outer = parent.startedScope(without: need.core) { throw .alreadyStarted(outer.id) }
-            }
-        }
-    }
-
     /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.
     private func linkToBarrier(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
         let earlier = isBarrier ? operations(&state) : state.barrier.map { [$0] } ?? []
         guard !earlier.isEmpty else { return }
         for core in batch.cores {
-            if let path = OperationCore.path(from: earlier, to: .start(of: core)) { throw .cycle([core.id] + path) }
+            if let path = OperationCore.path(from: earlier, to: .start(core), own: (self, state)) {
+                throw .cycle([core.id] + path)
+            }
         }
         for core in batch.cores {
             core.state.withLock { state in

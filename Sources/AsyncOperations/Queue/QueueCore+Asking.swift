@@ -16,6 +16,9 @@ extension QueueCore {
 
     func setWidth(_ width: Int) {
         update { state in
+            if width < state.width, BodyWait.anybodyWaits {
+                for case .operation(let core) in state.entries { state.suspect(core) }
+            }
             state.width = width
             handle(.width(width), &state)
         }

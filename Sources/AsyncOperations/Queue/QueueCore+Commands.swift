@@ -50,6 +50,7 @@ extension QueueCore {
     /// It waits for its turn only, now or again.
     private func wait(_ row: OperationID, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
+        state.suspect(core)
         let isFirst = core.state.withLock { operation in
             if case .waiting(_, isReady: false) = operation.lifecycle { return true }
             operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true)
@@ -123,6 +124,7 @@ extension QueueCore {
     /// Begins a round of a compound operation.
     private func open(_ row: OperationID, round: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
+        state.suspect(core)
         if round > 0 { reset(compound, &state) }
         compound.state.withLock { $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.isTelling) }
         if state.isTelling {

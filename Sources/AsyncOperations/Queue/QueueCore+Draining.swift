@@ -17,6 +17,8 @@ extension QueueCore {
         /// An alarm to be cancelled.
         let alarm: Alarm?
         let garbage: [any AnyObject & Sendable]
+        /// What bodies may wait for, and what has just got something to wait for.
+        let suspects: [OperationCore]
     }
 
     func duty(_ state: inout State, isWorker: Bool, mayDrain: Bool) -> Duty {
@@ -38,6 +40,7 @@ extension QueueCore {
         case .drain: drain()
         case .handOver: handOver([])
         }
+        if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
     }
 
     func begin(_ control: BodyControl) {
@@ -146,6 +149,7 @@ extension QueueCore {
         }
         consequences.alarm?.cancel()
         if isOver { core.releaseBody() }
+        if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
         switch consequences.duty {
         case .begin(let controls):
             var kept: BodyControl?

@@ -8,13 +8,13 @@ extension QueueCore {
         decide { state -> Result<Void, UsageError>? in
             guard let row = waitingRow(of: core) else { return refusal(of: core) }
             guard state.scheduler?.hasBegun(row) == false else { return .failure(.alreadyStarted(core.id)) }
-            if let outer = core.parent?.startedScope(without: other) { return .failure(.alreadyStarted(outer.id)) }
             let known = core.state.withLock { $0.need(of: other) }
             if let known, known.carriesData || known.kind == kind { return .success(()) }
             core.state.withLock { $0.add(OperationCore.Need(core: other, kind: kind, carriesData: false)) }
             // The new one before the old one goes, so that it cannot start between them.
             connect(core, row, to: other, kind, isSecond: known != nil, &state)
             if let known { cut(known, from: row, &state) }
+            state.suspect(core)
             return .success(())
         }
     }
@@ -42,19 +42,5 @@ extension QueueCore {
 
     private func refusal(of core: OperationCore) -> Result<Void, UsageError>? {
         core.state.withLock { $0.refusalToChange(core.id) }.map { .failure($0) }
-    }
-}
-
-extension CompoundCore {
-    /// Itself or something around it that has started and keeps what `other` may want: a mutex, or a place in a compound
-    /// operation that has only so many. What is inside it must not begin to wait for `other`.
-    func startedScope(without other: OperationCore) -> OperationCore? {
-        let others = other.around
-        return around.first { outer in
-            guard case .open = outer.lifecycle, !others.contains(where: { $0 === outer }) else { return false }
-            if !outer.options.mutexes.isEmpty { return true }
-            guard let parent = outer.parent, parent.limit != .unlimited else { return false }
-            return others.contains { $0 === parent } && other.lifecycle.progress < .executing
-        }
     }
 }

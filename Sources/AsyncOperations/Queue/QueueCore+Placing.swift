@@ -21,6 +21,7 @@ extension QueueCore {
         for standIn in early { waitInTurn(for: standIn, &rows) }
         handle(.added(group, rows), &state)
         for standIn in standIns + early { follow(standIn, &state) }
+        for core in batch.cores { state.suspect(core) }
     }
 
     /// A member that is just being cancelled has its turn too: if the number at once is limited, the others wait until

@@ -41,6 +41,8 @@ final class QueueCore: Sendable {
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
+        /// What has just got something to wait for, while bodies wait.
+        var suspects: [OperationCore] = []
         /// Objects to be freed once the lock is released, because that may run code of the user's.
         var garbage: [any AnyObject & Sendable] = []
         /// Whether effects wait that must be told before anything starts.
@@ -49,6 +51,8 @@ final class QueueCore: Sendable {
         var isDraining = false
         /// Made by the first who waits for the queue to be idle.
         var idle: OneShot?
+        /// How many bodies wait for that.
+        var waitingBodies = 0
         var announcer = EventAnnouncer()
         var alarm: Alarm?
         var progress = OperationProgress(completed: 0, total: 0)
@@ -102,7 +106,10 @@ final class QueueCore: Sendable {
             let alarm = settle(&state)
             let garbage = state.takeGarbage()
             let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
-            return (answer, Consequences(duty: duty, alarm: alarm, garbage: garbage))
+            return (
+                answer,
+                Consequences(duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects())
+            )
         }
     }
 

@@ -14,6 +14,8 @@ struct LockTable: Sendable {
         let name: LockID
         let capacity: Int
         var free: Int
+        /// Who took units last, and has not given them back.
+        var holder: OperationID?
         var queue = Heap<Ticket>()
     }
 
@@ -97,14 +99,25 @@ struct LockTable: Sendable {
         requests.first { locks[$0.lock.value].free < $0.units }?.lock
     }
 
+    /// Who has taken what the row asks for and cannot have now; of a pool, one of those.
+    func holdersOfMissing(for id: OperationID) -> [OperationID] {
+        requests(of: id).compactMap { locks[$0.lock.value].free < $0.units ? locks[$0.lock.value].holder : nil }
+    }
+
     mutating func take(_ id: OperationID) {
         tickets[id] = nil
-        for request in requests(of: id) { locks[request.lock.value].free -= request.units }
+        for request in requests(of: id) {
+            locks[request.lock.value].free -= request.units
+            locks[request.lock.value].holder = id
+        }
     }
 
     /// Does not wake anybody yet.
     mutating func release(_ id: OperationID) {
-        for request in requests(of: id) { locks[request.lock.value].free += request.units }
+        for request in requests(of: id) {
+            locks[request.lock.value].free += request.units
+            if locks[request.lock.value].holder == id { locks[request.lock.value].holder = nil }
+        }
     }
 
     /// Lets a row wait for a lock that it lacks, at its old place if it had one. Returns whether it had none.
@@ -153,6 +166,7 @@ struct LockTable: Sendable {
         listWith = Dictionary(uniqueKeysWithValues: lists.enumerated().map { ($1.requests, UInt32($0)) })
         locks = locks.enumerated().filter { newLocks[Index(value: $0.offset)] != nil }.map { _, lock in
             var renumbered = lock
+            renumbered.holder = lock.holder.flatMap { renumbering[$0] }
             // Also tickets whose row has gone: one of them may stand for the whole list. Unless nobody waits at all.
             renumbered.queue = Heap(
                 lock.queue.unordered.compactMap { ticket in

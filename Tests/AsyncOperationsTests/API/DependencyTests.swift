@@ -163,6 +163,65 @@ import Testing
         #expect(throws: UsageError.self) { try outer.add(waiting) }
     }
 
+    @Test func `a cycle through a member that came with its own is refused`() throws {
+        let (member, other) = (nothing("member"), nothing("other"))
+        try member.addDependency(on: other)
+        let inner = try CompoundOperation("inner") { member }
+        let outer = try CompoundOperation("outer")
+        try other.addDependency(on: outer)
+        #expect(throws: UsageError.cycle([outer.id, inner.id, member.id, other.id, outer.id])) { try outer.add(inner) }
+    }
+
+    @Test(arguments: [true, false])
+    func `what holds a place does not begin to wait, over other queues, for what needs one`(isMember: Bool) async throws
+    {
+        let (up, go) = (Latch(), Latch())
+        let (running, late) = (holding("running", up: up, until: go), nothing("late"))
+        let waiting = nothing("waiting")
+        try waiting.addDependency(on: running)
+        let first = try CompoundOperation("first") {
+            running
+            waiting
+        }
+        let second = nothing("second")
+        let serial = try CompoundOperation("serial", mode: .serial) {
+            first
+            second
+        }
+        let elsewhere = nothing("elsewhere")
+        try elsewhere.addDependency(on: second)
+        try elsewhere.start()
+        try serial.start()
+        await up.wait()
+        if isMember {
+            try late.addDependency(on: elsewhere)
+            let way = [first.id, late.id, elsewhere.id, second.id, first.id]
+            #expect(throws: UsageError.cycle(way)) { try first.add(late) }
+        } else {
+            let way = [waiting.id, elsewhere.id, second.id, first.id, waiting.id]
+            #expect(throws: UsageError.cycle(way)) { try waiting.addDependency(on: elsewhere) }
+        }
+        go.open()
+        #expect(await serial.outcome == .success)
+        #expect(await elsewhere.outcome == .success)
+    }
+
+    @Test func `what holds a mutex does not begin to wait for what wants it`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
+        let options = OperationOptions(mutexes: ["m"])
+        let (up, go) = (Latch(), Latch())
+        let holder = try CompoundOperation("holder", options: options) { holding(up: up, until: go) }
+        let wanting = nothing("wanting", options: options)
+        try queue.add(holder, wanting)
+        await up.wait()
+        let late = nothing("late")
+        try late.addDependency(on: wanting)
+        let way = [holder.id, late.id, wanting.id, holder.id]
+        #expect(throws: UsageError.cycle(way)) { try holder.add(late) }
+        go.open()
+        #expect(await wanting.outcome == .success)
+    }
+
     // F9
     @Test func `a chain of a hundred thousand, dropped or run, does not recurse`() async throws {
         func chain() throws -> [AsyncOperation<Void, Never>] {

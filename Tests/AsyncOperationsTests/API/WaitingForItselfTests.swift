@@ -135,4 +135,149 @@ import Testing
         await done.wait()
         #expect(outcomes.entries == [.success])
     }
+
+    // What is certain only later.
+
+    /// An operation whose body waits for `other`, and what it is told.
+    private func waiting<Value>(
+        _ name: String, for other: AsyncOperation<Value, Never>, up: Latch? = nil, options: OperationOptions = .init()
+    ) -> AsyncOperation<OperationOutcome, Never> {
+        AsyncOperation(name, options: options) { _ in
+            up?.open()
+            return await other.outcome
+        }
+    }
+
+    @Test func `what is added behind the body that waits for it is told as soon as it is certain`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let up = Latch()
+        let later = nothing("later")
+        let waiter = waiting("waiter", for: later, up: up)
+        try queue.add(waiter)
+        await up.wait()
+        try queue.add(later)
+        #expect(await waiter.result == .success(.cancelled))
+        #expect(await later.outcome == .success)
+    }
+
+    @Test func `a value that is waited for is refused late, too`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let up = Latch()
+        let later = AsyncOperation("later") { _ in 1 }
+        let waiter = AsyncOperation("waiter") { _ async throws(OperationFailure<Never>) in
+            up.open()
+            return try await later.value
+        }
+        try queue.add(waiter)
+        await up.wait()
+        try queue.add(later)
+        let refusal = UsageError.wouldWaitForItself(waiter: waiter.id, awaited: later.id)
+        #expect(await waiter.result == .failure(.refused(refusal)))
+    }
+
+    @Test func `a wait over another queue for what stands behind the body is refused`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let (behind, elsewhere) = (nothing("behind"), nothing("elsewhere"))
+        try elsewhere.addDependency(on: behind)
+        let waiter = waiting("waiter", for: elsewhere)
+        try queue.add(waiter, behind)
+        try elsewhere.start()
+        #expect(await waiter.result == .success(.cancelled))
+        #expect(await elsewhere.outcome == .success)
+    }
+
+    @Test func `what may end without a place is waited for`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let (up, go) = (Latch(), Latch())
+        let external = AsyncOperation("external") { _ async throws(TestError) in
+            await go.wait()
+            throw TestError()
+        }
+        let behind = nothing("behind")
+        try behind.addDependency(on: external)
+        let waiter = waiting("waiter", for: behind, up: up)
+        try queue.add(waiter, behind)
+        try external.start()
+        await up.wait()
+        go.open()
+        #expect(await waiter.result == .success(.notRun))
+    }
+
+    @Test func `once it is ready and finds no place, the wait is refused`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let (up, go) = (Latch(), Latch())
+        let external = holding(until: go)
+        let behind = try CompoundOperation("behind")
+        try behind.addDependency(on: external)
+        let waiter = AsyncOperation("waiter") { _ in
+            up.open()
+            return await behind.outcome
+        }
+        try queue.add(waiter, behind)
+        try external.start()
+        await up.wait()
+        go.open()
+        #expect(await waiter.result == .success(.cancelled))
+        #expect(await behind.outcome == .success)
+    }
+
+    @Test func `two queues whose bodies wait for each other to be idle`() async throws {
+        let queues = [try AsyncOperationQueue("0"), try AsyncOperationQueue("1")]
+        let meeting = Meeting(of: 2)
+        let refusals = Record<UsageError>()
+        let bodies = (0..<2).map { number in
+            AsyncOperation("body \(number)") { _ in
+                await meeting.come()
+                do throws(UsageError) { try await queues[1 - number].waitUntilIdle() } catch { refusals.add(error) }
+            }
+        }
+        for (queue, body) in zip(queues, bodies) { try queue.add(body) }
+        for body in bodies { #expect(await body.outcome == .success) }
+        #expect(refusals.entries.count == 1)
+    }
+
+    @Test func `a body that waits, over another body, for its own queue to be idle is refused`() async throws {
+        let queue = try AsyncOperationQueue("mine")
+        let inner = AsyncOperation("inner") { _ in (try? await queue.waitUntilIdle()) != nil }
+        let outer = AsyncOperation("outer") { _ in
+            try? inner.start()
+            return await inner.outcome
+        }
+        try queue.add(outer)
+        let ends = (await outer.result, await inner.result)
+        // Whoever waits second closes the ring.
+        #expect(ends == (.success(.cancelled), .success(true)) || ends == (.success(.success), .success(false)))
+    }
+
+    @Test func `a sibling of a retried compound operation is not waited for from inside, over any number of steps`()
+        async throws
+    {
+        let sibling = nothing("sibling")
+        let outside = nothing("outside")
+        try outside.addDependency(on: sibling)
+        let waiter = waiting("waiter", for: outside)
+        let compound = try CompoundOperation(options: .init(retry: RetryPolicy(attempts: 2))) {
+            sibling
+            waiter
+        }
+        try outside.start()
+        try compound.start()
+        #expect(await waiter.result == .success(.cancelled))
+        #expect(await compound.outcome == .success)
+        #expect(await outside.outcome == .success)
+    }
+
+    @Test func `all members that may run wait for one that may not`() async throws {
+        let last = nothing("last")
+        let (first, second) = (waiting("first", for: last), waiting("second", for: last))
+        let compound = try CompoundOperation(mode: .limited(2)) {
+            first
+            second
+            last
+        }
+        try compound.start()
+        let outcomes = [await first.result, await second.result]
+        #expect(outcomes.contains(.success(.cancelled)))
+        #expect(await compound.outcome == .success)
+    }
 }

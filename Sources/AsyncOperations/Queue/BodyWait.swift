@@ -1,0 +1,136 @@
+internal import Synchronization
+
+/// A body that waits for the end of an operation, or for a queue to have nothing left to do.
+///
+/// It is refused when it could not end before the body does: at once, or as soon as that is certain.
+final class BodyWait: Sendable {
+    enum Target: Sendable {
+        case end(OperationCore, ticket: UInt64)
+        case idle(QueueCore, OneShot, ticket: UInt64)
+
+        var id: AsyncOperationID {
+            switch self {
+            case .end(let core, _): core.id
+            case .idle(let queue, _, _): queue.id
+            }
+        }
+
+        /// Under which the continuation is kept.
+        var ticket: UInt64 {
+            switch self {
+            case .end(_, let ticket), .idle(_, _, let ticket): ticket
+            }
+        }
+    }
+
+    /// How many bodies wait: while none does, nobody has to look for those that wait for themselves.
+    private static let count = Atomic(0)
+    static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+
+    let body: BodyControl
+    let target: Target
+    /// Whether it ends when the body is to stop.
+    let heedsCancellation: Bool
+    private let refused = Atomic(false)
+
+    private init(of body: BodyControl, for target: Target, heedsCancellation: Bool) {
+        self.body = body
+        self.target = target
+        self.heedsCancellation = heedsCancellation
+    }
+
+    var isRefused: Bool { refused.load(ordering: .acquiring) }
+    var ticket: UInt64 { target.ticket }
+    var refusal: UsageError { .wouldWaitForItself(waiter: body.core.id, awaited: target.id) }
+
+    /// Notes that `body`, which calls, is about to wait; `end` has to follow. Throws where it would wait for itself.
+    static func begin(
+        in body: BodyControl, for target: Target, heedingCancellation heedsCancellation: Bool
+    ) throws(UsageError) -> BodyWait {
+        let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
+        // Two that would wait for each other only together are not both let through.
+        let isCircular = OperationCore.topology.withLock { _ in
+            wait.note()
+            guard WaitGraph.isCircular(wait) else { return false }
+            wait.end()
+            return true
+        }
+        if isCircular { throw wait.refusal }
+        return wait
+    }
+
+    private func note() {
+        Self.count.add(1, ordering: .sequentiallyConsistent)
+        switch target {
+        case .end(let core, _): core.noteNeed()
+        case .idle(let queue, _, _): queue.state.withLock { $0.waitingBodies += 1 }
+        }
+        body.setWait(self)
+    }
+
+    /// The body goes on. Twice is once.
+    func end() {
+        guard body.endWait(self) else { return }
+        Self.count.subtract(1, ordering: .sequentiallyConsistent)
+        if case .idle(let queue, _, _) = target { queue.state.withLock { $0.waitingBodies -= 1 } }
+    }
+
+    /// The body goes on without what it waits for. `tell` is to follow, outside all locks.
+    private func refuse() {
+        refused.store(true, ordering: .releasing)
+        end()
+    }
+
+    private func tell() {
+        switch target {
+        case .end(let core, let ticket): core.stopWaiting(ticket)
+        case .idle(_, let signal, let ticket): signal.stopWaiting(ticket)
+        }
+    }
+
+    /// Looks at what has just got something to wait for, and refuses what waits for itself by that.
+    static func refuse(because suspects: [OperationCore]) {
+        let suspects = suspects.filter(\.mayBeAwaited)
+        if suspects.isEmpty { return }
+        let refused = OperationCore.topology.withLock { _ in
+            var refused: [BodyWait] = []
+            while let wait = WaitGraph.circularWait(beyond: suspects) {
+                wait.refuse()
+                refused.append(wait)
+            }
+            return refused
+        }
+        for wait in refused { wait.tell() }
+    }
+}
+
+extension OperationCore {
+    /// Whether a body may wait for it, or for what it holds up. Cheap, because everything that starts is asked.
+    fileprivate var mayBeAwaited: Bool {
+        let (isPlain, queue) = state.withLock { state in
+            (!state.hasEdges && state.parent?.limit ?? .unlimited == .unlimited, state.lifecycle.queue)
+        }
+        if !isPlain || !hasDefaultOptions { return true }
+        if queue?.state.withLock({ $0.waitingBodies > 0 }) == true { return true }
+        return around.contains { outer in outer.state.withLock { $0.isNeeded } }
+    }
+}
+
+extension QueueCore.State {
+    /// Notes that something new is to be waited for before `core` can end, for whatever body may wait for it.
+    mutating func suspect(_ core: OperationCore) {
+        if BodyWait.anybodyWaits { suspects.append(core) }
+    }
+
+    /// Those that have not started, or are compound, by now.
+    mutating func takeSuspects() -> [OperationCore] {
+        if suspects.isEmpty { return [] }
+        defer { suspects = [] }
+        return suspects.filter { core in
+            switch core.lifecycle {
+            case .waiting, .open: true
+            case .idle, .dissolving, .member, .taken, .running, .settled, .ended: false
+            }
+        }
+    }
+}

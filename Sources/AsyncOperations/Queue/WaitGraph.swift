@@ -1,0 +1,262 @@
+/// What has to come about before something else can, as far as the library knows, and what of that never can.
+///
+/// The end of an operation waits for its start, for its members and for what its body awaits; a start for what is needed
+/// and for what is around it; and what is ready for a place, a mutex, a turn. Whatever else runs may end, and what nobody
+/// has started may be started. What is left is stuck: it waits, over any number of steps and queues, for itself. With the
+/// topology locked; O(what is upstream).
+struct WaitGraph {
+    enum Purpose {
+        /// Whether a body may wait. Only what is ready needs a place for certain: before that, it may end without one.
+        case wait
+        /// Whether a dependency or a member may come. What has not started will need its places.
+        case edge
+    }
+
+    private struct Node {
+        let event: WaitEvent
+        /// Whether one of the causes is enough.
+        var needsOnlyOne = false
+        var causes: [Int] = []
+        var effects: [Int] = []
+        var missing = 0
+        var isPossible = false
+    }
+
+    private let purpose: Purpose
+    /// What is to be taken for impossible.
+    private let denied: WaitEvent?
+    /// The queue whose lock the caller holds, and its state.
+    private let own: (queue: QueueCore, state: QueueCore.State)?
+    private var nodes: [Node] = []
+    private var indices: [WaitEvent: Int] = [:]
+
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: (queue: QueueCore, state: QueueCore.State)? = nil) {
+        self.purpose = purpose
+        self.denied = denied
+        self.own = own
+    }
+
+    /// Finds out about `events` and all that they wait for.
+    mutating func explore(_ events: [WaitEvent]) {
+        var pending: [Int] = []
+        for event in events { _ = index(of: event, &pending) }
+        var possible: [Int] = []
+        while let next = pending.popLast() {
+            let event = nodes[next].event
+            if event == denied { continue }
+            guard let causes = causes(of: event), !causes.events.isEmpty else {
+                possible.append(next)
+                continue
+            }
+            let indices = causes.events.map { index(of: $0, &pending) }
+            nodes[next].causes = indices
+            nodes[next].needsOnlyOne = causes.needsOnlyOne
+            nodes[next].missing = indices.count
+            for index in indices { nodes[index].effects.append(next) }
+        }
+        settle(possible)
+    }
+
+    private mutating func index(of event: WaitEvent, _ pending: inout [Int]) -> Int {
+        if let known = indices[event] { return known }
+        indices[event] = nodes.count
+        pending.append(nodes.count)
+        nodes.append(Node(event: event))
+        return nodes.count - 1
+    }
+
+    /// What becomes possible by what is.
+    private mutating func settle(_ possible: [Int]) {
+        var pending = possible
+        while let next = pending.popLast() {
+            guard !nodes[next].isPossible else { continue }
+            nodes[next].isPossible = true
+            for effect in nodes[next].effects {
+                nodes[effect].missing -= 1
+                if nodes[effect].needsOnlyOne || nodes[effect].missing == 0 { pending.append(effect) }
+            }
+        }
+    }
+
+    /// The way over what is stuck from `start`, or what it waits for, to `target`; nil where there is none.
+    func path(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
+        guard let first = indices[start], let last = indices[target], !nodes[first].isPossible else { return nil }
+        var cameFrom: [Int: Int] = [:]
+        var pending = [first]
+        var next = 0
+        if first == last, denied == target { return [start] }
+        while next < pending.count {
+            let node = pending[next]
+            next += 1
+            for cause in nodes[node].causes where !nodes[cause].isPossible {
+                if cause == last {
+                    var path = [last, node]
+                    while let end = path.last, end != first, let previous = cameFrom[end] { path.append(previous) }
+                    return path.reversed().map { nodes[$0].event }
+                }
+                guard cause != first, cameFrom[cause] == nil else { continue }
+                cameFrom[cause] = node
+                pending.append(cause)
+            }
+        }
+        return nil
+    }
+}
+
+// Bodies that wait.
+
+extension WaitGraph {
+    /// Whether the body would wait for itself. It is noted already that it waits.
+    static func isCircular(_ wait: BodyWait) -> Bool {
+        let core = wait.body.core
+        guard wait.body.queue.owner == nil || core.mayHoldUp else { return false }
+        var graph = WaitGraph(for: .wait)
+        graph.explore([.end(core)])
+        return graph.path(from: .end(core), to: .end(core)) != nil
+    }
+
+    /// A body that waits for itself, among all that `suspects` wait for.
+    static func circularWait(beyond suspects: [OperationCore]) -> BodyWait? {
+        var graph = WaitGraph(for: .wait)
+        graph.explore(suspects.map { .end($0) })
+        for node in graph.nodes where !node.isPossible {
+            guard case .end(let core) = node.event, let wait = core.wait else { continue }
+            if graph.path(from: node.event, to: node.event) != nil { return wait }
+        }
+        return nil
+    }
+}
+
+// What waits for what.
+
+extension WaitGraph {
+    typealias Causes = (events: [WaitEvent], needsOnlyOne: Bool)
+
+    /// nil for what may come about by itself, or has.
+    private func causes(of event: WaitEvent) -> Causes? {
+        switch event {
+        case .start(let core): (causesOfStart(of: core), false)
+        case .end(let core): (causesOfEnd(of: core), false)
+        case .idle(let queue): (ask(queue) { queue.unended(&$0).map { .end($0) } }, false)
+        case .place(let compound): (compound.holdersOfPlaces.map { .end($0) }, true)
+        case .turn(let queue): (ask(queue) { queue.holdersOfTurns($0).map { .end($0) } }, true)
+        }
+    }
+
+    private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
+        switch core.lifecycle {
+        case .ended, .settled, .dissolving: []
+        case .running: core.wait?.events ?? []
+        case .open: core.members.map { .end($0) }
+        case .idle, .member, .taken, .waiting: [.start(core)] + core.members.map { .end($0) }
+        }
+    }
+
+    private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
+        switch core.lifecycle {
+        case .running, .open, .settled, .ended, .dissolving: return []
+        case .waiting(let place, _):
+            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, $0) }
+        case .idle, .member, .taken:
+            let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
+            return needs.flatMap { $0.events(seenFrom: core) } + (parent.map { [.start($0)] } ?? [])
+        }
+    }
+
+    private func ask(_ queue: QueueCore, _ question: (inout QueueCore.State) -> [WaitEvent]) -> [WaitEvent] {
+        if let own, own.queue === queue {
+            var state = own.state
+            return question(&state)
+        }
+        return queue.state.withLock { question(&$0) }
+    }
+}
+
+extension QueueCore {
+    fileprivate func unended(_ state: inout State) -> [OperationCore] {
+        operations(&state).filter { !$0.isFinished }
+    }
+
+    /// Who runs, where nobody else may.
+    fileprivate func holdersOfTurns(_ state: State) -> [OperationCore] {
+        guard state.running.count >= state.width else { return [] }
+        return state.running.contains { $0.wait == nil } ? [] : state.running.map(\.core)
+    }
+
+    fileprivate func causesOfStart(
+        of core: OperationCore, for purpose: WaitGraph.Purpose, _ state: State
+    ) -> [WaitEvent] {
+        guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
+            return []
+        }
+        var events = scheduler.unendedNeeds(of: place.row).flatMap { row -> [WaitEvent] in
+            switch state.entries[row.row] {
+            case .operation(let core): [.end(core)]
+            case .standIn(let standIn): standIn.core.finalEvents
+            case .nothing, .ended: []
+            }
+        }
+        let parent = core.parent
+        if let parent { events.append(.start(parent)) }
+        guard scheduler.isReady(place.row) || purpose == .edge else { return events }
+        for row in scheduler.holdersOfMissingLocks(for: place.row) {
+            if case .operation(let holder) = state.entries[row.row] { events.append(.end(holder)) }
+        }
+        if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
+        if purpose == .wait { events.append(.turn(in: self)) }
+        return events
+    }
+}
+
+extension CompoundCore {
+    /// The members in progress, where there may be no more.
+    fileprivate var holdersOfPlaces: [OperationCore] {
+        guard case .members(let limit) = limit else { return [] }
+        let holders = withMembers { $1.cores }.filter { core in
+            switch core.lifecycle {
+            case .running, .open: true
+            case .idle, .dissolving, .member, .taken, .waiting, .settled, .ended: false
+            }
+        }
+        return holders.count >= limit ? holders : []
+    }
+}
+
+extension OperationCore {
+    /// The wait of its body.
+    fileprivate var wait: BodyWait? {
+        if case .running(let control) = lifecycle { control.wait } else { nil }
+    }
+
+    fileprivate var members: [OperationCore] { (self as? CompoundCore)?.withMembers { $1.cores } ?? [] }
+
+    /// Its end for good: that of what is around it, too, where that may be tried again.
+    fileprivate var finalEvents: [WaitEvent] {
+        [.end(self)] + (around.dropFirst().last { $0.options.retry != nil }.map { [.end($0)] } ?? [])
+    }
+
+    /// The end that counts for `other`, which may be inside what is tried again.
+    fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
+        isHeldBack(from: other) ? finalEvents : [.end(self)]
+    }
+
+    /// Whether anything could wait for its end or the start of what it is in: because somebody was told to, or because it
+    /// has, or will have, what others want.
+    var mayHoldUp: Bool {
+        around.contains { outer in
+            if !outer.hasDefaultOptions, outer.options.retry != nil || !outer.options.mutexes.isEmpty { return true }
+            return outer.state.withLock { $0.isNeeded || $0.parent?.limit ?? .unlimited != .unlimited }
+        }
+    }
+}
+
+extension BodyWait {
+    /// What it waits for; nothing where the body has been told to stop and heeds that.
+    fileprivate var events: [WaitEvent] {
+        if heedsCancellation, body.reason != nil { return [] }
+        return switch target {
+        case .end(let core, _): core.finalEvents
+        case .idle(let queue, _, _): [.idle(queue)]
+        }
+    }
+}
