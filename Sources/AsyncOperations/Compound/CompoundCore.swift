@@ -9,7 +9,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         var ended: [OperationCore] = []
         /// How many of those in the queue have not ended.
         var unfinished = 0
-        /// What went wrong; made when somebody first asks after the end.
+        /// What went wrong; made when somebody first asks about the end.
         var failure: CompoundFailure?
         /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false

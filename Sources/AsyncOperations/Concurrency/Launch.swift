@@ -1,7 +1,7 @@
-/// Begins `work` in a task of its own, apart from the priority and the task-local values of the caller. Every task of the
-/// library begins here or in `launchInheriting`, so that tests can decide when it runs.
+/// Runs `work` in a task of its own, without the priority and the task-local values of the caller. Every task of the
+/// library starts here or in `launchInheriting`, so tests can decide when it runs.
 ///
-/// Inlined, and with the type that the standard library asks for, so that no closure is wrapped in another one.
+/// Inlined, and with the closure type of the standard library, so that no closure is wrapped in another.
 @inline(__always) @discardableResult
 func launch<Answer: Sendable>(
     priority: Priority? = nil, _ work: sending @escaping @isolated(any) () async -> Answer

@@ -1,5 +1,4 @@
-/// The priority of a task. `TaskPriority` is opaque to whoever is compiled against it, so that each copy of an optional
-/// one is a call.
+/// The priority of a task. `TaskPriority` is opaque to other modules, so each copy of an optional one costs a call.
 struct Priority: Sendable, Comparable {
     private let rawValue: UInt8
 

@@ -1,7 +1,7 @@
-/// A task that runs bodies one after the other, so that an operation whose body never suspends costs no task of its own.
+/// A task that runs bodies one after another, so an operation whose body never suspends costs no task of its own.
 ///
-/// It ends when its queue has nothing more to start, and when the task was cancelled or raised for the sake of one body:
-/// then what follows gets another one.
+/// It ends when its queue has nothing more to start, or when the task was cancelled or its priority raised for one
+/// body: later bodies then get another worker.
 final class Worker: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -9,8 +9,8 @@ final class Worker: Sendable {
         var raisedTo: Priority?
     }
 
-    /// A worker and its task, which tells its own body from tasks that inherit the value. Unchecked, because the task is
-    /// only compared.
+    /// A worker and its task, which tells the worker's own body from tasks that inherit the value. Unchecked, because
+    /// the task is only compared.
     private struct Identity: @unchecked Sendable {
         let worker: Worker
         let task: UnsafeCurrentTask
@@ -20,13 +20,12 @@ final class Worker: Sendable {
 
     let priority: Priority?
     private let state = Lock(State())
-    /// Touched by its own task only.
+    /// Used by its own task only.
     private nonisolated(unsafe) var control: BodyControl?
 
     private init(priority: Priority?) { self.priority = priority }
 
-    /// Begins a worker with its first body; `inherits` for one that has the priority and the task-local values of the
-    /// caller.
+    /// Starts a worker with its first body. If `inherits`, it has the priority and the task-local values of the caller.
     static func begin(_ first: BodyControl, priority: Priority?, inherits: Bool = false) {
         let worker = Worker(priority: priority)
         let task =
@@ -51,18 +50,18 @@ final class Worker: Sendable {
         }
     }
 
-    /// Runs a part of a body in the calling task, a child of that of the body, which waits for it.
+    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it.
     static func runPart<Answer: Sendable>(of control: BodyControl, _ part: () async -> Answer) async -> Answer {
         let worker = Worker(priority: nil)
         worker.control = control
         return await $current.withValue(worker.identity) {
-            // Tasks that it leaves behind inherit the value, and may be mistaken for its own once that is gone.
+            // Tasks that it leaves behind inherit the value, and could be mistaken for its own task once that is gone.
             defer { worker.control = nil }
             return await part()
         }
     }
 
-    /// For the calling task, which is its own.
+    /// Its identity. To be called in its own task.
     private var identity: Identity {
         guard let identity = withUnsafeCurrentTask(body: { $0.map { Identity(worker: self, task: $0) } }) else {
             preconditionFailure("a worker runs in a task")
@@ -70,10 +69,10 @@ final class Worker: Sendable {
         return identity
     }
 
-    /// The body that the calling task runs; nil where it runs none itself.
+    /// The body that the calling task runs; nil if it runs none itself.
     static var runningBody: BodyControl? {
         guard let current else { return nil }
-        // Whoever inherited the value runs elsewhere, and may wait for what the body itself must not wait for.
+        // A task that inherited the value may wait for what the body itself must not wait for.
         return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
     }
 

@@ -1,10 +1,8 @@
-/// The core of an operation whose body is a function: what that returns or throws is what it makes. Unchecked like its
-/// superclass.
+/// The core of an operation whose result is what its body returns or throws. Unchecked like its superclass.
 final class BodyCore<Success: Sendable, Failure: Error>: OperationCore, @unchecked Sendable {
     typealias Body = @Sendable (AsyncOperationContext) async throws(Failure) -> Success
 
-    // There until the end, which comes once: whoever brings it about lets go of it, when nobody runs it any more. So it
-    // needs no lock.
+    // Set until the end. That comes once, and releases the body after its last run, so no lock is needed.
     private nonisolated(unsafe) var body: Body?
 
     init(_ name: String, _ options: OperationOptions, body: @escaping Body) {
@@ -25,7 +23,7 @@ final class BodyCore<Success: Sendable, Failure: Error>: OperationCore, @uncheck
     override func releaseBody() { body = nil }
 }
 
-/// The core of an operation whose body stores itself what it makes. Unchecked like its superclass.
+/// The core of an operation whose body stores its result itself. Unchecked like its superclass.
 final class StoringBodyCore: OperationCore, @unchecked Sendable {
     typealias Body = @Sendable (AsyncOperationContext, OperationCore) async -> BodyEnd
 

@@ -18,7 +18,7 @@
 extension OperationCore {
     @usableFromInline var made: Made { state.withLock { $0.made } }
 
-    /// What it made, if its latest end is a success.
+    /// Its value, if its latest end is a success.
     var value: AnyValueBox? {
         state.withLock { state in
             guard state.lifecycle.latestEnd == .success, case .value(let box) = state.made else { return nil }
@@ -39,7 +39,7 @@ extension OperationCore {
         }
     }
 
-    /// In place of what an earlier attempt made, which is freed after the lock is.
+    /// Replaces the result of an earlier attempt, which is freed outside the lock.
     func keep(_ made: Made) {
         var last = made
         state.withLock { swap(&$0.made, &last) }

@@ -1,7 +1,8 @@
 // Operations that are started by themselves.
 
 extension OperationCore {
-    /// `inherits` for bodies that see the task-local values of the caller.
+    /// Starts it on a queue of its own. If `inherits`, bodies have the priority and the task-local values of the
+    /// caller.
     func start(clock: any Clock<Duration>, inherits: Bool = false) throws(UsageError) {
         let queue = QueueCore(
             name, width: .max, clock: clock, owner: id, priority: .current, inherits: inherits)
@@ -28,7 +29,7 @@ extension OperationCore {
                 return (queue, nil)
             }
         }
-        // Asked outside the lock, because queues take theirs before those of operations.
+        // Asked outside the lock, because a queue's lock is taken before an operation's.
         if let refusal, ownQueue?.isIdle != false { throw refusal }
         if let ownQueue {
             ownQueue.setSuspended(isSuspended)

@@ -1,4 +1,4 @@
-/// Settings of an operation beside its body or members.
+/// The settings of an operation, apart from its body or members.
 public struct OperationOptions: Sendable {
     /// The longest that one attempt may take, from its start; nil for no limit. For a compound operation, time in which
     /// its queue is suspended does not count. When the limit passes, what runs is told to stop and waited for.

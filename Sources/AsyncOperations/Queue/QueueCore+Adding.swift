@@ -24,8 +24,9 @@ extension QueueCore {
         if !update({ placePlain(core, in: .root, nil, &$0) }) { try add([core]) }
     }
 
-    /// Adds operations to the queue itself or to a compound operation that it has, for the sake of `producer` where
-    /// that is not nil. False if the compound operation is not here any more, or not yet.
+    /// Adds operations to the queue itself, or to a compound operation that belongs to it. `producer` is the body that
+    /// asked for it; nil for a call from outside. Returns false if the compound operation does not belong to the queue, no
+    /// longer or not yet.
     @discardableResult
     func add(
         _ cores: [OperationCore], to parent: CompoundCore? = nil, producer: BodyControl? = nil, isBarrier: Bool = false

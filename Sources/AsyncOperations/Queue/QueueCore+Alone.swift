@@ -29,7 +29,7 @@ extension QueueCore {
         return control
     }
 
-    /// The body has ended, and nothing else is going on. False if there is.
+    /// Ends the operation after its body. Returns false if anything else is going on in the queue.
     func finishAlone(_ control: BodyControl, _ end: BodyEnd) -> Bool {
         let core = control.core
         let told = state.withLock { state -> (end: OperationEnd, hasListeners: Bool)? in
@@ -45,12 +45,12 @@ extension QueueCore {
         return true
     }
 
-    /// The body has ended beside what it produced.
+    /// Ends the operation after its body, next to what it has produced.
     func endAlone(_ control: BodyControl, _ end: BodyEnd, _ state: inout State) {
         finish(control.core, self.end(of: control.core, end), &state)
     }
 
-    /// A request that came before the body ended decides.
+    /// The end of the operation. A request to cancel that came before the body ended decides.
     private func end(of core: OperationCore, _ end: BodyEnd) -> OperationEnd {
         if let reason = core.request { return .cancelled(reason) }
         return switch end {

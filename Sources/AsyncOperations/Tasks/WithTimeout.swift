@@ -41,7 +41,7 @@ private func timedResult<Value, Failure: Error>(
 /// A body that a child task runs for its parent.
 ///
 /// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the
-/// child enters the body in the isolation of the parent, which does nothing but wait until the child is over.
+/// child enters the body in the isolation of the parent, which only waits until the child has ended.
 private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
     /// What a child tells its parent; `@unchecked` for the same reason.
     enum Step: @unchecked Sendable {

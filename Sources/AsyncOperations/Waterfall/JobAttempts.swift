@@ -1,10 +1,10 @@
 /// The attempts of one job of a waterfall, in the body of the waterfall's operation.
 struct JobAttempts: Sendable {
-    /// What the attempts come to.
+    /// How the attempts ended.
     enum End: Sendable {
         case value(AnyValueBox)
         case failure(any Error)
-        /// A limit has passed; with what the job threw when it was told to stop.
+        /// A time limit has passed; `underlying` is what the job threw when it was told to stop.
         case timeout(Duration, underlying: (any Error)?)
         /// Nobody is left who could finish it, or the body is to stop.
         case stopped
@@ -16,7 +16,7 @@ struct JobAttempts: Sendable {
 
     private var timer: Timer { body.queue.timer }
 
-    /// Tries until one attempt succeeds, none is left or the body is to stop.
+    /// Makes attempts until one succeeds, none is left, or the body is to stop.
     func run(on input: AnyValueBox) async -> End {
         var deadline: Duration?
         var attempt = 1
@@ -45,7 +45,7 @@ struct JobAttempts: Sendable {
         }
         var generator = SystemRandomNumberGenerator()
         let delay = retry.delay(beforeAttempt: attempt + 1, using: &generator)
-        // A start beyond the deadline is not waited for.
+        // An attempt that would start after the deadline is not waited for.
         if let deadline, timer.now + delay >= deadline { return nil }
         return delay
     }
@@ -112,7 +112,7 @@ struct JobAttempts: Sendable {
 }
 
 extension BodyControl {
-    /// Waits while the queue is suspended. False if the body is to stop.
+    /// Waits while the queue is suspended. Returns false if the body is to stop.
     func mayGoOn() async -> Bool {
         if goesOn { return true }
         await waitWhileSuspended()

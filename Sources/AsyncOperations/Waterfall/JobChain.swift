@@ -2,19 +2,19 @@
 @usableFromInline struct JobChain: Sendable {
     let name: String
     private var jobs = JobList<WaterfallJob>()
-    /// How many of the jobs are its own; longer chains may share the list.
+    /// How many of the jobs belong to this chain; longer chains may share the list.
     private(set) var count = 0
-    /// What the jobs ask for together.
+    /// The mutexes of all jobs.
     private(set) var mutexes: Set<String> = []
-    /// The limit of a job that has to be refused where the operation is started.
+    /// The invalid time limit of a job, which is refused when the operation is started.
     private(set) var invalidTimeout: Duration?
 
     init(_ name: String) { self.name = name }
 
-    /// In their order.
+    /// The jobs, in order.
     var elements: ArraySlice<WaterfallJob> { jobs.prefix(count) }
 
-    /// The same with one more job at its end.
+    /// The chain with one more job at its end.
     @usableFromInline func appending(_ job: @escaping WaterfallJob.Plain) -> JobChain {
         appending(WaterfallJob(name: "", work: .plain(job)))
     }
@@ -48,7 +48,7 @@
 }
 
 extension JobChain {
-    /// Runs the jobs one after the other, in the body of the waterfall's operation.
+    /// Runs the jobs one after another, in the body of the waterfall's operation.
     func run(on input: AnyValueBox, for core: OperationCore, in body: BodyControl) async -> BodyEnd {
         var value = input
         var progress = OperationProgress(completed: 0, total: count)
@@ -79,7 +79,7 @@ extension JobChain {
 }
 
 extension OperationCore {
-    /// The end of a body that makes nothing.
+    /// The end of a body without a result.
     fileprivate func stopped(_ control: BodyControl) -> BodyEnd {
         let end = end(with: .nothing, in: control)
         return control.reason.map { .stopped($0) } ?? end

@@ -1,18 +1,20 @@
 extension Waterfall {
-    /// The same with one more job at its end, which gets the value that is there.
+    /// The waterfall with one more job at its end, which takes the value of the job before.
     @inlinable public func then<Next: Sendable>(
         _ job: @escaping @Sendable (Output) async throws(Failure) -> Next
     ) -> Waterfall<Input, Next, Failure> {
         Waterfall<Input, Next, Failure>(jobs.appending { ValueBox(try await job($0.value())) })
     }
 
-    /// The same with one more job at its end, which gets the value that is there.
+    /// The waterfall with one more job at its end.
     ///
-    /// `timeout` is the longest that one attempt of the job may take: when it passes, the job is told to stop, by the
-    /// cancellation of its task, and waited for; then it is tried again if `retry` says so, else the operation ends as
-    /// timed out. `retriesError` says which errors are worth another attempt, nil meaning all. Back-offs are measured on
-    /// the queue's clock and end at once on a cancel, and no attempt starts while the queue is suspended. `mutexes` are
-    /// taken with those of all jobs, see `operation`. A timeout of zero or less is refused where the operation starts.
+    /// `timeout` is the longest that one attempt of the job may take; nil means no limit. When it passes, the job's
+    /// task is cancelled and waited for. The job is then tried again if `retry` says so, otherwise the operation times
+    /// out. `retriesError` says which errors are worth another attempt; nil means all. Back-offs end at once on a
+    /// cancel, and no attempt starts while the queue is suspended. `mutexes` are acquired with those of all jobs; see
+    /// `operation`.
+    ///
+    /// A timeout or a deadline of retries that is zero or less is refused when the operation is started.
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
@@ -23,8 +25,8 @@ extension Waterfall {
             jobs.appending(name, options, plain: { ValueBox(try await job($0.value())) }))
     }
 
-    /// The same with a job that gets a context too: its name and attempt, requests to stop it, which its own limit may
-    /// make as well, and all else that the body of an operation may ask for.
+    /// The waterfall with one more job at its end, which also takes a context: its name and attempt, requests to stop
+    /// it, also because of its own timeout, and everything else that the body of an operation may ask for.
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
@@ -42,11 +44,12 @@ extension Waterfall {
             })
     }
 
-    /// The same with a job that ends when its `Completion` is told so, once and from any thread, however much later
-    /// `callback` has returned. When the last copy is dropped, the operation ends as `cancelled(.abandoned)`.
+    /// The waterfall with one more job at its end, which ends when its `Completion` is called, from any thread, during
+    /// or long after `callback`. Dropping the last copy of it ends the operation as `cancelled(.abandoned)`.
     ///
-    /// `whenStopped` says what a request to stop means, its own limit included: to wait until the completion is called
-    /// all the same, or to leave whatever goes on behind.
+    /// `whenStopped` says what a request to stop does, also because of the job's own timeout: wait for the completion
+    /// all the same, or leave the work behind. Do not let an `onCancel` handler of the context capture the completion;
+    /// use `Completion.onStop`.
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],

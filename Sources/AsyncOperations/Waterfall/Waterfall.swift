@@ -1,33 +1,33 @@
-/// Jobs one after the other, each of which gets what the one before returned. The types are checked where jobs are put
-/// together; the first that throws ends the whole with its error, and the rest is not entered.
+/// A chain of jobs, each of which takes what the one before returned. The compiler checks the types between them. The
+/// first job that throws ends the chain with its error, and later ones do not run.
 ///
-/// A waterfall is a value that can be run any number of times, each time as one operation. However many jobs it has,
-/// they run in one loop, and a job without options costs no more than its call.
+/// A waterfall is a value that can be run any number of times, each time as one operation. All its jobs run in one
+/// loop, and a job without options costs no more than its call.
 public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Sendable {
     @usableFromInline let jobs: JobChain
 
     @usableFromInline init(_ jobs: JobChain) { self.jobs = jobs }
 
-    /// A waterfall without jobs, which gives back what it is given.
+    /// A waterfall without jobs, which returns its input.
     public init(
         _ name: String = "", from input: Input.Type = Input.self, failure: Failure.Type = Failure.self
     ) where Input == Output {
         self.init(JobChain(name))
     }
 
-    /// For reports; empty where none was given.
+    /// Its name for reports; empty if it has none.
     public var name: String { jobs.name }
 
-    /// The names of its jobs, in their order, empty where none was given: the one that runs is number
-    /// `progress.completed` of its operation.
+    /// The names of its jobs, in order; empty for a job without a name. The job that runs has the index
+    /// `progress.completed` of the operation.
     public var jobNames: [String] { jobs.elements.map(\.name) }
 
     /// An operation that runs the jobs on `input`. Its progress counts jobs.
     ///
-    /// A request to cancel reaches the job that runs, and none starts after it. While its queue is suspended, or the
-    /// operation itself where it was started by itself, no job starts either. The mutexes of all jobs are added to
-    /// those of `options`: they are taken together when the operation starts and held to its end, because nobody waits
-    /// for a mutex while holding another.
+    /// A request to cancel reaches the job that runs, and no other starts. While the operation or its queue is
+    /// suspended, no further job starts. The mutexes of all jobs are added to those of `options`: the operation
+    /// acquires them together when it starts and holds them to its end, because nothing may wait for a mutex while
+    /// holding another.
     public func operation(
         _ input: Input, options: OperationOptions = OperationOptions()
     ) -> AsyncOperation<Output, Failure> {
@@ -41,9 +41,14 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
         return operation
     }
 
-    /// Runs the jobs on `input`. Cancelling the calling task cancels them, and the call still returns only after the
-    /// job that runs has ended. Jobs have the priority and the task-local values of the caller; their mutexes mean
-    /// nothing, because they hold within a queue. Throws `refused(.invalidTimeout)` for the limit of a job.
+    /// Runs the jobs on `input`. Cancelling the calling task cancels them, and the call still waits for the job that
+    /// runs.
+    ///
+    /// Jobs have the priority and the task-local values of the caller. Their mutexes have no effect, because they hold
+    /// within a queue only. `clock` measures timeouts and back-offs; its `sleep` must throw only when its task is
+    /// cancelled.
+    ///
+    /// Throws for every end but a success, and `refused(.invalidTimeout)` because of a job's timeout.
     public func run(
         _ input: Input, clock: any Clock<Duration> = ContinuousClock()
     ) async throws(OperationFailure<Failure>) -> Output {

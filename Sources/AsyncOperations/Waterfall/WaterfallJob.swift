@@ -1,6 +1,7 @@
-/// One job of a waterfall. It does not know the types that it gets, makes and throws: the jobs around it agree on them.
+/// A job of a waterfall. It does not know the types that it takes, returns and throws: the jobs next to it agree on
+/// them.
 @usableFromInline struct WaterfallJob: Sendable {
-    /// A job that gets a value and nothing else. It costs a call.
+    /// A job that takes a value and nothing else. It costs a call.
     @usableFromInline typealias Plain = @Sendable (AnyValueBox) async throws -> AnyValueBox
     /// A job that is told of requests to stop itself. It makes nothing if it was left behind or nobody is left who could
     /// finish it.
@@ -15,7 +16,7 @@
     let work: Work
 }
 
-/// What a job of a waterfall may be given beside its work.
+/// The settings of a waterfall's job, apart from its work.
 struct JobOptions: Sendable {
     /// The longest that one attempt may take.
     var timeout: Duration?
@@ -24,7 +25,7 @@ struct JobOptions: Sendable {
     var retriesError: (@Sendable (any Error) -> Bool)?
     var mutexes: Set<String> = []
 
-    /// All of time that there are.
+    /// Its time limits.
     var limits: [Duration] { [timeout, retry?.deadline].compactMap(\.self) }
 
     var isDefault: Bool { timeout == nil && retry == nil }
