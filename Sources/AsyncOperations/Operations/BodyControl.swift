@@ -3,7 +3,7 @@ final class BodyControl: Sendable {
     typealias CancelHandler = @Sendable (CancellationReason) -> Void
     typealias SuspendHandler = @Sendable (_ isSuspended: Bool) -> Void
 
-    private struct State {
+    struct State {
         var reason: CancellationReason?
         /// Whether the handlers have been called; later ones are called at once.
         var isStopTold = false
@@ -34,7 +34,7 @@ final class BodyControl: Sendable {
     /// Both guarded by the queue's lock.
     nonisolated(unsafe) var row: OperationID
     nonisolated(unsafe) var runningIndex = 0
-    private let state: Lock<State>
+    let state: Lock<State>
 
     init(_ core: OperationCore, _ place: Place, attempt: Int, isReady: Bool, priority: Priority?) {
         self.core = core
@@ -121,56 +121,6 @@ final class BodyControl: Sendable {
         return isUsable
     }
 
-    /// Tells the body to stop; the first reason counts. `tellOfStop` must follow, outside all locks.
-    func stop(_ reason: CancellationReason) {
-        let job = state.withLock { state -> BodyControl? in
-            guard state.reason == nil else { return nil }
-            state.reason = reason
-            state.isWorkerSpent = true
-            return state.job
-        }
-        job?.stop(reason)
-    }
-
-    /// Cancels the task and calls the handlers of a stop.
-    func tellOfStop() {
-        let (reason, worker, sleepers) = state.withLock { state in
-            defer { state.sleepers = [] }
-            return (state.reason, state.worker, state.sleepers)
-        }
-        guard let reason else { return }
-        worker?.cancel()
-        while let handlers = nextCancelHandlers() { for handler in handlers { handler(reason) } }
-        for sleeper in sleepers { sleeper.resume() }
-        // A job that is set from now on is told by `setJob`.
-        state.withLock { $0.job }?.tellOfStop()
-    }
-
-    /// The handlers added since the last call. nil if there are none; later ones are then called at once.
-    private func nextCancelHandlers() -> [CancelHandler]? {
-        state.withLock { state in
-            if state.cancelHandlers.isEmpty {
-                state.isStopTold = true
-                return nil
-            }
-            defer { state.cancelHandlers = [] }
-            return state.cancelHandlers
-        }
-    }
-
-    /// Returns the handlers to call outside all locks; nil if nothing changes for the body.
-    func setSuspended(_ isSuspended: Bool) -> [SuspendHandler]? {
-        let (handlers, sleepers) = state.withLock { state -> ([SuspendHandler]?, [UnsafeContinuation<Void, Never>]) in
-            guard state.isSuspended != isSuspended, !state.isOver else { return (nil, []) }
-            state.isSuspended = isSuspended
-            defer { if !isSuspended { state.sleepers = [] } }
-            let jobHandlers = state.job?.setSuspended(isSuspended) ?? []
-            return (state.suspendHandlers + jobHandlers, isSuspended ? [] : state.sleepers)
-        }
-        for sleeper in sleepers { sleeper.resume() }
-        return handlers
-    }
-
     /// Raises the priority of the body's task.
     func raise(to priority: Priority) {
         let worker = state.withLock { state in
@@ -182,41 +132,6 @@ final class BodyControl: Sendable {
         }
         worker?.raise(to: priority)
     }
-
-    func onCancel(_ handler: @escaping CancelHandler) {
-        let reason = state.withLock { state -> CancellationReason? in
-            if state.isStopTold { return state.reason }
-            if !state.isOver { state.cancelHandlers.append(handler) }
-            return nil
-        }
-        if let reason { handler(reason) }
-    }
-
-    /// If it is suspended, the first call goes through the queue's effects like all others, so the last one is always
-    /// true.
-    func onSuspend(_ handler: @escaping SuspendHandler) {
-        queue.update { queue in
-            let isSuspended = state.withLock { state in
-                if !state.isOver { state.suspendHandlers.append(handler) }
-                return state.isSuspended && !state.isOver
-            }
-            if isSuspended { queue.append(.pause([handler], true)) }
-        }
-    }
-
-    func waitWhileSuspended() async {
-        await withUnsafeContinuation { continuation in
-            let goesOn = state.withLock { state in
-                if !state.isSuspended || state.reason != nil || state.isOver { return true }
-                state.sleepers.append(continuation)
-                return false
-            }
-            if goesOn { continuation.resume() }
-        }
-    }
-
-    /// Whether the next job of a waterfall may begin at once, neither suspended nor stopped.
-    var goesOn: Bool { state.withLock { !$0.isSuspended && $0.reason == nil } }
 
     /// From now on, `job` is told whatever the body is told; nil if none runs. The lock of a job is taken after that of
     /// its body.

@@ -18,7 +18,7 @@ extension QueueCore {
 
     private func carryOut(_ command: OperationScheduler.Command, _ state: inout State) {
         switch command {
-        case .ready(let row): wait(row, &state)
+        case .ready(let row): markReady(row, &state)
         case .start(let row, let attempt): start(row, attempt, &state)
         case .groupStarted(let row, let round): open(row, round: round, &state)
         case .stop(let row, let cause):
@@ -36,7 +36,7 @@ extension QueueCore {
             announce(.cancelRequested(reason(of: cause, for: core, &state)), of: core.id, &state)
         case .retrying(let row, _, let delay):
             guard case .operation(let core) = state.entries[row.row] else { return }
-            wait(row, &state)
+            markReady(row, &state)
             // Members that are added meanwhile take part in the next round.
             (core as? CompoundCore)?.withMembers { $1.isClosed = false }
             announce(.retry(after: delay), of: core.id, &state)
@@ -48,7 +48,7 @@ extension QueueCore {
     }
 
     /// It waits for its turn only, now or again.
-    private func wait(_ row: OperationID, _ state: inout State) {
+    private func markReady(_ row: OperationID, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         state.suspect(core)
         let isFirst = core.state.withLock { operation in

@@ -134,13 +134,14 @@ extension QueueCore {
             }
         // The body may have cancelled its own task.
         let isUsable = control.end() && !Task.isCancelled
-        guard let next = finish(control, end, mayRetry) else { return nil }
+        guard let next = nextAttempt(after: control, end, mayRetry) else { return nil }
         if isUsable, worker.priority == priority { return next }
         begin(next)
         return nil
     }
 
-    private func finish(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
+    /// Ends an attempt. Returns the next that its task may run.
+    private func nextAttempt(after control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
         let core = control.core
         if control.isAlone, finishAlone(control, end) { return nil }
         let (isOver, consequences) = decide(isWorker: true) { state in

@@ -40,7 +40,7 @@ extension QueueCore {
         guard core.hasDefaultOptions, !(core is CompoundCore), !state.takesNothing, state.barrier == nil else {
             return false
         }
-        begin(&state)
+        beginPeriod(&state)
         let row = OperationID(row: state.entries.count)
         let isTaken = core.state.withLock { operation in
             guard case .idle = operation.lifecycle, operation.needList == nil,

@@ -103,7 +103,7 @@ final class QueueCore: Sendable {
         return state.withLock { state in
             state.now = max(now, state.now)
             let answer = change(&state)
-            let alarm = settle(&state)
+            let alarm = restoreInvariants(&state)
             let garbage = state.takeGarbage()
             let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
             return (
@@ -125,14 +125,14 @@ final class QueueCore: Sendable {
     private var seed: UInt64 { UInt64(truncatingIfNeeded: ObjectIdentifier(self).hashValue) }
 
     /// Restores what must be true whenever the lock is free. Returns an alarm that is no longer needed.
-    private func settle(_ state: inout State) -> Alarm? {
+    private func restoreInvariants(_ state: inout State) -> Alarm? {
         endPeriod(&state)
         forgetEnded(&state)
         return setAlarm(&state)
     }
 
     /// Makes the scheduler, if the queue was idle.
-    func begin(_ state: inout State) {
+    func beginPeriod(_ state: inout State) {
         guard state.scheduler == nil else { return }
         state.period += 1
         state.entries = [.nothing]
