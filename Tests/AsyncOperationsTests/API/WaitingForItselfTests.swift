@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test func `two queues whose bodies wait for each other to be idle`() async throws {
-        let queues = [try AsyncOperationQueue("0"), try AsyncOperationQueue("1")]
+        let queues = [AsyncOperationQueue("0"), AsyncOperationQueue("1")]
         let meeting = Meeting(of: 2)
         let refusals = Record<UsageError>()
         let bodies = (0..<2).map { number in
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test func `a body that waits, over another body, for its own queue to be idle is refused`() async throws {
-        let queue = try AsyncOperationQueue("mine")
+        let queue = AsyncOperationQueue("mine")
         let inner = AsyncOperation("inner") { _ in (try? await queue.waitUntilIdle()) != nil }
         let outer = AsyncOperation("outer") { _ in
             try? inner.start()
