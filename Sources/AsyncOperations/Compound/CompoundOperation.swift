@@ -40,9 +40,8 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     ///
     /// Throws `closed` if the last member has ended or the compound operation is being stopped; `alreadyEnqueued`,
     /// `alreadyStarted` or `alreadyFinished` for a member that is not free; `selfDependency` and `cycle` if it would
-    /// wait for itself; and, once it belongs to a queue, `invalidTimeout` or `nestedMutex` because of the member's
-    /// options, and `alreadyStarted` if a started compound operation keeps a mutex or a place that something the member
-    /// depends on may need.
+    /// wait for itself, also for a place or a mutex that something around it keeps; and, once it belongs to a queue,
+    /// `invalidTimeout` or `nestedMutex` because of the member's options.
     public func add(_ member: some AsyncOperationProtocol) throws(UsageError) {
         try compound.add(member.erased.core)
     }
@@ -69,7 +68,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// `CompoundFailure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even if the
     /// waiting task is cancelled.
     ///
-    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`, at once; see
+    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`; see
     /// `AsyncOperation.result`.
     public var result: OperationResult<[OperationReport], CompoundFailure> {
         get async {

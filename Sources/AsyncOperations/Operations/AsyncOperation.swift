@@ -58,9 +58,9 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
 
     /// How it ended, with its value or error. Waits for the end, even if the waiting task is cancelled.
     ///
-    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`, at once. Only the task of
-    /// the body itself is recognised: the same wait in a child task of it (`async let`, a task group, `withTimeout`) is
-    /// not refused and never ends.
+    /// For a body that would wait for itself, over however many steps and queues, the result is
+    /// `cancelled(.wouldWaitForItself)`: at once, or as soon as that is certain. Only the task of the body itself is
+    /// recognised. The same wait in a child task of it (`async let`, a task group, `withTimeout`) never ends.
     @inlinable public var result: OperationResult<Success, Failure> {
         get async {
             do throws(UsageError) {

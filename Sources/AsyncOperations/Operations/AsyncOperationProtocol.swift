@@ -57,7 +57,7 @@ extension AsyncOperationProtocol {
 
     /// How it ended, without its value. Waits for the end, even if the waiting task is cancelled.
     ///
-    /// For a body that would wait for itself, the outcome is `cancelled`, at once; see `AsyncOperation.result`.
+    /// For a body that would wait for itself, the outcome is `cancelled`; see `AsyncOperation.result`.
     public var outcome: OperationOutcome {
         get async {
             do throws(UsageError) { return try await core.awaitEnd().outcome } catch { return .cancelled }
@@ -112,9 +112,9 @@ extension AsyncOperationProtocol {
     /// A second dependency on the same operation replaces the first one's kind; one made by `from:` keeps its kind,
     /// because the body needs the value.
     ///
-    /// Throws `selfDependency`; `cycle` with the complete path; `alreadyFinished`; and `alreadyStarted` once it has
-    /// started, or if a compound operation around it has started and keeps a mutex or a place that `other` may need.
-    /// O(1) while nothing depends on this operation, otherwise linear in what `other` waits for.
+    /// Throws `selfDependency`; `cycle` with the complete path, also if `other` waits for a place or a mutex that
+    /// something around this operation keeps; and `alreadyStarted` or `alreadyFinished`. O(1) while nothing depends on
+    /// this operation, otherwise linear in what `other` waits for.
     public func addDependency(
         on other: some AsyncOperationProtocol, _ kind: DependencyKind = .ok
     ) throws(UsageError) {

@@ -47,7 +47,7 @@ extension OperationCore {
 }
 
 extension AsyncOperation {
-    /// The result of an operation that ended like this.
+    /// The result of an operation for this end.
     @inlinable static func result(of core: OperationCore, _ end: OperationEnd) -> OperationResult<Success, Failure> {
         let made = core.made
         let error: Failure? = if case .error(let error) = made { error as? Failure } else { nil }

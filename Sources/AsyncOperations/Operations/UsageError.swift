@@ -1,8 +1,6 @@
 /// Why a call is refused. A refused call has changed nothing.
 public enum UsageError: Error, Hashable {
-    /// It has started: an operation cannot be started again or get dependencies, a compound operation that keeps a
-    /// mutex or a place cannot get members that wait for others who may need it, and a task tracker has a session
-    /// already.
+    /// The operation has started, so it cannot be started again or get dependencies; or the task tracker has a session.
     case alreadyStarted(AsyncOperationID)
     /// The operation has ended.
     case alreadyFinished(AsyncOperationID)
@@ -12,7 +10,8 @@ public enum UsageError: Error, Hashable {
     case closed(AsyncOperationID)
     /// An operation cannot wait for itself.
     case selfDependency(AsyncOperationID)
-    /// These operations would wait for each other, each for the next; the first is also the last.
+    /// These operations would wait for each other, each for the next, because of dependencies, members, or places and
+    /// mutexes that are taken. The first is also the last.
     case cycle([AsyncOperationID])
     /// A number of operations at once that is below 1.
     case invalidLimit(Int)

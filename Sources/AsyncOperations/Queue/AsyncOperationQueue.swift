@@ -122,7 +122,7 @@ public final class AsyncOperationQueue: Sendable {
     /// cancelled; nil waits as long as it takes. Cancelling the waiting task ends the grace period.
     ///
     /// Returns the reports of the operations that were cancelled. A suspended queue stays suspended and starts nothing.
-    /// Throws `wouldWaitForItself` like `waitUntilIdle`, and has then changed nothing.
+    /// Throws `wouldWaitForItself` like `waitUntilIdle`; if that is certain from the start, the queue is unchanged.
     @discardableResult
     public func shutdown(grace: Duration? = nil) async throws(UsageError) -> [OperationReport] {
         try core.refuseWaitingForItself()
