@@ -16,17 +16,17 @@ final class OneShot: Sendable {
         waiters.wake()
     }
 
-    /// Names one wait.
+    /// Identifies a wait.
     func makeTicket() -> UInt64 {
         state.withLock { $0.waiters.makeTicket() }
     }
 
-    /// Waits, even if the waiting task is cancelled. False where `wait` is refused before.
+    /// Waits, even if the waiting task is cancelled. Returns false if `wait` is refused before.
     func wait(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
         await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: false) }
     }
 
-    /// Waits until it has happened or, which gives false, the waiting task is cancelled or `wait` is refused.
+    /// Waits until it has happened. Returns false if the waiting task is cancelled, or `wait` refused, before.
     func waitUnlessCancelled(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: true) }

@@ -60,7 +60,7 @@ final class BodyControl: Sendable {
 
     func setWait(_ wait: BodyWait) { state.withLock { $0.wait = wait } }
 
-    /// False if it does not wait so any more.
+    /// Returns false if that wait has ended already.
     func endWait(_ wait: BodyWait) -> Bool {
         state.withLock { state in
             guard state.wait === wait else { return false }

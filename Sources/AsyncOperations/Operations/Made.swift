@@ -1,7 +1,7 @@
-/// What the last attempt of a body made. Its type is known where the operation is made and asked, in code that is
-/// compiled for it: looking types up while a program runs took longer than anything else in a short operation.
+/// What the last attempt of a body returned or threw. Its type is known where the operation is made and asked, in code
+/// that is compiled for it: looking up types at run time takes longer than anything else in a short operation.
 @usableFromInline enum Made: Sendable {
-    /// No attempt has ended, or the one who could have told is gone.
+    /// No attempt has ended, or nobody is left who could give a result.
     case nothing
     case value(AnyValueBox)
     case error(any Error)
@@ -26,8 +26,8 @@ extension OperationCore {
         }
     }
 
-    /// Keeps what an attempt made, unless it was left behind. A `CancellationError` is a request to cancel, not a
-    /// failure.
+    /// Stores the result of an attempt, unless that was left behind. A `CancellationError` is a request to cancel, not
+    /// a failure.
     func end(with made: Made, in control: BodyControl) -> BodyEnd {
         guard !control.isOver else { return .stopped(.abandoned) }
         keep(made)

@@ -1,9 +1,9 @@
-// The search for a way on which something would wait for itself. With the topology locked.
+// Finds the path on which something would wait for itself. With the topology locked.
 
 extension OperationCore {
-    /// The way from one of `starts`, whose ends would be waited for, to where that waits for `target`; nil where there
-    /// is none: over needs, members, what bodies await, and the places and mutexes of what has started. `own` is the queue
-    /// whose lock the caller holds. O(what is upstream); nothing at all for a target that nobody could wait for.
+    /// The path from the end of one of `starts` to `target`, for which that waits; nil if there is none. It leads over
+    /// dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue whose lock the
+    /// caller holds. O(what is upstream), and O(1) for a target that nothing could wait for.
     static func path(
         from starts: [OperationCore], to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)? = nil
     ) -> [AsyncOperationID]? {
@@ -17,7 +17,7 @@ extension OperationCore {
         return nil
     }
 
-    /// An end and its start are one step; what is only around the one that waits is none.
+    /// The operations on a path. The start and end of one count once, and what is only around the waiting one does not.
     private static func ids(of path: [WaitEvent]) -> [AsyncOperationID] {
         var ids: [AsyncOperationID] = []
         for (index, event) in path.enumerated() {
@@ -30,7 +30,8 @@ extension OperationCore {
 }
 
 extension WaitEvent {
-    /// Whether a search could find it: some way has to lead to it, to what is around it or, for a start, inside.
+    /// Whether a search could find it: something must be able to wait for it, for what is around it or, for a start,
+    /// inside.
     fileprivate func canBeFound(from starts: [OperationCore]) -> Bool {
         guard let core else { return false }
         if case .start = self, let compound = core as? CompoundCore, !compound.withMembers({ $1.cores.isEmpty }) {

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A body that waits for the end of an operation, or for a queue to have nothing left to do.
+/// The wait of a body for the end of an operation, or for a queue to be idle.
 ///
-/// It is refused when it could not end before the body does: at once, or as soon as that is certain.
+/// It is refused if it cannot end before the body does: at once, or as soon as that is certain.
 final class BodyWait: Sendable {
     enum Target: Sendable {
         case end(OperationCore, ticket: UInt64)
@@ -15,7 +15,7 @@ final class BodyWait: Sendable {
             }
         }
 
-        /// Under which the continuation is kept.
+        /// Identifies the continuation of the waiting task.
         var ticket: UInt64 {
             switch self {
             case .end(_, let ticket), .idle(_, _, let ticket): ticket
@@ -23,13 +23,13 @@ final class BodyWait: Sendable {
         }
     }
 
-    /// How many bodies wait: while none does, nobody has to look for those that wait for themselves.
+    /// How many bodies wait. While none does, there is no need to look for those that wait for themselves.
     private static let count = Atomic(0)
     static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
     let body: BodyControl
     let target: Target
-    /// Whether it ends when the body is to stop.
+    /// Whether it ends when the body is told to stop.
     let heedsCancellation: Bool
     private let refused = Atomic(false)
 
@@ -43,12 +43,12 @@ final class BodyWait: Sendable {
     var ticket: UInt64 { target.ticket }
     var refusal: UsageError { .wouldWaitForItself(waiter: body.core.id, awaited: target.id) }
 
-    /// Notes that `body`, which calls, is about to wait; `end` has to follow. Throws where it would wait for itself.
+    /// Notes that `body`, the caller, is about to wait; `end` must follow. Throws if it would wait for itself.
     static func begin(
         in body: BodyControl, for target: Target, heedingCancellation heedsCancellation: Bool
     ) throws(UsageError) -> BodyWait {
         let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
-        // Two that would wait for each other only together are not both let through.
+        // Of two waits that only together form a cycle, one is refused.
         let isCircular = OperationCore.topology.withLock { _ in
             wait.note()
             guard WaitGraph.isCircular(wait) else { return false }
@@ -68,14 +68,14 @@ final class BodyWait: Sendable {
         body.setWait(self)
     }
 
-    /// The body goes on. Twice is once.
+    /// Notes that the body goes on. Does nothing if it has been called before.
     func end() {
         guard body.endWait(self) else { return }
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
         if case .idle(let queue, _, _) = target { queue.state.withLock { $0.waitingBodies -= 1 } }
     }
 
-    /// The body goes on without what it waits for. `tell` is to follow, outside all locks.
+    /// Refuses the wait. `tell` must follow, outside all locks.
     private func refuse() {
         refused.store(true, ordering: .releasing)
         end()
@@ -88,7 +88,7 @@ final class BodyWait: Sendable {
         }
     }
 
-    /// Looks at what has just got something to wait for, and refuses what waits for itself by that.
+    /// Looks at operations that have just got something to wait for, and refuses waits that are now in a cycle.
     static func refuse(because suspects: [OperationCore]) {
         let suspects = suspects.filter(\.mayBeAwaited)
         if suspects.isEmpty { return }
@@ -105,7 +105,8 @@ final class BodyWait: Sendable {
 }
 
 extension OperationCore {
-    /// Whether a body may wait for it, or for what it holds up. Cheap, because everything that starts is asked.
+    /// Whether a body may be waiting for it, or for something that it holds up. Cheap, because everything that starts
+    /// asks.
     fileprivate var mayBeAwaited: Bool {
         let (isPlain, queue) = state.withLock { state in
             (!state.hasEdges && state.parent?.limit ?? .unlimited == .unlimited, state.lifecycle.queue)
@@ -117,12 +118,12 @@ extension OperationCore {
 }
 
 extension QueueCore.State {
-    /// Notes that something new is to be waited for before `core` can end, for whatever body may wait for it.
+    /// Notes that `core` has something new to wait for, which bodies that wait for it have to know.
     mutating func suspect(_ core: OperationCore) {
         if BodyWait.anybodyWaits { suspects.append(core) }
     }
 
-    /// Those that have not started, or are compound, by now.
+    /// Removes the suspects. Returns those that have not started by now, or are compound operations.
     mutating func takeSuspects() -> [OperationCore] {
         if suspects.isEmpty { return [] }
         defer { suspects = [] }

@@ -1,7 +1,8 @@
-// Dependencies of operations that the queue has and that have not started.
+// Dependencies of operations that belong to the queue and have not started.
 
 extension QueueCore {
-    /// Lets `core` wait for `other` too. nil if the operation is not here any more, or not yet. With the topology locked.
+    /// Lets `core` wait for `other` too. nil if the operation is not here any more, or not yet. With the topology
+    /// locked.
     func link(
         _ core: OperationCore, to other: OperationCore, _ kind: EdgeKind
     ) -> (Result<Void, UsageError>?, Consequences) {
@@ -11,7 +12,7 @@ extension QueueCore {
             let known = core.state.withLock { $0.need(of: other) }
             if let known, known.carriesData || known.kind == kind { return .success(()) }
             core.state.withLock { $0.add(OperationCore.Need(core: other, kind: kind, carriesData: false)) }
-            // The new one before the old one goes, so that it cannot start between them.
+            // The new one is added before the old one is removed, so that the operation cannot start in between.
             connect(core, row, to: other, kind, isSecond: known != nil, &state)
             if let known { cut(known, from: row, &state) }
             state.suspect(core)
@@ -19,7 +20,8 @@ extension QueueCore {
         }
     }
 
-    /// Takes a dependency away; returns whether there was one. nil if the operation is not here any more, or not yet.
+    /// Removes a dependency. Returns whether there was one; nil if the operation does not belong to the queue, no
+    /// longer or not yet.
     func unlink(_ core: OperationCore, from other: OperationCore) -> Result<Bool, UsageError>? {
         update { state in
             guard let row = waitingRow(of: core) else { return refusal(of: core)?.map { false } }

@@ -1,14 +1,14 @@
-/// What something may wait for.
+/// Something that can be waited for.
 enum WaitEvent: Sendable {
-    /// That an operation starts, or ends without.
+    /// An operation starts, or ends without a start.
     case start(OperationCore)
-    /// That it ends, in the present round of what is around it.
+    /// An operation ends, in the current round of what is around it.
     case end(OperationCore)
-    /// That one more member may be in progress.
+    /// A compound operation has a place for one more member.
     case place(in: CompoundCore)
-    /// That one more body may run.
+    /// A queue has room for one more body.
     case turn(in: QueueCore)
-    /// That nothing is left to do.
+    /// A queue is idle.
     case idle(QueueCore)
 
     var core: OperationCore? {

@@ -1,14 +1,15 @@
-/// What has to come about before something else can, as far as the library knows, and what of that never can.
+/// Which events must happen before which others, as far as the library knows, and which of them never can.
 ///
-/// The end of an operation waits for its start, for its members and for what its body awaits; a start for what is needed
-/// and for what is around it; and what is ready for a place, a mutex, a turn. Whatever else runs may end, and what nobody
-/// has started may be started. What is left is stuck: it waits, over any number of steps and queues, for itself. With the
-/// topology locked; O(what is upstream).
+/// The end of an operation waits for its start, its members, and what its body waits for; a start for the dependencies
+/// and for what is around the operation; an operation that is ready for a place, a mutex, its turn. Anything else that
+/// runs may end, and what has not been started may be. Everything that remains is stuck: it waits for itself, over any
+/// number of steps and queues. With the topology locked. O(what is upstream).
 struct WaitGraph {
     enum Purpose {
-        /// Whether a body may wait. Only what is ready needs a place for certain: before that, it may end without one.
+        /// Whether a body may wait. Only an operation that is ready needs a place for certain; others may end without
+        /// one.
         case wait
-        /// Whether a dependency or a member may come. What has not started will need its places.
+        /// Whether a dependency or member may be added. An operation that has not started will need its places.
         case edge
     }
 
@@ -23,7 +24,7 @@ struct WaitGraph {
     }
 
     private let purpose: Purpose
-    /// What is to be taken for impossible.
+    /// An event to be treated as impossible.
     private let denied: WaitEvent?
     /// The queue whose lock the caller holds, and its state.
     private let own: (queue: QueueCore, state: QueueCore.State)?
@@ -36,7 +37,7 @@ struct WaitGraph {
         self.own = own
     }
 
-    /// Finds out about `events` and all that they wait for.
+    /// Adds `events` and everything that they wait for, and finds out which are possible.
     mutating func explore(_ events: [WaitEvent]) {
         var pending: [Int] = []
         for event in events { _ = index(of: event, &pending) }
@@ -65,7 +66,7 @@ struct WaitGraph {
         return nodes.count - 1
     }
 
-    /// What becomes possible by what is.
+    /// Marks these events, and all that then become possible.
     private mutating func settle(_ possible: [Int]) {
         var pending = possible
         while let next = pending.popLast() {
@@ -78,7 +79,7 @@ struct WaitGraph {
         }
     }
 
-    /// The way over what is stuck from `start`, or what it waits for, to `target`; nil where there is none.
+    /// The path over stuck events from `start`, or what it waits for, to `target`; nil if there is none.
     func path(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         guard let first = indices[start], let last = indices[target], !nodes[first].isPossible else { return nil }
         var cameFrom: [Int: Int] = [:]
@@ -106,7 +107,7 @@ struct WaitGraph {
 // Bodies that wait.
 
 extension WaitGraph {
-    /// Whether the body would wait for itself. It is noted already that it waits.
+    /// Whether the body would wait for itself. The wait must be noted already.
     static func isCircular(_ wait: BodyWait) -> Bool {
         let core = wait.body.core
         guard wait.body.queue.owner == nil || core.mayHoldUp else { return false }
@@ -132,7 +133,7 @@ extension WaitGraph {
 extension WaitGraph {
     typealias Causes = (events: [WaitEvent], needsOnlyOne: Bool)
 
-    /// nil for what may come about by itself, or has.
+    /// nil for an event that may happen by itself, or has happened.
     private func causes(of event: WaitEvent) -> Causes? {
         switch event {
         case .start(let core): (causesOfStart(of: core), false)
@@ -177,7 +178,7 @@ extension QueueCore {
         operations(&state).filter { !$0.isFinished }
     }
 
-    /// Who runs, where nobody else may.
+    /// The operations that run, if there is no room for another and all of them wait; otherwise none.
     fileprivate func holdersOfTurns(_ state: State) -> [OperationCore] {
         guard state.running.count >= state.width else { return [] }
         return state.running.contains { $0.wait == nil } ? [] : state.running.map(\.core)
@@ -209,7 +210,7 @@ extension QueueCore {
 }
 
 extension CompoundCore {
-    /// The members in progress, where there may be no more.
+    /// The members in progress, if there is no place for another; otherwise none.
     fileprivate var holdersOfPlaces: [OperationCore] {
         guard case .members(let limit) = limit else { return [] }
         let holders = withMembers { $1.cores }.filter { core in
@@ -223,25 +224,25 @@ extension CompoundCore {
 }
 
 extension OperationCore {
-    /// The wait of its body.
+    /// The wait of its body, if it waits.
     fileprivate var wait: BodyWait? {
         if case .running(let control) = lifecycle { control.wait } else { nil }
     }
 
     fileprivate var members: [OperationCore] { (self as? CompoundCore)?.withMembers { $1.cores } ?? [] }
 
-    /// Its end for good: that of what is around it, too, where that may be tried again.
+    /// Its final end, which includes that of the outermost compound operation around it that may be tried again.
     fileprivate var finalEvents: [WaitEvent] {
         [.end(self)] + (around.dropFirst().last { $0.options.retry != nil }.map { [.end($0)] } ?? [])
     }
 
-    /// The end that counts for `other`, which may be inside what is tried again.
+    /// The end that counts for `other`, which may be inside the same retried compound operation.
     fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
         isHeldBack(from: other) ? finalEvents : [.end(self)]
     }
 
-    /// Whether anything could wait for its end or the start of what it is in: because somebody was told to, or because it
-    /// has, or will have, what others want.
+    /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or
+    /// because it has, or will have, a place or a mutex that others want.
     var mayHoldUp: Bool {
         around.contains { outer in
             if !outer.hasDefaultOptions, outer.options.retry != nil || !outer.options.mutexes.isEmpty { return true }
@@ -251,7 +252,7 @@ extension OperationCore {
 }
 
 extension BodyWait {
-    /// What it waits for; nothing where the body has been told to stop and heeds that.
+    /// What it waits for; nothing if the body has been told to stop and heeds that.
     fileprivate var events: [WaitEvent] {
         if heedsCancellation, body.reason != nil { return [] }
         return switch target {

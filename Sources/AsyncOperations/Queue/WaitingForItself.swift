@@ -1,4 +1,4 @@
-// Waits that could never end: a body that waits for what cannot end before the body does.
+// Waits of bodies, which are refused if what they wait for cannot end before the body does.
 
 extension OperationCore {
     /// Waits for the end, even if the waiting task is cancelled. Throws `wouldWaitForItself` in a body that would wait
@@ -11,7 +11,7 @@ extension OperationCore {
         return end
     }
 
-    /// The same, but gives nil when the waiting task is cancelled.
+    /// The same, but returns nil when the waiting task is cancelled.
     @usableFromInline func awaitEndUnlessCancelled() async throws(UsageError) -> OperationEnd? {
         guard let body = Worker.runningBody, !isFinished else { return await waitUnlessCancelled() }
         let wait = try beginWait(in: body, heedingCancellation: true)
@@ -31,7 +31,7 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// Waits until nothing is left to do. False where it heeds that the waiting task is cancelled. Throws
+    /// Waits until the queue is idle. Returns false if the waiting task was cancelled before and it heeds that. Throws
     /// `wouldWaitForItself` in a body that would wait for itself.
     func waitUntilIdle(heedingCancellation heedsCancellation: Bool) async throws(UsageError) -> Bool {
         guard let signal = idleSignal() else { return true }
@@ -45,7 +45,7 @@ extension QueueCore {
         return hasHappened
     }
 
-    /// Throws where the calling body would wait for itself by waiting now.
+    /// Throws if the calling body would wait for itself by waiting now.
     func refuseWaitingForItself() throws(UsageError) {
         if let signal = idleSignal() { try beginWait(for: signal, false)?.end() }
     }

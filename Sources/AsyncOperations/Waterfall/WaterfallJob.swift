@@ -3,8 +3,8 @@
 @usableFromInline struct WaterfallJob: Sendable {
     /// A job that takes a value and nothing else. It costs a call.
     @usableFromInline typealias Plain = @Sendable (AnyValueBox) async throws -> AnyValueBox
-    /// A job that is told of requests to stop itself. It makes nothing if it was left behind or nobody is left who could
-    /// finish it.
+    /// A job that hears of requests to stop itself. Its result is `nothing` if it was left behind, or if nobody is left
+    /// who could finish it.
     typealias Controlled = @Sendable (BodyControl, AnyValueBox) async -> Made
 
     enum Work: Sendable {

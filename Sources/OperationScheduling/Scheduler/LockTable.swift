@@ -14,7 +14,7 @@ struct LockTable: Sendable {
         let name: LockID
         let capacity: Int
         var free: Int
-        /// Who took units last, and has not given them back.
+        /// The row that took units last and has not released them.
         var holder: OperationID?
         var queue = Heap<Ticket>()
     }
@@ -99,7 +99,7 @@ struct LockTable: Sendable {
         requests.first { locks[$0.lock.value].free < $0.units }?.lock
     }
 
-    /// Who has taken what the row asks for and cannot have now; of a pool, one of those.
+    /// The rows that hold what the row asks for and cannot have now; for a pool, one of them.
     func holdersOfMissing(for id: OperationID) -> [OperationID] {
         requests(of: id).compactMap { locks[$0.lock.value].free < $0.units ? locks[$0.lock.value].holder : nil }
     }

@@ -1,13 +1,13 @@
-// What stands between a row and its start, for those who look for what waits for itself.
+// What keeps a row from starting, for the search for waits that form a cycle.
 
 extension OperationScheduler {
-    /// What a row that has not begun needs and what has not ended, what it awaits for the sake of its members included.
+    /// The dependencies of a row that have not ended, including those that it has because of its members.
     package func unendedNeeds(of id: OperationID) -> [OperationID] {
         (needs[id] + needs.lateEntries(of: id)).lazy
             .filter { !$0.isCut && states[$0.other.row].phase != .finished }.map(\.other)
     }
 
-    /// Who has the mutexes that a row asks for and cannot take now.
+    /// The holders of the mutexes that a row asks for and cannot have now.
     package func holdersOfMissingLocks(for id: OperationID) -> [OperationID] {
         has(id, .hasLocks) ? locks.holdersOfMissing(for: id) : []
     }
