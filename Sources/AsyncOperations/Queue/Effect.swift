@@ -1,5 +1,6 @@
 extension QueueCore.State {
-    /// Appends an effect that must be told before anything else starts. The start of an attempt goes to `effects` directly.
+    /// Appends an effect that must be told before anything else starts. The start of an attempt goes to `effects`
+    /// directly.
     mutating func append(_ effect: Effect) {
         effects.append(effect)
         isTelling = true

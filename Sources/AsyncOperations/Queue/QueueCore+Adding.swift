@@ -25,8 +25,8 @@ extension QueueCore {
     }
 
     /// Adds operations to the queue itself, or to a compound operation that belongs to it. `producer` is the body that
-    /// asked for it; nil for a call from outside. Returns false if the compound operation does not belong to the queue, no
-    /// longer or not yet.
+    /// asked for it; nil for a call from outside. Returns false if the compound operation does not belong to the queue,
+    /// no longer or not yet.
     @discardableResult
     func add(
         _ cores: [OperationCore], to parent: CompoundCore? = nil, producer: BodyControl? = nil, isBarrier: Bool = false

@@ -7,7 +7,7 @@
 /// What its members name is theirs to share: for them each of those names is a lock of its own, whose *scope* is the
 /// nearest holder around them. A name that a holder names itself is free to everything inside it.
 struct HolderTable: Sendable {
-    /// A lock as it is known inside a scope: the run as a whole, `.root`, or a holder.
+    /// A lock inside a scope: the whole run, `.root`, or a holder.
     struct ScopedLock: Hashable, Sendable {
         let lock: LockID
         let scope: OperationID
@@ -33,7 +33,7 @@ struct HolderTable: Sendable {
         var around: OperationID?
         var rows: Range<Int>
         let own: Set<LockID>
-        /// What it and anything inside it names.
+        /// What it or anything inside it names.
         var taken: Set<LockID>
         /// Whether something outside needs a row inside. Then its members' needs may in turn wait for such a row, and
         /// it cannot await them before it starts.
@@ -69,7 +69,7 @@ struct HolderTable: Sendable {
         requests(of: id, locks, holder(from: graph.table.rows[id.row].parent, graph), graph)
     }
 
-    /// Of each new row. Notes the holders among them.
+    /// The nearest holder around each new row. Notes the holders among them.
     private mutating func nearestHolders(of table: RowTable, in graph: OperationGraph) -> [OperationID?] {
         var nearest: [OperationID?] = []
         nearest.reserveCapacity(table.rows.count)
@@ -110,8 +110,8 @@ struct HolderTable: Sendable {
         return nil
     }
 
-    /// Lets a holder and those around it take what something inside names. One that was there before takes no more:
-    /// what joins it unforeseen shares with whoever is outside.
+    /// Makes a holder and those around it take what something inside names. One that existed before takes no more: what
+    /// joins it unforeseen shares its mutexes with everything outside.
     private mutating func take(_ mutexes: [LockID], _ innermost: OperationID?, from firstRow: Int) {
         for mutex in mutexes {
             var next = innermost
@@ -138,7 +138,7 @@ struct HolderTable: Sendable {
         }
     }
 
-    /// Whom a mutex is shared with; nil if a holder around names it itself, so that nothing is to be taken.
+    /// The scope in which a mutex is shared; nil if a holder around names it itself, so that there is nothing to take.
     private func scope(of mutex: LockID, _ innermost: OperationID?) -> OperationID? {
         var scope: OperationID?
         var next = innermost
@@ -150,8 +150,8 @@ struct HolderTable: Sendable {
         return scope ?? .root
     }
 
-    /// What is inside a holder and needs something outside makes the outermost such holder await it; those between have
-    /// it behind them when they start.
+    /// The edges of holders that have something inside that depends on something outside: the outermost such holder
+    /// awaits it, and those in between start after that.
     private mutating func outsideNeeds(
         of table: RowTable, _ holder: (OperationID) -> OperationID?
     ) -> [RowTable.Edge] {

@@ -1,6 +1,6 @@
 /// The new ids of rows after some were removed. Those that stay keep their order.
 package struct RowRenumbering: Sendable {
-    /// For each old row, and for the end behind the last, how many of those before it stay.
+    /// For each old row, and for the end after the last, how many rows before it stay.
     private let positions: [UInt32]
 
     init(keeping isKept: [Bool]) {
@@ -40,7 +40,7 @@ extension Dictionary where Key == OperationID {
 }
 
 extension OperationCause {
-    /// The row that it points at.
+    /// The row that it names.
     var row: OperationID? {
         switch self {
         case .dependency(let id), .member(let id), .failFast(let id), .deadline(let id), .retryDeadline(let id): id
@@ -48,7 +48,7 @@ extension OperationCause {
         }
     }
 
-    /// `itself` if the row that it points at was removed.
+    /// The same with the new number; `itself` if the row that it names was removed.
     func renumbered(by renumbering: RowRenumbering) -> OperationCause {
         guard let row else { return self }
         guard let id = renumbering[row] else { return .itself }

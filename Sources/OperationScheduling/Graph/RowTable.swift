@@ -1,5 +1,5 @@
-/// The rows of a graph, as they are built and as the scheduler reads them. Rare things stand in tables of their own, so
-/// that a plain row stays at twenty bytes.
+/// The rows of a graph, as they are built and as the scheduler reads them. Rare properties are in tables of their own,
+/// so a plain row takes twenty bytes.
 struct RowTable: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16

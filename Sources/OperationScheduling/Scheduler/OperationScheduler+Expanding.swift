@@ -8,7 +8,7 @@ struct Addition: Sendable {
 }
 
 extension OperationScheduler {
-    /// The answer to `expand`. O(rows and edges of the expansion).
+    /// Takes the answer to `expand`. O(rows and edges of the expansion).
     mutating func expand(_ id: OperationID, _ expansion: OperationGraph) {
         let index = groupIndex(of: id)
         precondition(groups[index].isExpanding, "\(id) was not asked for its members")
@@ -19,7 +19,7 @@ extension OperationScheduler {
         if groups[index].unfinishedMembers == 0 { advance(id) }
     }
 
-    /// Further members for an open or running group.
+    /// Adds members to an open or running group.
     mutating func add(_ expansion: OperationGraph, to id: OperationID) {
         join(expansion, to: id, isExpansion: false)
     }
@@ -35,7 +35,7 @@ extension OperationScheduler {
         while let member = walk.next(graph.table.rows) { admit(member, to: id, isExpansion: isExpansion) }
     }
 
-    /// The same for one operation, without the detour by a graph. O(needs).
+    /// Adds one operation, without a graph. O(dependencies).
     mutating func add(
         _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)]
     ) {
@@ -46,7 +46,7 @@ extension OperationScheduler {
         admit(id, to: group, isExpansion: false)
     }
 
-    /// Lets a row that joined a group go on, or end as the group does.
+    /// Makes a row that joined a group go on, or end as the group does.
     private mutating func admit(_ member: OperationID, to id: OperationID, isExpansion: Bool) {
         let index = groupIndex(of: id)
         let isWaiting = groups[index].stage == .body || isBetweenAttempts(id)
@@ -62,7 +62,7 @@ extension OperationScheduler {
         }
     }
 
-    /// An open group takes no more.
+    /// Closes an open group.
     mutating func close(_ id: OperationID) {
         let index = groupIndex(of: id)
         guard groups[index].isOpen else { return }
@@ -70,7 +70,7 @@ extension OperationScheduler {
         if groups[index].unfinishedMembers == 0, hasStarted(id) { advance(id) }
     }
 
-    /// The same, for a group that is looked after already.
+    /// Marks a group as closed. The caller moves it on.
     mutating func shut(_ index: Int) {
         guard groups[index].isOpen else { return }
         groups[index].isOpen = false

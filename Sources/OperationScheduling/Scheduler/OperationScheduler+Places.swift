@@ -1,8 +1,8 @@
-// Places in groups that limit their members, for groups that were there before what they have to await (`PlaceNeeds`).
+// Places in groups that limit their members, for groups that existed before what they must await (`PlaceNeeds`).
 
 extension OperationScheduler {
-    /// Lets groups that have not started await what a row that joined them needs from around them, as they would if it had
-    /// been there from the beginning. O(depth), and where there is something to await O(rows + edges).
+    /// Lets groups that have not started await what a row that joined them needs from around them, as they would if it
+    /// had been there from the beginning. O(depth), and where there is something to await O(rows + edges).
     mutating func awaitForPlaces(_ need: OperationID, for dependent: OperationID, joinedAt firstRow: Int) {
         guard graph.table.limitsMembers, states[need.row].phase != .finished else { return }
         var next = parent(of: dependent)

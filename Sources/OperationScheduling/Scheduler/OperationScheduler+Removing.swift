@@ -1,15 +1,15 @@
-// Rows that have ended go, so that a scheduler that is never idle does not grow.
+// Removes rows that have ended, so that a scheduler that is never idle does not grow.
 
 extension OperationScheduler {
     /// How many rows have ended since the last `removeEnded`. O(1).
     package var endedCount: Int { max(0, finishedCount - finishedCountKept) }
 
-    /// Removes rows that have ended and that nothing needs any more, and tells how the others are called from now on: in
-    /// everything that comes and goes, questions that are still to be answered included. O(rows + edges): called when
-    /// `endedCount` is more than half of `count`, it costs O(1) for each row.
+    /// Removes rows that have ended and that nothing depends on any more, and returns the new ids of the others. They
+    /// are used from now on, also in answers to earlier questions. O(rows + edges): called when `endedCount` is more
+    /// than half of `count`, it costs O(1) for each row.
     ///
-    /// Kept are all rows inside something that may be tried again, what rows that have not ended need or are put down
-    /// to, and what was foreseen. The `cause` of a kept row that has ended is `itself` if what it pointed at is gone.
+    /// It keeps all rows inside something that may be tried again, the dependencies and causes of rows that have not
+    /// ended, and what was foreseen. The `cause` of a kept row that has ended is `itself` if the row it named is gone.
     package mutating func removeEnded() -> RowRenumbering {
         let readsNeeds = rowsThatReadTheirNeeds()
         let renumbering = RowRenumbering(keeping: rowsToKeep(readsNeeds))
@@ -32,7 +32,7 @@ extension OperationScheduler {
         locks.renumber(by: renumbering)
         holders.renumber(by: renumbering)
         progress = progress.renumbered(by: renumbering)
-        // What it is about itself is the root of what is only kept for its own sake.
+        // A row that is kept without its root becomes its own root.
         roots = Dictionary(
             uniqueKeysWithValues: roots.compactMap { id, root in
                 renumbering[id].map { ($0, renumbering[root] ?? $0) }
@@ -43,7 +43,7 @@ extension OperationScheduler {
         return renumbering
     }
 
-    /// Rows for which the outcomes of what they need still decide something.
+    /// Rows for which the outcomes of their dependencies still matter.
     private func rowsThatReadTheirNeeds() -> [Bool] {
         var mayBeReset = Array(repeating: false, count: states.count)
         return states.indices.map { row in
@@ -78,7 +78,7 @@ extension OperationScheduler {
             graph.table.foreseen[OperationID(row)]?.needs.forEach(keep)
             hookEnds[OperationID(row)].map(keep)
         }
-        // Whatever is kept stays inside the groups that are around it, which come before it.
+        // A kept row keeps the groups around it, which come before it.
         for row in isKept.indices.reversed() where isKept[row] { keep(parent(of: OperationID(row))) }
         return isKept
     }

@@ -1,11 +1,11 @@
-// A run that cannot go on: nothing runs, nothing is due, and not everything has ended. No graph of a plan gets there; a
-// graph with a cycle does, and so would a fault of the scheduler's. It is told, never waited out.
+// A run that cannot go on: nothing runs, nothing is due, and not everything has ended. No graph of a plan gets there,
+// but one with a cycle does, and so would a fault of the scheduler. It is reported at once.
 
 extension OperationScheduler {
-    /// One thing that waits, and for what.
+    /// Something that waits, and for what.
     package struct Wait: Sendable, Hashable {
         package enum Reason: Sendable, Hashable {
-            /// The end of something it needs.
+            /// The end of a dependency.
             case need(OperationID)
             /// A lock, and who has it; nil if nobody does.
             case lock(LockID, heldBy: OperationID?)
@@ -13,9 +13,9 @@ extension OperationScheduler {
             case limit(of: OperationID)
             /// The start of the group around it.
             case start(of: OperationID)
-            /// As a group that has started: the end of what is inside.
+            /// For a group that has started: the end of what is inside.
             case member(OperationID)
-            /// Nothing at all: it was forgotten.
+            /// Nothing: it was forgotten.
             case nothing
         }
 
@@ -23,27 +23,27 @@ extension OperationScheduler {
         package let reason: Reason
     }
 
-    /// Whether nothing can happen any more without a request from outside. Limits of groups are no way on: they would only
-    /// end what never began. O(1).
+    /// Whether nothing can happen any more without a request from outside. Limits of groups are no way on: they would
+    /// only end what never began. O(1).
     var isStalled: Bool {
         running == 0 && awaited == 0 && openGroups == 0 && unfinishedExternals == 0 && !clocks.isSuspended
             && states[0].phase != .blocked && !isFinished
     }
 
-    /// Tells what waits for what and ends everything.
+    /// Reports what waits for what, and ends everything.
     mutating func endAsStalled() {
         commands.append(.stalled(chainOfWaits()))
         isCancelled = true
         isAborted = true
         stop(.root, verdict: .cancelled, cause: .stall, reach: .everything)
         settle()
-        // A group that is wrong about its members is not saved by their ends.
+        // A group that has miscounted its members does not end with them.
         for row in states.indices.reversed() where states[row].phase != .finished && !isFinished {
             finish(OperationID(row), .cancelled, .stall)
         }
     }
 
-    /// From the run itself to whatever the last one waits for: nothing, or something that waits already. O(rows).
+    /// The chain from the run itself to something that waits for nothing, or for an earlier link. O(rows).
     func chainOfWaits() -> [Wait] {
         var chain: [Wait] = []
         var seen: Set<OperationID> = []
