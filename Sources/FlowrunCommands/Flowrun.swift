@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// The version of the program, in the one place where it is written.
@@ -48,6 +49,7 @@ package enum Flowrun {
             try StandardStream.output.deliver(text)
             return .success
         }
+        for folder in arguments.values(.folder) { try changeFolder(to: folder) }
         switch arguments.command {
         case .run, nil: return try Run(RunRequest(arguments))()
         case .check: return try check(arguments)
@@ -59,6 +61,11 @@ package enum Flowrun {
         case .why: try WhyCommand(arguments)()
         }
         return .success
+    }
+
+    /// `-C`: changes the current folder, as make does.
+    private static func changeFolder(to folder: String) throws(CommandError) {
+        guard chdir(folder) == 0 else { throw .usage("cannot change to `\(folder)`: \(SystemError(errno).words)") }
     }
 
     /// What is printed in place of carrying out a command; nil if none of that is asked for.

@@ -44,6 +44,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case dependencyInsideGroup = "FR0220"
     case undeclaredSecret = "FR0221"
     case invalidPattern = "FR0222"
+    case unknownStep = "FR0223"
 
     // The graph
     case dependencyCycle = "FR0301"

@@ -33,7 +33,7 @@ extension OperationGraph {
             if let hook = plan.nodes[row].hook { beginHook(Hook(hook)) } else { add(row, of: plan, locks: locks) }
             if !locks.isEmpty, plan.isDynamicFanOut(row) {
                 foresee(
-                    locks.mutexes(inside: plan.nodes[row].definition, of: plan.workflow),
+                    locks.mutexes(inside: plan.nodes[row].definition, of: plan),
                     needs: plan.outsideNeeds(ofInstancesOf: row).map { OperationID($0) },
                     in: OperationID(row))
             }

@@ -1,5 +1,6 @@
 internal import OperationScheduling
 internal import WorkflowModel
+internal import WorkflowPlanning
 
 /// The locks of a run: its pools and its mutexes. Names are the run's, the same in all instances; a pool and a mutex of
 /// one name are two locks.
@@ -29,9 +30,11 @@ struct RunLocks {
     var isEmpty: Bool { names.isEmpty }
 
     /// What copies of a definition and anything inside them name.
-    func mutexes(inside definition: NodeIndex, of workflow: Workflow) -> [LockID] {
-        let inside = workflow.nodes[definition.row..<Int(workflow[definition].subtreeEnd)]
-        return Set(inside.flatMap { $0.settings?.mutexes ?? [] }.compactMap { mutexes[$0.name] }).sorted()
+    func mutexes(inside definition: NodeIndex, of plan: Plan) -> [LockID] {
+        let workflow = plan.workflow
+        let inside = (definition.row..<Int(workflow[definition].subtreeEnd)).map { NodeIndex($0) }
+        let requests = inside.filter { !plan.isLeftOut($0) }.flatMap { workflow.settings(of: $0)?.mutexes ?? [] }
+        return Set(requests.compactMap { mutexes[$0.name] }).sorted()
     }
 
     /// What a copy of a step or group takes, each lock once.

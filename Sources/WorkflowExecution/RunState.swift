@@ -133,12 +133,13 @@ struct RunState {
     /// How a group was stopped as a whole; nil if it was not.
     func stop(of group: PlanIndex) -> OperationOutcome? { groups[group]?.stop }
 
-    /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained.
-    /// O(rows inside).
+    /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained. What
+    /// is manual counts as there: whoever reads it knows that it may be missing. O(rows inside).
     func isIncomplete(_ group: PlanIndex) -> Bool {
         groups[group]?.isDrained == true
-            || ([group] + plan.rows(inside: group)).contains {
-                plan.nodes[$0].role == .group && !plan.leftOut(of: $0).isEmpty
+            || ([group] + plan.rows(inside: group)).contains { row in
+                plan.nodes[row].role == .group
+                    && plan.leftOut(of: row).contains { plan.workflow.settings(of: $0)?.isManual != true }
             }
     }
 

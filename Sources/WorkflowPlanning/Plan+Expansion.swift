@@ -6,6 +6,9 @@ extension Plan {
         fanOut(of: row)?.isDynamic == true
     }
 
+    /// Whether the instances that a run makes go without a definition, because nobody has chosen it.
+    package func isLeftOut(_ definition: NodeIndex) -> Bool { blueprint?.layout.isLeftOut(definition.row) ?? false }
+
     /// The plan with one instance `[*]` in the place of those that only the run knows: to show it, to measure it. The
     /// plan itself where there are none.
     package var outline: Plan { blueprint?.outline ?? self }

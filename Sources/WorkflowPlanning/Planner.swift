@@ -42,6 +42,8 @@ package enum Planner {
             for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
         }
 
+        DefaultFindings(workflow: workflow).add(to: &findings)
+
         var locks = LockFindings(workflow)
         locks.add(to: &findings)
 

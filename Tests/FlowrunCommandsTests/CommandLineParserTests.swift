@@ -92,8 +92,9 @@ import Testing
         (["a.yml", "--paused=yes"], "`--paused` takes no value, found `--paused=yes`"),
         (["a.yml", "--log", "xml"], "--log xml: expected `text`, `json` or `quiet`"),
         (["graph", "a.yml", "--format", "text"], "--format text: expected `dot`, `mermaid` or `json`"),
-        ([], "`run` needs a FILE"), (["plan"], "`plan` needs a FILE"),
-        (["plan", "a.yml", "b.yml"], "`b.yml` is too much: `plan` takes one FILE"),
+        (["ctl"], "`ctl` needs a REQUEST"), (["why"], "`why` needs a STEP"),
+        (["list", "a.yml", "b.yml"], "`b.yml` is too much: `list` takes one FILE"),
+        (["why", "a.yml", "b", "c"], "`c` is too much: `why` takes one STEP"),
         (["help", "chek"], "there is no command `chek`; did you mean `check`?"),
     ])
     func `what cannot be meant is refused with what is accepted`(words: [String], message: String) {

@@ -8,6 +8,7 @@ import Testing
         "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
+        "everyday/flowrun.yml",
     ]
 
     /// Runs an example and holds its log against the rules of every log.
@@ -30,6 +31,22 @@ import Testing
         let result = try await ExampleFolder.copy().run("examples/hello.yml", "where", "--log", "json")
         result.expect(exit: 0)
         #expect(try result.log().outcomes == ["where": "success"])
+    }
+
+    @Test func `the everyday file runs its default, and by name what is manual`() async throws {
+        let test = try ExampleFolder.copy()
+        let folder = "examples/everyday"
+        func started(_ steps: String...) async throws -> [String] {
+            let result = try await test.start(["-C", folder, "--log", "json"] + steps).finish()
+            result.expect(exit: 0)
+            return try result.log().startOrder
+        }
+        #expect(try await started() == ["build", "test"])
+        #expect(try await started("build") == ["build"])
+        #expect(try await started("package") == ["build", "test", "package"])
+        #expect(test.exists("\(folder)/out/greeting.tar"))
+        #expect(try await started("clean") == ["clean"])
+        #expect(!test.exists("\(folder)/out"))
     }
 
     @Test func `the C project is compiled, linked and tested`() async throws {

@@ -15,7 +15,7 @@ package struct WorkflowSketch {
     package static func workflow(
         _ members: [NodeSketch], onFailure: [NodeSketch]? = nil, finally: [NodeSketch]? = nil,
         pools: [(name: String, size: Int)] = [], settings: Settings? = nil, defaults: Defaults = Defaults(),
-        file: String = "flow.yml"
+        defaultSteps: [String] = [], file: String = "flow.yml"
     ) -> Workflow {
         var sketch = WorkflowSketch()
         sketch.size = sketch.text.utf8.count
@@ -33,10 +33,17 @@ package struct WorkflowSketch {
             declared.append(Pool(name: pool.name, size: pool.size, range: sketch.write(pool.name)))
             sketch.write(": \(pool.size)\n")
         }
+        var chosen: [StepReference] = []
+        for name in defaultSteps {
+            sketch.write(chosen.isEmpty ? "default: [" : ", ")
+            chosen.append(StepReference(name: name, range: sketch.write(name)))
+        }
+        if !chosen.isEmpty { sketch.write("]\n") }
         var workflow = Workflow(
             file: SourceFile(name: file, text: sketch.text), name: "sketch", defaults: defaults, nodes: sketch.nodes,
             needs: sketch.needs)
         workflow.pools = declared
+        workflow.defaultSteps = chosen.isEmpty ? nil : chosen
         return workflow
     }
 
@@ -94,6 +101,7 @@ package struct WorkflowSketch {
             member.isSequence || member.forEach != nil || member.timeout != nil || member.description != nil
                 || member.maxParallel != nil || member.grace != nil || member.items != nil
                 || member.condition != nil || member.retry != nil || !member.mutexes.isEmpty || !member.pools.isEmpty
+                || member.isManual
         else { return nil }
         var order: SourceRange?
         if member.isSequence {
@@ -130,7 +138,7 @@ package struct WorkflowSketch {
             description: member.description, timeout: member.timeout.map { TimeLimit(duration: $0, range: .beginning) },
             grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut,
             condition: condition, retry: member.retry, pools: pools(of: member, indent: indent),
-            mutexes: mutexes(of: member, indent: indent))
+            mutexes: mutexes(of: member, indent: indent), isManual: member.isManual)
     }
 
     private static func expression(_ text: String, at range: SourceRange) -> Expression {
@@ -197,6 +205,8 @@ package struct NodeSketch {
     package var pools: [(name: String, units: Int)] = []
     package var onFailure: [NodeSketch]?
     package var finally: [NodeSketch]?
+    /// Without a text of its own.
+    package var isManual = false
 
     package static func step(_ id: String, needs: [String] = [], forEach: [String]? = nil) -> NodeSketch {
         NodeSketch(id: id, needs: needs.map { ($0, .ok) }, members: nil, forEach: forEach)

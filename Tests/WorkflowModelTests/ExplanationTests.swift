@@ -8,7 +8,8 @@ struct `The long form of a finding` {
     /// What the planner finds; its examples decode without a finding.
     static let plannersCodes: Set<DiagnosticCode> = [
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
-        .unknownDependency, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle, .dependencyAcrossHook,
+        .unknownDependency, .unknownStep, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
+        .dependencyAcrossHook,
         .coveredMutex, .poolExceeded, .unknownPool, .unusedPool,
     ]
 

@@ -21,24 +21,28 @@ package enum Command: String, CaseIterable, Sendable {
         switch self {
         case .run:
             [.workflow, Operand("STEP", .optionalList, "Steps or groups to run, with all they need.", .steps)]
-        case .check: [Operand("FILE", .list, "The workflow files; - is standard input.", .files)]
+        case .check:
+            [Operand("FILE", .optionalList, "The workflow files (default: flowrun.yml); - is standard input.", .files)]
         case .plan, .graph, .list: [.workflow]
         case .ctl:
-            [Operand("REQUEST", .list, "The id of a run, where several are live; then what to do.", .requests)]
-        case .why: [Operand("STEP", .one, "The full id of a step or group.", .steps)]
+            [Operand("REQUEST", .list, "The workflow file or the id of a run; then what to do.", .requests)]
+        case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
         case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
         }
     }
 
+    /// Whether its operands may be steps.
+    var takesSteps: Bool { operands.contains { if case .steps = $0.completion { true } else { false } } }
+
     /// The lines after `usage:`.
     var usage: [String] {
         switch self {
-        case .run: ["flowrun [run] [OPTIONS] FILE [STEP...]"]
+        case .run: ["flowrun [run] [OPTIONS] [FILE] [STEP...]"]
         case .ctl:
             [
-                "flowrun ctl [OPTIONS] [RUN] status [--format FORM]",
-                "flowrun ctl [OPTIONS] [RUN] pause [--stop] | resume",
-                "flowrun ctl [OPTIONS] [RUN] cancel [STEP] | jobs N",
+                "flowrun ctl [OPTIONS] [FILE | RUN] status [--format FORM]",
+                "flowrun ctl [OPTIONS] [FILE | RUN] pause [--stop] | resume",
+                "flowrun ctl [OPTIONS] [FILE | RUN] cancel [STEP] | jobs N",
             ]
         default: ["flowrun \(rawValue) [OPTIONS]\(operands.map { " \($0.usage)" }.joined())"]
         }
@@ -67,8 +71,8 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// Words that later versions will take for commands; until then they are not taken for files either.
-    static let reserved = ["runs", "replay"]
+    /// Words that later versions will take for commands, where the file has no step of that name.
+    static let planned = ["init", "watch", "runs", "replay"]
 }
 
 /// Some of the commands.
@@ -99,6 +103,8 @@ struct CommandSet: OptionSet, Sendable {
     static let ctl = CommandSet(rawValue: 32)
     static let why = CommandSet(rawValue: 64)
     static let explain = CommandSet(rawValue: 128)
+    /// Those that are about a workflow file.
+    static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why]
 }
 
 /// A word of the command line that is no option.
@@ -107,7 +113,8 @@ struct Operand: Sendable {
         case one, optional, list, optionalList
     }
 
-    static let workflow = Operand("FILE", .one, "The workflow file; - is standard input.", .files)
+    static let workflow = Operand(
+        "FILE", .optional, "The workflow file (default: flowrun.yml); - is standard input.", .workflow)
 
     let name: String
     let count: Count
@@ -134,6 +141,8 @@ struct Operand: Sendable {
 /// What a shell may offer for a word.
 enum CompletionKind: Sendable {
     case nothing, files, folders
+    /// A workflow file, or a step of the one that is meant without it.
+    case workflow
     case words([String])
     /// Ids of the workflow's steps and groups.
     case steps

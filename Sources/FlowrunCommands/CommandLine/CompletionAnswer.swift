@@ -102,21 +102,22 @@ struct CompletionAnswer {
     }
 
     private mutating func completeOperand(_ word: String, _ arguments: Arguments, isHelp: Bool, isTerminated: Bool) {
-        if arguments.command == nil, arguments.operands.isEmpty, !isTerminated {
-            candidates = Command.allCases.map { Candidate($0.rawValue, $0.summary) }
-            if !isHelp { kind = .files }
-            return
-        }
         let operands = (arguments.command ?? .run).operands
-        guard let last = operands.last, !isHelp, arguments.operands.count < operands.count || last.isRepeatable
-        else { return }
-        complete(operands[min(arguments.operands.count, operands.count - 1)].completion, word, arguments)
+        let isFirst = arguments.command == nil && arguments.operands.isEmpty && !isTerminated
+        let count = arguments.operands.count
+        if !isHelp, let last = operands.last, count < operands.count || last.isRepeatable {
+            complete(operands[min(count, operands.count - 1)].completion, word, arguments)
+        }
+        if isFirst { candidates = Command.allCases.map { Candidate($0.rawValue, $0.summary) } + candidates }
     }
 
     private mutating func complete(_ completion: CompletionKind, _ word: String, _ arguments: Arguments) {
         switch completion {
         case .nothing: break
         case .files: kind = .files
+        case .workflow:
+            if arguments.command?.takesSteps ?? true { completeSteps(arguments) }
+            if !arguments.has(.file) { kind = .files }
         case .folders: kind = .folders
         case .words(let words): candidates = words.map { Candidate($0) }
         case .findings: candidates = DiagnosticCode.allCases.map { Candidate($0.rawValue, $0.title) }
@@ -160,19 +161,14 @@ struct CompletionAnswer {
 
     /// The plan of the file that the line names, if it is a small one without errors.
     private static func plan(_ arguments: Arguments) -> Plan? {
-        guard let file = arguments.value(.file) ?? arguments.file else { return nil }
         for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
+        guard let file = WorkflowChoice.known(arguments, arguments.operands[...])?.file else { return nil }
         var status = stat()
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumSize else {
             return nil
         }
         return WorkflowLoader(file).plan
     }
-}
-
-extension Arguments {
-    /// The workflow file among the operands.
-    fileprivate var file: String? { command == nil || command == .run ? operands.first : nil }
 }
 
 extension Option {

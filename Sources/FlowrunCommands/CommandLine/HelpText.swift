@@ -16,8 +16,15 @@ enum HelpText {
         return text + "\nOptions:\n" + options.map { entry($0.usage, $0.help) }.joined()
     }
 
+    /// For somebody who has no workflow file yet.
+    static let firstSteps = """
+        usage: flowrun [FILE] [STEP...]   run a workflow file, or only some of its steps
+               flowrun --help             all commands and options
+               man flowrun-workflow       what a workflow file says
+        """
+
     private static var overview: String {
-        var text = usage(["flowrun [run] [OPTIONS] FILE [STEP...]", "flowrun COMMAND [OPTIONS] ..."])
+        var text = usage(["flowrun [run] [OPTIONS] [FILE] [STEP...]", "flowrun COMMAND [OPTIONS] ..."])
         text += "\nRun workflows of steps, dependencies, timeouts and fan-out groups.\n\nCommands:\n"
         for command in Command.allCases { text += "  \(command.rawValue.padded(to: 9))\(command.summary)\n" }
         text += "\nOptions:\n"
@@ -25,9 +32,10 @@ enum HelpText {
         text += """
 
             Examples:
-              flowrun release.yml             run a workflow
-              flowrun release.yml publish     run only what `publish` needs
-              flowrun check release.yml       all findings, nothing executed
+              flowrun                         run flowrun.yml of this folder
+              flowrun test                    run only its step `test` and what that needs
+              flowrun release.yml             run another workflow file
+              flowrun check                   all findings, nothing executed
 
             `flowrun help COMMAND` shows the options of a command.
 

@@ -93,13 +93,13 @@ package final class Option: Sendable {
         Option(.run, nil, "--run", .required("ID"), [.why], "The id of the run (default: the last one)."),
         Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
         Option(
-            .file, nil, "--file", .required("PATH", .files), [.ctl, .why],
-            "The workflow file, where the state directory has runs of several."),
-        Option(
             .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why],
             "Where the state of runs is kept (default: .flowrun beside the file)."),
         Option(
-            .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, [.run, .ctl, .why],
+            .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,
+            "The workflow file; then all operands are steps."),
+        Option(
+            .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, .ofWorkflow,
             "Change to a folder first; of several, each counts from the one before."),
         Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),

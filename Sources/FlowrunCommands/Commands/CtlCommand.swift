@@ -16,7 +16,11 @@ struct CtlCommand {
     init(_ arguments: Arguments) throws(CommandError) {
         var rest = arguments.operands[...]
         var run: String?
-        if let first = rest.first, ControlVerb(rawValue: first) == nil { run = rest.removeFirst() }
+        var file: String?
+        if let first = rest.first, ControlVerb(rawValue: first) == nil {
+            rest.removeFirst()
+            if WorkflowChoice.isFile(first), !arguments.has(.file) { file = first } else { run = first }
+        }
         guard let verb = rest.popFirst().flatMap(ControlVerb.init) else {
             let verbs = ControlVerb.allCases.map(\.rawValue)
             let found = run.map { "`\($0)` is no request" } ?? "there is no request"
@@ -24,16 +28,13 @@ struct CtlCommand {
             let advice = near.map { "did you mean `\($0)`?" } ?? "expected \(Phrase.alternatives(verbs))"
             throw .syntax("\(found); \(advice)", .ctl)
         }
-        if let run, run.utf8.contains(UInt8(ascii: "/")) {
-            throw .usage("`\(run)` is no id of a run; a workflow file is named with --file")
-        }
         let argument = rest.popFirst()
         guard rest.isEmpty, argument == nil || verb == .cancel || verb == .jobs else {
             throw .syntax("`\((rest.first ?? argument)!)` is too much for `\(verb.rawValue)`", .ctl)
         }
         guard !arguments.has(.stop) || verb == .pause else { throw .usage("--stop belongs to `pause`") }
         self.run = run
-        selector = RunSelector(arguments)
+        selector = RunSelector(arguments, operand: file)
         request = try Self.request(verb, argument, isStopping: arguments.has(.stop))
         isJSON = arguments.value(.format) == "json"
     }

@@ -8,10 +8,16 @@ struct WhyCommand {
     private let run: String?
     private let selector: RunSelector
 
-    init(_ arguments: Arguments) {
-        step = arguments.operands[0]
+    init(_ arguments: Arguments) throws(CommandError) {
+        // A lone word is the step, even if there is a file of that name.
+        let (file, words) = (arguments.operands.first, arguments.operands)
+        if words.count > 1, let file, arguments.has(.file) || !WorkflowChoice.isFile(file) {
+            throw arguments.has(.file)
+                ? .syntax("`\(words[1])` is too much: `why` takes one STEP", .why) : WorkflowChoice.missing(file)
+        }
+        step = words[words.count - 1]
         run = arguments.value(.run)
-        selector = RunSelector(arguments)
+        selector = RunSelector(arguments, operand: words.count > 1 ? file : nil)
     }
 
     func callAsFunction() throws(CommandError) {
@@ -40,9 +46,8 @@ struct WhyCommand {
     }
 
     private func record(in directory: StateDirectory, of workflow: String?) throws(CommandError) -> RecordFile {
-        let histories =
-            workflow.map { [RecordFile.History(of: $0, in: directory)].compactMap(\.self) }
-            ?? RecordFile.histories(in: directory)
+        var histories = [workflow.flatMap { RecordFile.History(of: $0, in: directory) }].compactMap(\.self)
+        if histories.isEmpty, !selector.isFileNamed { histories = RecordFile.histories(in: directory) }
         if let run {
             guard let record = histories.lazy.compactMap({ $0.record(of: run) }).first else {
                 throw .failed(
@@ -51,7 +56,9 @@ struct WhyCommand {
             return record
         }
         guard let history = histories.first else {
-            throw .failed("`\(directory.path)` has no record of a run" + (selector.file.map { " of `\($0)`" } ?? ""))
+            throw .failed(
+                "`\(directory.path)` has no record of a run"
+                    + (selector.isFileNamed ? " of `\(selector.file ?? "")`" : ""))
         }
         guard let record = history.last else {
             let earlier = history.earlier.map { "; `--run \($0.run)` asks about one before" } ?? ""

@@ -6,7 +6,9 @@ internal import WorkflowPlanning
 /// The commands that tell about a workflow file and run nothing.
 extension Flowrun {
     static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
-        let checked = arguments.operands.map { (file: $0, result: WorkflowLoader.check($0)) }
+        let named = arguments.values(.file) + arguments.operands
+        let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named
+        let checked = files.map { (file: $0, result: WorkflowLoader.check($0)) }
         let findings = checked.flatMap(\.result.diagnostics)
         if arguments.value(.format) == "json" {
             try StandardStream.output.deliver(DiagnosticPrinter.json(findings))
@@ -24,12 +26,12 @@ extension Flowrun {
 
     static func plan(_ arguments: Arguments) throws(CommandError) {
         let jobs = try arguments.jobs()
-        let printer = PlanPrinter(try loadPlan(arguments), jobs: jobs ?? Run.cores)
+        let printer = PlanPrinter(try WorkflowChoice(arguments).plan(), jobs: jobs ?? Run.cores)
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
     }
 
     static func graph(_ arguments: Arguments) throws(CommandError) {
-        let printer = GraphPrinter(try loadPlan(arguments))
+        let printer = GraphPrinter(try WorkflowChoice(arguments).plan())
         let text =
             switch arguments.value(.format) {
             case "json": printer.json()
@@ -40,7 +42,12 @@ extension Flowrun {
     }
 
     static func list(_ arguments: Arguments) throws(CommandError) {
-        let printer = ListPrinter(try loadPlan(arguments))
+        let choice = try WorkflowChoice(arguments)
+        if let word = choice.steps.first {
+            throw choice.isNamed
+                ? .syntax("`\(word)` is too much: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
+        }
+        let printer = ListPrinter(try choice.wholePlan())
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
     }
 
@@ -53,13 +60,5 @@ extension Flowrun {
             throw .usage("there is no finding `\(code)`; `flowrun explain` lists them all")
         }
         try StandardStream.output.deliver(known.explanation)
-    }
-
-    /// The plan of the file; shows all findings.
-    private static func loadPlan(_ arguments: Arguments) throws(CommandError) -> Plan {
-        let loaded = WorkflowLoader(arguments.operands[0])
-        StandardStream.error.show(loaded.diagnostics)
-        guard let plan = loaded.plan else { throw CommandError(.invalid, []) }
-        return plan
     }
 }

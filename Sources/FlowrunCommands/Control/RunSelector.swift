@@ -4,20 +4,22 @@ internal import RunControl
 
 /// Which runs a command is about: where their state is, and which of several is meant.
 struct RunSelector {
+    /// The workflow file that is named; else that of the current folder, if it has one.
     let file: String?
+    /// Whether runs of other files are not meant.
+    let isFileNamed: Bool
     private let stateDirectory: String?
-    private let folders: [String]
 
-    init(_ arguments: Arguments) {
-        file = arguments.value(.file)
+    /// `operand` is the word that may name the file; nil if there is none.
+    init(_ arguments: Arguments, operand: String?) {
+        let choice = WorkflowChoice.known(arguments, operand.map { [$0] } ?? [])
+        file = choice?.file
+        isFileNamed = choice?.isNamed ?? false
         stateDirectory = arguments.value(.stateDirectory)
-        folders = arguments.values(.folder)
     }
 
-    /// The state directory, and the workflow's name in it; nil if no file was named. Changes the current folder for
-    /// `-C`.
+    /// The state directory, and the workflow's name in it; nil if no file is meant.
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
-        try changeFolder(to: folders)
         let place = StatePlace(file: file, explicit: stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
             do throws(StateError) {
@@ -30,7 +32,8 @@ struct RunSelector {
         throw .failed("no run has left anything here: there is no `\(place.preferred.path)`")
     }
 
-    /// The run that is meant: the named one; that of the workflow file; the only live one; that of the step which asks.
+    /// The run that is meant: the named one; that of the named workflow file; that of the step which asks; that of the
+    /// current folder's workflow file; the only live one.
     func liveRun(
         _ named: String?, in directory: StateDirectory, of workflow: String?
     ) throws(CommandError) -> String {
@@ -41,13 +44,16 @@ struct RunSelector {
             }
             return named
         }
-        if let workflow {
+        if let workflow, isFileNamed {
             guard let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) else {
                 throw .failed("`\(file ?? workflow)` is not being run, says `\(directory.path)`")
             }
             return holder.run
         }
         if let own = environmentVariable("FLOWRUN_RUN"), live.contains(own) { return own }
+        if let workflow, let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) {
+            return holder.run
+        }
         guard let only = live.first else { throw .failed("no live run in `\(directory.path)`") }
         guard live.count == 1 else {
             throw .usage("several runs are live in `\(directory.path)`: name one" + list(live))
@@ -77,12 +83,5 @@ struct RunSelector {
             throw .failed("the run `\(run)` answers in a version that is not known here")
         }
         return (fields, reply)
-    }
-}
-
-/// Changes the current folder to each of the folders, one from the other, as make does with `-C`.
-func changeFolder(to folders: [String]) throws(CommandError) {
-    for folder in folders where chdir(folder) != 0 {
-        throw .usage("cannot change to `\(folder)`: \(SystemError(errno).words)")
     }
 }

@@ -67,8 +67,9 @@ struct GraphDrawing {
             let parent = boxOfRow[node.parent]
             boxOfRow[row] = number
             let fanOut = definition.settings?.fanOut
-            let instances = fanOut?.isDynamic == true ? nil : fanOut?.instances.count
-            let count = fanOut.map { $0.isDynamic ? "[*]" : " × \($0.instances.count)" } ?? ""
+            // Of those in the file, what is chosen.
+            let instances = node.role == .fanOut && fanOut?.isDynamic == false ? plan.members(of: row).count : nil
+            let count = fanOut == nil ? "" : instances.map { " × \($0)" } ?? "[*]"
             if node.role == .fanOut, node.subtreeEnd > row.next { boxOfRow[row.next] = number }
             boxes.append(
                 Box(

@@ -6,15 +6,28 @@ package import WorkflowPlanning
 /// What `flowrun list` answers: steps and groups as the file declares them, under the names by which they can be run.
 package struct ListPrinter {
     private let workflow: Workflow
-    private let rows: [(path: String, node: WorkflowNode)]
+    private let rows: [Row]
+
+    private struct Row {
+        let path: String
+        let node: WorkflowNode
+        /// Whether `default` names it, or an instance of it.
+        let isDefault: Bool
+
+        var isManual: Bool { node.settings?.isManual == true }
+    }
 
     package init(_ plan: Plan) {
         let workflow = plan.workflow
         self.workflow = workflow
-        rows = workflow.nodes.indices.dropFirst().map { (workflow.path(of: NodeIndex($0)), workflow.nodes[$0]) }
+        let defaults = Set((workflow.defaultSteps ?? []).map { workflow.path(ofStepNamed: $0.name) })
+        rows = workflow.nodes.indices.dropFirst().map { row in
+            let path = workflow.path(of: NodeIndex(row))
+            return Row(path: path, node: workflow.nodes[row], isDefault: defaults.contains(path))
+        }
     }
 
-    /// The parameters, then one line each: path, number of instances, description.
+    /// The parameters, then one line each: path, number of instances, what runs by default or only by name, description.
     package func text() -> String {
         var text = ""
         if let heading = workflow.description ?? workflow.name { text += heading.asOneLine + "\n\n" }
@@ -27,16 +40,20 @@ package struct ListPrinter {
         for (row, size) in zip(rows, sizes) {
             var line = row.path.padded(to: pathWidth)
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
-            line += "  " + description(of: row.node)
+            line += "  " + description(of: row)
             while line.last == " " { line.removeLast() }
             text += line + "\n"
         }
         return text
     }
 
-    private func description(of node: WorkflowNode) -> String {
-        (node.settings?.description ?? node.settings?.name)?.asOneLine
+    private func description(of row: Row) -> String {
+        let node = row.node
+        let text =
+            (node.settings?.description ?? node.settings?.name)?.asOneLine
             ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : "")
+        let marks = [row.isDefault ? "(default)" : "", row.isManual ? "(manual)" : "", text]
+        return marks.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// One line for each parameter: name, what it takes, default, description.
@@ -66,13 +83,16 @@ package struct ListPrinter {
                 for parameter in workflow.parameters { write(parameter, to: &json) }
             }
             json.array("steps") { json in
-                for (path, node) in rows {
+                for row in rows {
+                    let node = row.node
                     json.object { json in
-                        json.field("id", path)
+                        json.field("id", row.path)
                         json.field("kind", node.hook != nil ? "hook" : node.isGroup ? "group" : "step")
                         json.field("name", node.settings?.name)
                         json.field("description", node.settings?.description)
                         let fanOut = node.settings?.fanOut
+                        json.field("default", row.isDefault)
+                        json.field("manual", row.isManual)
                         json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
                         json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
                         json.field("if", node.settings?.condition?.text)

@@ -23,21 +23,9 @@ package struct Run {
     /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended
     /// the run: the process dies by it.
     func callAsFunction() throws(CommandError) -> ExitStatus {
-        try changeFolder(to: request.folders)
-        let loaded = WorkflowLoader(request.file)
-        standardError.show(loaded.diagnostics, color: request.color)
-        guard var plan = loaded.plan else { return .invalid }
-        if !request.targets.isEmpty { plan = try restricted(plan) }
+        var plan = try request.choice.plan(color: request.color)
         alterPlan(&plan)
         return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
-    }
-
-    private func restricted(_ plan: Plan) throws(CommandError) -> Plan {
-        do {
-            return try plan.restricted(to: request.targets)
-        } catch {
-            throw .usage(error.description)
-        }
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
@@ -80,7 +68,7 @@ package struct Run {
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files) else { return (.unable, nil) }
         let result = await runner.run()
-        if request.keepsRecord, let message = files?.save(record, path: path, targets: request.targets) {
+        if request.keepsRecord, let message = files?.save(record, path: path, targets: request.choice.steps) {
             standardError.say(message)
         }
         let failure = await logs.close { runner.signal != nil || result.outcome == .cancelled }

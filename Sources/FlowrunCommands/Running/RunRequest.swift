@@ -14,10 +14,8 @@ package struct RunRequest: Sendable, Equatable {
         package let value: String
     }
 
-    /// `-` is standard input.
-    package var file: String
-    /// Only what these need; empty for everything.
-    package var targets: [String] = []
+    /// The workflow file and the steps of it.
+    let choice: WorkflowChoice
     /// nil: as many as there are cores.
     package var jobs: Int?
     package var environment: [Assignment] = []
@@ -30,8 +28,6 @@ package struct RunRequest: Sendable, Equatable {
     package var output: OutputMode?
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
-    /// Changed to before anything else, one from the other, as in make.
-    package var folders: [String] = []
     package var isVerbose = false
     /// Nothing starts until `ctl resume`.
     package var isPaused = false
@@ -39,16 +35,18 @@ package struct RunRequest: Sendable, Equatable {
     package var stateDirectory: String?
     package var keepsRecord = true
 
-    package init(file: String) { self.file = file }
+    package init(file: String) { self.init(WorkflowChoice(file: file)) }
+
+    init(_ choice: WorkflowChoice) { self.choice = choice }
+
+    /// `-` is standard input.
+    var file: String { choice.file }
 }
 
 extension RunRequest {
     /// What the command line of `run` asks for; throws on values that cannot be meant.
     init(_ arguments: Arguments) throws(CommandError) {
-        self.init(file: arguments.operands[0])
-        folders = arguments.values(.folder)
-        try Self.check(file, in: folders)
-        targets = Array(arguments.operands.dropFirst())
+        self.init(try WorkflowChoice(arguments))
         jobs = try arguments.jobs()
         environment = try arguments.values(.env).map { text throws(CommandError) in
             guard let (name, value) = Self.assignment(text), VariableName.isValid(name) else {
@@ -99,16 +97,5 @@ extension RunRequest {
         return (0..<Int(CommandLine.argc)).allSatisfy { index in
             CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
         }
-    }
-
-    /// `run` need not be written, so a mistyped command looks like a file: refuses a plain word that names no file and
-    /// is like a command.
-    private static func check(_ word: String, in folders: [String]) throws(CommandError) {
-        guard !word.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ".") }), word != "-",
-            access((folders + [word]).joined(separator: "/"), F_OK) != 0
-        else { return }
-        if Command.reserved.contains(word) { throw .usage("the command `\(word)` is not supported yet") }
-        guard let command = Suggestion.nearest(to: word, among: Command.allCases.map(\.rawValue)) else { return }
-        throw .usage("there is no file `\(word)`; did you mean the command `\(command)`?")
     }
 }

@@ -42,7 +42,7 @@ extension DiagnosticCode {
             .expressionInScript, .emptyList, .formatVersion, .lookAlike, .invalidPattern:
             keyDetails
         case .unknownDependency, .invalidID, .invalidEnvironmentName, .reservedEnvironmentName, .fanOutTooLarge,
-            .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .undeclaredSecret,
+            .duplicateItem, .unknownAxis, .repeatedDependency, .dependencyInsideGroup, .undeclaredSecret, .unknownStep,
             .dependencyCycle:
             nameDetails
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,

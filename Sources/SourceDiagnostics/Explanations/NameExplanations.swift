@@ -12,6 +12,15 @@ extension DiagnosticCode {
                 example:
                     "version: 1\nsteps:\n  compile: { run: make }\n  test:\n    run: make test\n    needs: [compil]",
                 remedy: "write the id as it is declared.")
+        case .unknownStep:
+            DiagnosticExplanation(
+                "`default` names no step",
+                """
+                `default` lists what runs when nobody names a step: full ids of steps and groups, as on the command line,
+                such as `build` or `build.compile`. An instance of a fan-out can be named if the file says its items.
+                """,
+                example: "version: 1\ndefault: [biuld]\nsteps:\n  build: { run: make }",
+                remedy: "write the id as it is declared, with those of the groups around it.")
         case .invalidID:
             DiagnosticExplanation(
                 "not an id",

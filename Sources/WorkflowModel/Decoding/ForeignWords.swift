@@ -1,8 +1,12 @@
+internal import YAMLSyntax
+
 /// Words that other tools use for what flowrun calls otherwise.
 enum ForeignWords {
     enum Meaning {
         /// The flowrun key for the same thing, written the same way.
         case key(WorkflowKey)
+        /// The flowrun key for it, and what to write as its value.
+        case setting(WorkflowKey, String)
         /// The flowrun key whose value is a duration, and the unit of the foreign bare number.
         case duration(WorkflowKey, unit: String)
         /// A number of attempts after the first, which `retry` counts.
@@ -11,7 +15,13 @@ enum ForeignWords {
         case advice(String)
     }
 
-    /// What a foreign word means at a place; nil for a word that is simply unknown.
+    /// What a foreign word with its value means at a place; nil for a word that is simply unknown.
+    static func meaning(of word: String, _ value: YAMLNode, in place: KeyPlace) -> Meaning? {
+        if word == "when", value.isText("manual") { return .setting(.manual, "true") }
+        return meaning(of: word, in: place)
+    }
+
+    /// The same for a word whose value does not matter.
     static func meaning(of word: String, in place: KeyPlace) -> Meaning? {
         let isStep = place == .step
         switch word {
@@ -52,7 +62,11 @@ enum ForeignWords {
         case "handler_on", "handlerOn", "hooks":
             return .advice("write the steps for every end under `finally`, those for a failure under `on-failure`")
         case "os": return .key(.platforms)
-        case "silent": return .key(.log)
+        case "silent", "quiet": return .setting(.log, "quiet")
+        case "hidden", "internal", "private": return .key(.manual)
+        case "aliases", "alias":
+            return .advice("write a step of the other name that only needs this one")
+        case "default-goal", "default_goal", "defaultGoal": return .key(.default)
         case "id" where place == .step || place == .group:
             return .advice("remove it: the key the step stands under is its id")
         case "on", "triggers", "schedule": return .advice("remove it: flowrun runs when it is called, from cron or CI")

@@ -18,7 +18,7 @@ extension WorkflowDecoder {
         reader.keepOnly(place.keySet)
         for entry in reader.unknownKeys {
             let word = entry.key.text
-            if let meaning = ForeignWords.meaning(of: word, in: place) {
+            if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
                 reportForeign(entry, meaning, in: place)
                 adopt(entry, meaning, into: &reader, in: place)
             } else {
@@ -78,7 +78,7 @@ extension WorkflowDecoder {
                 "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
-        case .key(let key) where !place.keySet.contains(key):
+        case .key(let key) where !place.keySet.contains(key), .setting(let key, _) where !place.keySet.contains(key):
             report(
                 .foreignKey,
                 "\(word) is not a key of \(place.rawValue), and neither is flowrun's word for it, `\(key.spelling)`",
@@ -98,6 +98,14 @@ extension WorkflowDecoder {
                 .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
                 at: entry.key,
                 fix: replacing(entry.key, by: key.spelling))
+        case .setting(let key, let value):
+            let edits = [
+                Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling), edit(entry.value, to: value),
+            ]
+            report(
+                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
+                at: entry.key,
+                fix: .init("write `\(key.spelling): \(value)`", edits: entry.value.kind == .scalar ? edits : []))
         case .duration(let key, let unit):
             let duration =
                 entry.value.kind == .scalar
@@ -130,6 +138,7 @@ extension WorkflowDecoder {
             value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
         case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
         case .run, .mutex: value.kind == .scalar && value.type == .string
+        case .manual: value.type == .bool
         default: false
         }
     }

@@ -33,12 +33,13 @@ extension WorkflowDecoder {
             secrets: isStep ? secretUses(reader.take(.secrets)) : [],
             environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
             platforms: platforms(reader.take(.platforms)),
-            log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init))
+            log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
+            isManual: bool(reader.take(.manual)) ?? false)
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally])
     private static let commonTopKeys = KeySet([
-        .version, .name, .description, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
+        .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
     ])
 
     mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {

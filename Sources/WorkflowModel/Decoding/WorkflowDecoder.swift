@@ -64,6 +64,7 @@ package struct WorkflowDecoder {
         var workflow = Workflow(
             file: file, name: text(reader.take(.name)), description: text(reader.take(.description)),
             defaults: decodeDefaults(reader.take(.defaults)), nodes: [])
+        workflow.defaultSteps = defaultSteps(reader.take(.default))
         workflow.parameters = parameters(reader.take(.params))
         workflow.secrets = secrets(reader.take(.secrets))
         workflow.pools = pools(reader.take(.pools))
@@ -82,6 +83,27 @@ package struct WorkflowDecoder {
         }
         (workflow.nodes, workflow.needs) = (nodes, needs)
         return workflow
+    }
+
+    /// `default`: which steps and groups run when nobody names one; nil where the file does not say, or says it wrong.
+    private mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
+        guard let entry else { return nil }
+        let expected = "a list of ids"
+        if entry.value.kind == .mapping, entry.value.count > 0 {
+            reportType(
+                entry, expected: expected, fix: replacing(entry.key, by: "defaults", "did you mean `defaults`?"))
+            return nil
+        }
+        if entry.value.kind == .sequence, entry.value.count == 0 {
+            report(
+                .emptyList, "`default` names nothing", at: entry.value,
+                fix: .init("name what runs, or remove the key so that everything does"))
+            return nil
+        }
+        let steps = items(entry, expected: expected, mayBeAlone: false).map {
+            StepReference(name: $0.text, range: $0.range)
+        }
+        return steps.isEmpty ? nil : steps
     }
 
     private mutating func decodeDefaults(_ entry: MappingReader.Entry?) -> Defaults {

@@ -4,7 +4,8 @@ internal import Glibc
 package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
-    case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log
+    case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
+        manual
 
     // Words of version 1 that this program answers with "not supported yet".
     case interactive, detach, jobserver, uses, with, sources, generates, services
@@ -19,8 +20,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "version", "name", "description", "env", "dotenv", "defaults", "steps", "needs", "run", "shell",
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
-        "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "interactive", "detach",
-        "jobserver", "uses", "with", "sources", "generates", "services",
+        "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
+        "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -74,9 +75,8 @@ extension UnsafeBufferPointer<UInt8> {
 package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
-        .version, .name, .description, .params, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools, .outputs,
-        .timeout,
-        .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
+        .version, .name, .description, .default, .params, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
+        .outputs, .timeout, .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
     ]
     /// Under `defaults`.
     package static let defaults: [WorkflowKey] = [
@@ -84,16 +84,15 @@ package enum WorkflowKeys {
     ]
     /// In a step: the keys that say how it runs, and those of a fan-out.
     package static let step: [WorkflowKey] = [
-        .name, .description, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell, .workingDirectory, .stdin,
-        .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs, .platforms,
-        .log,
-        .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
+        .name, .description, .manual, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell,
+        .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
+        .platforms, .log, .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [
-        .name, .description, .needs, .if, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace, .killSignal,
-        .retry,
-        .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach, .as, .maxItems, .steps,
+        .name, .description, .manual, .needs, .if, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace,
+        .killSignal, .retry, .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach,
+        .as, .maxItems, .steps,
         .onFailure, .finally,
     ]
     /// Words of version 1 that are not built yet, wherever they stand.

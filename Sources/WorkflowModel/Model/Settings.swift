@@ -47,7 +47,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
-        platforms: [Platform] = [], log: LogView? = nil
+        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -80,6 +80,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.envPolicy, environmentPolicy.map(Value.policy))
         add(.platforms, platforms.isEmpty ? nil : .platforms(platforms))
         add(.log, log.map(Value.log))
+        add(.manual, isManual ? .isSet : nil)
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -133,4 +134,6 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var platforms: [Platform] { if case .platforms(let list) = value(.platforms) { list } else { [] } }
     /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
     package var log: LogView? { if case .log(let view) = value(.log) { view } else { nil } }
+    /// Whether a step or group runs only when it is named, or something that is chosen needs it.
+    package var isManual: Bool { storage.header.contains(.manual) }
 }

@@ -10,6 +10,8 @@ package struct Workflow: Sendable {
     package var name: String?
     package var description: String?
     package var defaults: Defaults
+    /// What runs when nobody names a step, in file order; nil for everything.
+    package var defaultSteps: [StepReference]?
     /// In file order, as are the next two.
     package var parameters: [Parameter] = []
     package var secrets: [Secret] = []
@@ -84,6 +86,18 @@ package struct NodeIndex: Hashable, Comparable, Sendable {
 
     @inlinable
     package static func < (left: NodeIndex, right: NodeIndex) -> Bool { left.value < right.value }
+}
+
+/// A step or group by its full id, as on the command line.
+package struct StepReference: Sendable, Hashable {
+    package let name: String
+    /// Where the name stands.
+    package let range: SourceRange
+
+    package init(name: String, range: SourceRange) {
+        self.name = name
+        self.range = range
+    }
 }
 
 /// What `defaults:` gives to every step that does not say otherwise.

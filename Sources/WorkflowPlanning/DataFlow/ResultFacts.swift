@@ -118,7 +118,9 @@ struct ResultKnowledge {
 
     /// What is certain about a member of a group that has ended with success.
     mutating func facts(aboutMember row: Int) -> ResultFacts {
-        mayBeRuledOut.contains(row) ? .ended : concluded([.ended, .endedWell], about: row)
+        // What is manual may have been left out.
+        let isSure = !mayBeRuledOut.contains(row) && workflow.nodes[row].settings?.isManual != true
+        return isSure ? concluded([.ended, .endedWell], about: row) : .ended
     }
 
     /// Rows that may not run in a group that succeeds: they want the success of something whose failure is tolerated, or

@@ -74,6 +74,7 @@ struct PlanExpansion {
                 }
                 let following = Int(definitions[next].subtreeEnd)
                 frames[frames.count - 1].content = .members(next: following, end: end, before: next)
+                guard !layout.isLeftOut(next) else { continue }
                 appendMember(next, after: before, in: frame)
             case .instances(let instances, let next):
                 guard next < instances.count else {
@@ -165,7 +166,8 @@ struct PlanExpansion {
         let fanOut = nodes[row].definition.row
         let inside = fanOut..<Int(definitions[fanOut].subtreeEnd)
         var found: Set<PlanIndex> = []
-        for definition in inside.dropFirst() where definitions[definition].hook == nil {
+        for definition in inside.dropFirst()
+        where definitions[definition].hook == nil && !layout.isLeftOut(definition) {
             for entry in needs.entries[needs.range(of: definition)] where !inside.contains(Int(entry.target)) {
                 found.insert(self.row(of: Int(entry.target), from: nodes[row].parent))
             }
@@ -194,26 +196,35 @@ struct PlanLayout {
     let workflow: Workflow
     /// Whether a fan-out whose items only the run knows has one instance that stands for all of them, or none.
     let isOutline: Bool
+    /// By definition, of what is inside a fan-out whose items only the run knows: whether its copies go without it. Empty
+    /// where they have everything.
+    private let leftOut: [Bool]
 
-    init(_ workflow: Workflow, isOutline: Bool) {
+    init(_ workflow: Workflow, isOutline: Bool, leavingOut leftOut: [Bool] = []) {
         let nodes = workflow.nodes
+        self.leftOut = leftOut
+        func wholeSize(_ row: Int, _ copySize: Int) -> Int {
+            leftOut.isEmpty || !leftOut[row] ? Self.wholeSize(nodes[row], copySize, isOutline) : 0
+        }
         var copySize = [Int](repeating: 1, count: nodes.count)
         for row in nodes.indices.dropFirst().reversed() {
             let parent = nodes[row].parent.row
-            copySize[parent] = Self.sum(copySize[parent], Self.wholeSize(nodes[row], copySize[row], isOutline))
+            copySize[parent] = Self.sum(copySize[parent], wholeSize(row, copySize[row]))
         }
         var distance = [Int](repeating: 0, count: nodes.count)
         var taken = [Int](repeating: 1, count: nodes.count)
         for row in nodes.indices.dropFirst() {
             let parent = nodes[row].parent.row
             distance[row] = taken[parent]
-            taken[parent] = Self.sum(taken[parent], Self.wholeSize(nodes[row], copySize[row], isOutline))
+            taken[parent] = Self.sum(taken[parent], wholeSize(row, copySize[row]))
         }
         self.copySize = copySize
         self.distance = distance
         self.workflow = workflow
         self.isOutline = isOutline
     }
+
+    func isLeftOut(_ definition: Int) -> Bool { !leftOut.isEmpty && leftOut[definition] }
 
     /// Rows of all copies and the fan-out around them.
     func wholeSize(of row: Int) -> Int { Self.wholeSize(workflow.nodes[row], copySize[row], isOutline) }

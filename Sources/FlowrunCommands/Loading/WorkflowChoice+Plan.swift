@@ -1,0 +1,40 @@
+internal import Reporting
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+extension WorkflowChoice {
+    /// The plan of the whole file. Shows all findings on standard error; throws if one is an error.
+    func wholePlan(color: ColorMode = .auto) throws(CommandError) -> Plan {
+        let loaded = WorkflowLoader(file)
+        StandardStream.error.show(loaded.diagnostics, color: color)
+        guard let plan = loaded.plan else { throw CommandError(.invalid, [], hint: advice) }
+        return plan
+    }
+
+    /// The plan of what is chosen: the steps named, or else what the file says runs by default.
+    func plan(color: ColorMode = .auto) throws(CommandError) -> Plan {
+        let whole = try wholePlan(color: color)
+        let plan: Plan
+        do {
+            plan = try whole.restricted(to: steps)
+        } catch {
+            throw self.error(for: error)
+        }
+        guard plan.hasWork || !plan.workflow.hasManual else { throw .usage(nothingToRun(of: plan.workflow)) }
+        return plan
+    }
+
+    /// Only steps are left that have to be named.
+    private func nothingToRun(of workflow: Workflow) -> String {
+        let manual = workflow.nodes.indices.first { workflow.settings(of: NodeIndex($0))?.isManual == true }
+        let example = manual.map { ", such as `\(workflow.path(of: NodeIndex($0)))`" } ?? ""
+        let what = steps.isEmpty ? "every step" : "everything in \(Phrase.all(steps))"
+        return "nothing to run: \(what) is manual; name what is to run\(example)"
+    }
+}
+
+extension Plan {
+    /// Whether there is a step, or may be one that the run makes.
+    fileprivate var hasWork: Bool { rows.contains { nodes[$0].role == .step || isDynamicFanOut($0) } }
+}

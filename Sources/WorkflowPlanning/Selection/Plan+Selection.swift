@@ -1,0 +1,100 @@
+import SourceDiagnostics
+import WorkflowModel
+
+extension Plan {
+    /// What a run of these names is about: the steps and groups named, whole, and what they need, directly or not; groups
+    /// around them stay, with what those need and their hooks. No names: what `default` says, or else everything. Only for
+    /// a plan that is whole and not yet run.
+    ///
+    /// A name is a path of definitions (`build.compile`: in every instance) or an id (`build[x86_64].compile`). What is
+    /// `manual` is left out of a group that is chosen whole, unless it is named itself or something chosen needs it.
+    package func restricted(to names: [String]) throws(UnknownTargets) -> Plan {
+        let defaults = workflow.defaultSteps?.map(\.name) ?? []
+        guard !names.isEmpty || !defaults.isEmpty || workflow.hasManual else { return self }
+        let outline = self.outline
+        let finder = TargetFinder(outline)
+        var rows: [PlanIndex] = []
+        var unknown: [UnknownTargets.Name] = []
+        for name in names.isEmpty ? defaults : names {
+            let found = finder.rows(of: name)
+            if found.isEmpty || workflow.instanceOfDynamicFanOut(in: name) != nil {
+                unknown.append(self.unknown(name))
+            }
+            rows += found
+        }
+        guard unknown.isEmpty else { throw UnknownTargets(names: unknown) }
+        let isWhole = names.isEmpty && defaults.isEmpty
+        return keeping(outline.kept(for: isWhole ? [.root] : rows))
+    }
+
+    private func unknown(_ name: String) -> UnknownTargets.Name {
+        if let fanOut = workflow.instanceOfDynamicFanOut(in: name) {
+            return UnknownTargets.Name(name: name, suggestion: fanOut, isDynamic: true)
+        }
+        return UnknownTargets.Name(name: name, suggestion: workflow.suggestion(for: name, orAmong: nodes))
+    }
+
+    /// Of an outline: which rows a choice is made of.
+    private func kept(for rows: [PlanIndex]) -> [Bool] {
+        var isKept = [Bool](repeating: false, count: nodes.count)
+        var isWhole = isKept
+        let (hasHooks, hasManual) = (self.hasHooks, workflow.hasManual)
+        var worklist: [(row: PlanIndex, isWhole: Bool)] = rows.map { ($0, true) }
+        while let (row, whole) = worklist.popLast() {
+            if whole, !isWhole[row] {
+                isWhole[row] = true
+                for member in members(of: row) where !hasManual || !isManual(member) {
+                    worklist.append((member, true))
+                }
+            }
+            guard !isKept[row] else { continue }
+            isKept[row] = true
+            for edge in edges(of: row) { worklist.append((edge.target, true)) }
+            worklist.append((nodes[row].parent, false))
+            // A group that runs at all runs its hooks.
+            if nodes[row].role == .group, hasHooks {
+                for member in members(of: row) where nodes[member].hook != nil { worklist.append((member, true)) }
+            }
+        }
+        return isKept
+    }
+
+    /// Whether a row is left out of the group around it; a copy goes with its fan-out.
+    private func isManual(_ row: PlanIndex) -> Bool {
+        nodes[nodes[row].parent].role != .fanOut && settings(of: row)?.isManual == true
+    }
+}
+
+/// Finds the rows that names of steps and groups mean.
+struct TargetFinder {
+    private let plan: Plan
+
+    init(_ plan: Plan) { self.plan = plan }
+
+    /// None where the name means nothing. O(rows looked at).
+    func rows(of name: String) -> [PlanIndex] {
+        var rows = [PlanIndex.root]
+        for (position, part) in InstancePath(name).parts.enumerated() {
+            if position > 0 { rows = rows.flatMap(copies) }
+            rows = rows.flatMap { row in
+                plan.members(of: row).filter { plan.workflow[plan.nodes[$0].definition].id == part.id }
+            }
+            guard let key = part.key else { continue }
+            rows = rows.flatMap { row in
+                plan.nodes[row].role == .fanOut ? plan.members(of: row).filter { instanceKey(of: $0) == key } : []
+            }
+        }
+        return rows == [.root] ? [] : rows
+    }
+
+    /// The instances of a fan-out, or the row itself.
+    private func copies(of row: PlanIndex) -> [PlanIndex] {
+        plan.nodes[row].role == .fanOut ? plan.members(of: row) : [row]
+    }
+
+    /// What stands in the last brackets of an instance's id.
+    private func instanceKey(of row: PlanIndex) -> String {
+        let around = plan.nodes[plan.nodes[row].parent].id
+        return String(plan.nodes[row].id.dropFirst(around.count + 1).dropLast())
+    }
+}

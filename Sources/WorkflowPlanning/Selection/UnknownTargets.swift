@@ -1,0 +1,26 @@
+/// Names on the command line that no step or group of the plan has.
+package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
+    package struct Name: Sendable, Hashable {
+        /// As the user wrote it.
+        package let name: String
+        /// The id that was probably meant; nil where none is near.
+        package let suggestion: String?
+        /// Whether the name is of an instance that only the run knows; then the suggestion is its fan-out.
+        package var isDynamic = false
+    }
+
+    /// In the order of the command line, never empty.
+    package let names: [Name]
+
+    /// One line, in the form of a finding.
+    package var description: String {
+        names.map { unknown in
+            if unknown.isDynamic, let fanOut = unknown.suggestion {
+                return "`\(unknown.name)` cannot be chosen: only the run knows the instances of `\(fanOut)`; "
+                    + "name `\(fanOut)`"
+            }
+            return "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
+        }
+        .joined(separator: "; ")
+    }
+}
