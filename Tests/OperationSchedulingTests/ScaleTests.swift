@@ -57,9 +57,9 @@ import Testing
 
     /// How many times as much processor time a hundred thousand take as ten thousand. The best of several, because others
     /// use the caches too; the first that is good enough will do.
-    private func ratio(_ work: (Int) -> Void) -> Double {
+    private func ratio(upTo enough: Double = 12, _ work: (Int) -> Void) -> Double {
         var best = Double.infinity
-        for _ in 0..<5 where best > 12 {
+        for _ in 0..<5 where best > enough {
             best = min(best, processorTime { work(100_000) } / processorTime { work(10_000) })
         }
         return best
@@ -107,12 +107,40 @@ import Testing
         #expect(scheduler.outcome(of: OperationID(row: 1)) == .notRun)
     }
 
-    @Test func `groups nested a thousand deep do not recurse`() {
-        var graph = OperationGraph()
-        for _ in 0..<1000 { graph.beginGroup() }
-        graph.addOperation()
-        for _ in 0..<1000 { graph.endGroup() }
-        #expect(exhaust(graph) == 1)
+    @Test(arguments: [ConcurrencyLimit.unlimited, .members(1)])
+    func `groups around each other cost as much for each, however many`(limit: ConcurrencyLimit) {
+        let cost = ratio(upTo: 20) { count in
+            var graph = OperationGraph()
+            for _ in 0..<count / 10 { graph.beginGroup(limit: limit, failFast: .off) }
+            graph.addOperation()
+            for _ in 0..<count / 10 { graph.endGroup() }
+            #expect(exhaust(graph) == 1)
+        }
+        #expect(cost <= 20)
+    }
+
+    @Test func `a dependency that comes and goes costs as much each time, whoever else has it`() {
+        let cost = ratio(upTo: 20) { count in
+            var graph = OperationGraph(isOpen: true)
+            let (needed, running) = (graph.addOperation(), graph.addOperation())
+            let dependents = (0..<count).map { _ in graph.addOperation() }
+            for dependent in dependents { graph.addDependency(of: dependent, on: running) }
+            var scheduler = OperationScheduler(graph, width: 2)
+            _ = scheduler.handle(.begin, at: .zero)
+            for _ in 0..<2 {
+                for dependent in dependents {
+                    _ = scheduler.handle(.link(dependent: dependent, on: needed, .ok), at: .zero)
+                }
+                for dependent in dependents {
+                    _ = scheduler.handle(.unlink(dependent: dependent, prerequisite: needed), at: .zero)
+                }
+            }
+            #expect(scheduler.dependents.lateEntries(of: needed).count == count)
+            _ = scheduler.handle(.ended(needed, .failure, mayRetry: false), at: .zero)
+            _ = scheduler.handle(.ended(running, .success, mayRetry: false), at: .zero)
+            #expect(scheduler.running == 2)
+        }
+        #expect(cost <= 20)
     }
 
     // A waiting step costs memory and nothing else, and little of that

@@ -2,15 +2,20 @@
 struct Adjacency: Sendable {
     struct Entry: Sendable {
         let other: OperationID
-        let kind: EdgeKind
-        /// Taken away again; counts for nothing.
-        var isCut = false
+        var kind: EdgeKind
+    }
+
+    private struct Cut: Hashable, Sendable {
+        let from: OperationID
+        let to: OperationID
     }
 
     private var starts: [UInt32] = [0]
     private var entries: [Entry] = []
     /// Of rows that were there before the edge.
     private var late: [OperationID: [Entry]] = [:]
+    /// Edges that were taken away and count for nothing, until they come back or are dropped with rows that have ended.
+    private var cuts: Set<Cut> = []
 
     /// Appends `count` rows with the edges that start there, and edges of earlier rows. Keeps the order of the edges
     /// within a row. O(new rows + new edges).
@@ -60,7 +65,7 @@ struct Adjacency: Sendable {
         var (starts, entries): ([UInt32], [Entry]) = ([0], [])
         starts.reserveCapacity(renumbering.count + 1)
         func keep(_ entry: Entry, of id: OperationID) {
-            guard !entry.isCut, matters(id, entry.other), let other = renumbering[entry.other] else { return }
+            guard !isCut(entry, of: id), matters(id, entry.other), let other = renumbering[entry.other] else { return }
             entries.append(Entry(other: other, kind: entry.kind))
         }
         for id in (0..<renumbering.oldCount).lazy.map({ OperationID($0) }) where renumbering[id] != nil {
@@ -68,7 +73,7 @@ struct Adjacency: Sendable {
             for entry in lateEntries(of: id) { keep(entry, of: id) }
             starts.append(UInt32(entries.count))
         }
-        (self.starts, self.entries, late) = (starts, entries, [:])
+        (self.starts, self.entries, late, cuts) = (starts, entries, [:], [])
     }
 
     subscript(id: OperationID) -> ArraySlice<Entry> {
@@ -80,19 +85,61 @@ struct Adjacency: Sendable {
         late.isEmpty ? [] : late[id] ?? []
     }
 
-    /// One more edge of a row that is there.
-    mutating func add(_ entry: Entry, to id: OperationID) { late[id, default: []].append(entry) }
+    /// Whether an edge of `id` was taken away.
+    func isCut(_ entry: Entry, of id: OperationID) -> Bool {
+        !cuts.isEmpty && cuts.contains(Cut(from: id, to: entry.other))
+    }
+
+    /// The edges of a row that count.
+    func all(of id: OperationID) -> [Entry] {
+        var all: [Entry] = []
+        forEach(of: id) { all.append($0) }
+        return all
+    }
+
+    /// Calls `body` for the edges of a row that count.
+    @inline(__always)  // `body` costs less than a call.
+    func forEach(of id: OperationID, _ body: (Entry) -> Void) {
+        for entry in self[id] where !isCut(entry, of: id) { body(entry) }
+        if late.isEmpty { return }
+        for entry in lateEntries(of: id) where !isCut(entry, of: id) { body(entry) }
+    }
+
+    /// Whether a row has an edge to `other`. O(edges of the row).
+    func leads(from id: OperationID, to other: OperationID) -> Bool {
+        (self[id].contains { $0.other == other } || lateEntries(of: id).contains { $0.other == other })
+            && !cuts.contains(Cut(from: id, to: other))
+    }
 
     /// Takes the edges to `other` away; returns how many there were. O(edges of the row).
     mutating func cut(from id: OperationID, to other: OperationID) -> Int {
+        let (early, later) = (self[id].count { $0.other == other }, late[id] ?? [])
+        if early > 0, !cuts.insert(Cut(from: id, to: other)).inserted { return 0 }
+        let left = later.filter { $0.other != other }
+        if left.count < later.count { late[id] = left.isEmpty ? nil : left }
+        return early + later.count - left.count
+    }
+
+    /// The same where nobody asks how many, for rows that may have many edges. O(1).
+    mutating func hide(from id: OperationID, to other: OperationID) {
+        cuts.insert(Cut(from: id, to: other))
+    }
+
+    /// Gives edges back that were taken away; false where there are none that could come back.
+    mutating func restore(from id: OperationID, to other: OperationID) -> Bool {
+        cuts.remove(Cut(from: id, to: other)) != nil
+    }
+
+    /// Changes the kind of the edges to `other`; returns how many there are. O(edges of the row).
+    @discardableResult
+    mutating func setKind(_ kind: EdgeKind, from id: OperationID, to other: OperationID) -> Int {
         var count = 0
-        for index in Int(starts[id.row])..<Int(starts[id.row + 1])
-        where entries[index].other == other && !entries[index].isCut {
-            entries[index].isCut = true
+        for index in Int(starts[id.row])..<Int(starts[id.row + 1]) where entries[index].other == other {
+            entries[index].kind = kind
             count += 1
         }
-        for (index, entry) in lateEntries(of: id).enumerated() where entry.other == other && !entry.isCut {
-            late[id]?[index].isCut = true
+        for (index, entry) in lateEntries(of: id).enumerated() where entry.other == other {
+            late[id]?[index].kind = kind
             count += 1
         }
         return count

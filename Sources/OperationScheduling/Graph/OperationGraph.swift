@@ -1,8 +1,8 @@
 /// Operations, the groups around them and their dependencies: the input of an `OperationScheduler`, and what joins one
 /// that runs.
 ///
-/// Rows are added in preorder, so that a group's members are one interval. Adding is O(depth); nothing here searches
-/// for cycles, which is the planner's work.
+/// Rows are added in preorder, so that a group's members are one interval. Adding is O(1); nothing here searches for
+/// cycles, which is the planner's work.
 package struct OperationGraph: Sendable {
     /// The settings of an operation or group.
     package struct Options: Sendable {

@@ -40,6 +40,14 @@ struct RowTable: Sendable {
         let isOpen: Bool
         /// Direct members that are not hooks.
         var members = 0
+        /// The index of the nearest group that limits the operations inside it, this one or one around it; nil for none.
+        /// Kept, because groups may be nested deeply.
+        private(set) var operationLimit: UInt32?
+
+        /// Notes the limit for a group that has, or gets, this index; `outer` is the one around it.
+        mutating func noteLimit(at index: Int, inside outer: Group?) {
+            operationLimit = if case .operations = limit { UInt32(index) } else { outer?.operationLimit }
+        }
     }
 
     struct Hooks: Sendable {
@@ -87,7 +95,6 @@ struct RowTable: Sendable {
         let id = append(options, flags: flags, to: open.last ?? .root)
         if flags.contains(.isExternal) { externals += 1 }
         if let owner = open.last, !flags.contains(.isHook) { groups[groupIndex(of: owner)].members += 1 }
-        for ancestor in open { rows[ancestor.row - firstRow].subtreeEnd = id.value + 1 }
         return id
     }
 
@@ -110,10 +117,10 @@ struct RowTable: Sendable {
     ) -> OperationID {
         let id = append(options, flags: flags)
         rows[id.row - firstRow].group = UInt32(groups.count)
-        groups.append(
-            Group(
-                id: id, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes,
-                isOpen: isOpen))
+        var group = Group(
+            id: id, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes, isOpen: isOpen)
+        group.noteLimit(at: groups.count, inside: open.last.map { groups[groupIndex(of: $0)] })
+        groups.append(group)
         open.append(id)
         if case .members = limit { limitsMembers = true }
         return id
@@ -136,7 +143,16 @@ struct RowTable: Sendable {
     }
 
     mutating func endGroup() {
-        open.removeLast()
+        noteEnd(of: open.removeLast())
+    }
+
+    /// What has been appended is all, in the groups that are open too.
+    mutating func closeAll() {
+        for group in open { noteEnd(of: group) }
+    }
+
+    private mutating func noteEnd(of group: OperationID) {
+        rows[group.row - firstRow].subtreeEnd = UInt32(end)
     }
 
     /// Appends the rows of another table, of which those that are in no group there become members of `group`.
@@ -154,7 +170,10 @@ struct RowTable: Sendable {
             }
             rows.append(row)
         }
-        groups += other.groups
+        for var joined in other.groups {
+            joined.noteLimit(at: groups.count, inside: groups[groupIndex(of: rows[joined.id.row].parent)])
+            groups.append(joined)
+        }
         limitsMembers = limitsMembers || other.limitsMembers
         timeouts.merge(other.timeouts) { $1 }
         retries.merge(other.retries) { $1 }
@@ -176,6 +195,8 @@ struct RowTable: Sendable {
                 var group = groups[Int(row.group)]
                 group.id = id
                 row.group = UInt32(keptGroups.count)
+                let outer = id == .root ? nil : keptGroups[Int(kept[parent.row].group)]
+                group.noteLimit(at: keptGroups.count, inside: outer)
                 keptGroups.append(group)
             }
             kept.append(row)

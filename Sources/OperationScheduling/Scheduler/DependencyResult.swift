@@ -15,7 +15,7 @@ extension OperationScheduler {
         var blamed: (rank: Int, id: OperationID)?
         var (entries, late) = (needs[id], needs.lateEntries(of: id)[...])
         while true {
-            for need in entries where !need.isCut {
+            for need in entries where !needs.isCut(need, of: id) {
                 let outcome = states[need.other.row].outcome
                 switch (need.kind, outcome) {
                 case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
@@ -43,10 +43,7 @@ extension OperationScheduler {
 
     /// Why nothing new starts around a row; nil if it may.
     func drain(around id: OperationID) -> OperationCause? {
-        var cause: OperationCause?
-        var next = id
-        while let index = bodyGroupAround(&next) { cause = groups[index].draining ?? cause }
-        return cause
+        id == .root || has(id, .isHook) ? nil : groups[parentGroup(of: id)].draining
     }
 
     /// Whether something inside all these groups may be tried again: none of them is being stopped or drained.

@@ -53,6 +53,7 @@ extension OperationScheduler {
         var isExpanding = false
         /// Whether its members could not be determined.
         var hasFailedToExpand = false
+        /// Why nothing new starts in it: a failure inside it, or inside a group around it.
         var draining: OperationCause?
         /// The outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?

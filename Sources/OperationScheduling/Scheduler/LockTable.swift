@@ -53,6 +53,9 @@ struct LockTable: Sendable {
     /// Whether nobody holds anything.
     var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
 
+    /// The locks of rows that have been added and not removed.
+    var names: Set<LockID> { Set(locks.map(\.name)) }
+
     /// Notes what a row will ask for.
     mutating func add(_ id: OperationID, _ requests: [HolderTable.Request], of graph: OperationGraph) {
         let requests = requests.map { request in

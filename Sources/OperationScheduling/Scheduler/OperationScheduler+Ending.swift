@@ -30,8 +30,10 @@ extension OperationScheduler {
                 // Also where it held nothing: it may have been let out of a queue, and somebody else takes that place.
                 // Not before now, when whatever is to be stopped has been.
                 passOn(id)
-                for edge in dependents[id] where !edge.isCut { tellEnd(to: edge.other) }
-                for edge in dependents.lateEntries(of: id) where !edge.isCut { tellEnd(to: edge.other) }
+                for edge in dependents[id] where !dependents.isCut(edge, of: id) { tellEnd(to: edge.other) }
+                for edge in dependents.lateEntries(of: id) where !dependents.isCut(edge, of: id) {
+                    tellEnd(to: edge.other)
+                }
             }
             if startReadyGroup() || dispatch() { continue }
             if next == ended.count, clocks.isSuspended || readyGroups.isEmpty { break }

@@ -77,13 +77,4 @@ extension OperationScheduler {
         openGroups -= 1
         groups[index].unfinishedMembers -= 1
     }
-
-    /// Takes a dependency away from something that has not started.
-    mutating func unlink(_ dependent: OperationID, from prerequisite: OperationID) {
-        let count = needs.cut(from: dependent, to: prerequisite)
-        _ = dependents.cut(from: prerequisite, to: dependent)
-        guard count > 0, states[prerequisite.row].phase != .finished else { return }
-        states[dependent.row].pendingNeeds -= UInt32(count)
-        consider(dependent)
-    }
 }

@@ -15,9 +15,17 @@ extension OperationScheduler {
     func fullLimit(around id: OperationID) -> Int? {
         if isFull(parentGroup(of: id), for: .members) { return parentGroup(of: id) }
         var full: Int?
-        var next = id
-        while let index = groupAround(&next) { if isFull(index, for: .operations) { full = index } }
+        var next = operationLimit(around: id)
+        while let index = next {
+            if isFull(index, for: .operations) { full = index }
+            next = operationLimit(around: graph.table.groups[index].id)
+        }
         return full
+    }
+
+    /// The nearest group around `id` that limits how many operations run inside it.
+    private func operationLimit(around id: OperationID) -> Int? {
+        id == .root ? nil : graph.table.groups[parentGroup(of: id)].operationLimit.map(Int.init)
     }
 
     mutating func takeMemberSlot(_ id: OperationID) { countMember(id, 1) }
@@ -32,9 +40,10 @@ extension OperationScheduler {
     }
 
     mutating func countOperation(_ id: OperationID, _ change: Int) {
-        var next = id
-        while let index = groupAround(&next) {
-            if case .operations = graph.table.groups[index].limit { groups[index].active += change }
+        var next = operationLimit(around: id)
+        while let index = next {
+            groups[index].active += change
+            next = operationLimit(around: graph.table.groups[index].id)
         }
     }
 
@@ -58,16 +67,24 @@ extension OperationScheduler {
         wakeWaiters(after: id)
     }
 
-    /// Moves one waiting member of each limit around `id` that has room back to where it can start.
+    /// Moves one waiting row of each limit around `id` that has room back to where it can start. A limit of members
+    /// concerns those directly inside it only.
     mutating func releaseParked(around id: OperationID) {
-        var next = id
-        while let index = groupAround(&next) {
-            guard !isFull(index, for: .either) else { continue }
-            while let waiting = groups[index].parked.pop() {
-                guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }
-                enqueue(waiting)
-                break
-            }
+        guard id != .root else { return }
+        releaseParked(in: parentGroup(of: id))
+        var next = operationLimit(around: id)
+        while let index = next {
+            if index != parentGroup(of: id) { releaseParked(in: index) }
+            next = operationLimit(around: graph.table.groups[index].id)
+        }
+    }
+
+    private mutating func releaseParked(in index: Int) {
+        // Mostly nobody waits.
+        guard !groups[index].parked.isEmpty, !isFull(index, for: .either) else { return }
+        while let waiting = groups[index].parked.pop() {
+            guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }
+            return enqueue(waiting)
         }
     }
 }

@@ -1,6 +1,9 @@
 // Locks: all that a row asks for are taken together when it starts; none is held while waiting.
 
 extension OperationScheduler {
+    /// What rows that are there have asked for; after `removeEnded`, no other lock is held. O(locks).
+    package var locksAskedFor: Set<LockID> { locks.names }
+
     func missingLock(for id: OperationID) -> LockTable.Index? {
         has(id, .hasLocks) ? locks.missing(for: id) : nil
     }

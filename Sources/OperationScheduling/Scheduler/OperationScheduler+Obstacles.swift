@@ -3,8 +3,7 @@
 extension OperationScheduler {
     /// The dependencies of a row that have not ended, including those that it has because of its members.
     package func unendedNeeds(of id: OperationID) -> [OperationID] {
-        (needs[id] + needs.lateEntries(of: id)).lazy
-            .filter { !$0.isCut && states[$0.other.row].phase != .finished }.map(\.other)
+        needs.all(of: id).map(\.other).filter { states[$0.row].phase != .finished }
     }
 
     /// The holders of the mutexes that a row asks for and cannot have now.

@@ -11,11 +11,10 @@ extension OperationScheduler {
             next = parent(of: next)
             guard case .members = graph.table.groups[groupIndex(of: next)].limit, isInside(need, next),
                 group.row < firstRow, states[group.row].phase == .blocked || states[group.row].phase == .ready,
-                !has(group, .isConditional), !has(group, .isHook), !hasNeeds(need, inside: group)
+                !has(group, .isConditional), !has(group, .isHook), !needs.leads(from: group, to: need),
+                !hasNeeds(need, inside: group)
             else { continue }
-            needs.append(need, .done, to: group)
-            dependents.append(group, .done, to: need)
-            states[group.row].pendingNeeds += 1
+            addEdge(of: group, on: need, .done)
             guard states[group.row].phase == .ready else { continue }
             if has(group, .hasLocks) { locks.forget(group) }
             move(group, to: .blocked)
@@ -49,7 +48,7 @@ extension OperationScheduler {
             }
             guard !hasStarted(id), id != .root else { continue }
             if starts.insert(parent(of: id)).inserted { pending.append((parent(of: id), false)) }
-            for need in needs[id] + needs.lateEntries(of: id) where !need.isCut {
+            for need in needs.all(of: id) {
                 if ends.insert(need.other).inserted { pending.append((need.other, true)) }
             }
         }

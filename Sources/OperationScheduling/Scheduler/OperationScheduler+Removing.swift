@@ -64,7 +64,7 @@ extension OperationScheduler {
             isKept[row] = true
             keep(state.cause.row)
             if readsNeeds[row] {
-                for need in needs[OperationID(row)] where !need.isCut {
+                needs.forEach(of: OperationID(row)) { need in
                     keep(need.other)
                     keep(roots[need.other])
                 }

@@ -106,8 +106,7 @@ extension OperationScheduler {
             enter(row, &walk)
         }
         for row in rows {
-            let all = [needs[row], needs.lateEntries(of: row)[...]].joined()
-            let pending = all.count { !$0.isCut && states[$0.other.row].phase != .finished }
+            let pending = needs.all(of: row).count { states[$0.other.row].phase != .finished }
             states[row.row].pendingNeeds = UInt32(pending)
         }
     }
@@ -116,10 +115,7 @@ extension OperationScheduler {
     private mutating func waitAnew(for id: OperationID) {
         guard states[id.row].phase == .finished else { return }
         finishedCount -= 1
-        for edge in dependents[id] where !edge.isCut && states[edge.other.row].phase == .blocked {
-            states[edge.other.row].pendingNeeds += 1
-        }
-        for edge in dependents.lateEntries(of: id) where !edge.isCut && states[edge.other.row].phase == .blocked {
+        for edge in dependents.all(of: id) where states[edge.other.row].phase == .blocked {
             states[edge.other.row].pendingNeeds += 1
         }
     }

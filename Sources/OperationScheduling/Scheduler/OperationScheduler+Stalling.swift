@@ -65,8 +65,7 @@ extension OperationScheduler {
     private func reason(for id: OperationID) -> Wait.Reason {
         switch states[id.row].phase {
         case .blocked:
-            let all = needs[id] + needs.lateEntries(of: id)
-            if let need = all.first(where: { !$0.isCut && states[$0.other.row].phase != .finished }) {
+            if let need = needs.all(of: id).first(where: { states[$0.other.row].phase != .finished }) {
                 return .need(need.other)
             }
             return hasStarted(parent(of: id)) ? .nothing : .start(of: parent(of: id))

@@ -146,6 +146,7 @@ extension OperationScheduler {
             } else if states[row.row].phase == .ready || states[row.row].phase == .deciding {
                 settle(row, verdict: .notRun, cause: cause)
             } else if isGroup(row) {
+                groups[groupIndex(of: row)].draining = cause
                 enter(row, &walk)
             }
         }

@@ -47,7 +47,7 @@ package struct OperationScheduler: Sendable {
         case close(OperationID)
         /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
         indirect case added(OperationID, OperationGraph)
-        /// Adds a dependency to something that has not begun.
+        /// Adds a dependency to something that has not begun, or changes the kind of one.
         case link(dependent: OperationID, on: OperationID, EdgeKind)
         /// Removes a dependency from something that has not started.
         case unlink(dependent: OperationID, prerequisite: OperationID)
@@ -194,6 +194,7 @@ package struct OperationScheduler: Sendable {
         self.holderRule = holderRule
         self.groupsWaitForTheirTurn = groupsWaitForTheirTurn
         jitter = JitterGenerator(seed: seed)
+        self.graph.table.closeAll()
         let table = self.graph.table
         // From now on, `needs` and `dependents` hold the edges.
         self.graph.table.edges = []
@@ -314,7 +315,11 @@ package struct OperationScheduler: Sendable {
         }
         openGroups += table.groups.count { $0.isOpen }
         unfinishedExternals += table.externals
-        groups.append(contentsOf: graph.table.groups[groups.count...].map(GroupState.init))
+        for group in graph.table.groups[groups.count...] {
+            var state = GroupState(group)
+            state.draining = drain(around: group.id)
+            groups.append(state)
+        }
     }
 
     /// The same for one operation.
