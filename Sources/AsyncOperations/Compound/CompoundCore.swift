@@ -11,6 +11,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         var unfinished = 0
         /// What went wrong; made when somebody first asks about the end.
         var failure: CompoundFailure?
+        /// Why members are being stopped, if because of a request to stop it or something around it.
+        var reason: CancellationReason?
         /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false
     }

@@ -9,7 +9,8 @@ public struct AsyncOperationContext: Sendable {
     /// The name of the operation or, in a waterfall, of the job; empty if it has none.
     public var name: String { jobName ?? core.name }
 
-    /// The number of the attempt, from 1; in a waterfall, of the job's attempt.
+    /// The number of the attempt, from 1: in a waterfall, of the job's attempt; in a compound operation that is tried
+    /// again, in the current round.
     public var attempt: Int { control.attempt }
 
     /// The clock of the queue.

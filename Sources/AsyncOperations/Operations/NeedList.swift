@@ -1,6 +1,8 @@
 /// The dependencies of an operation, in the order in which they were added. Unchecked: the operation's lock guards it.
 final class NeedList: @unchecked Sendable {
     private(set) var all: [OperationCore.Need] = []
+    /// Whether any of them has, or had, a stand-in.
+    private(set) var hasStandIns = false
     /// The index of each, once there are too many for a linear search.
     private var positions: [ObjectIdentifier: Int] = [:]
 
@@ -32,7 +34,9 @@ final class NeedList: @unchecked Sendable {
     }
 
     func setStandIn(_ standIn: StandIn, for core: OperationCore) {
-        if let position = position(of: core) { all[position].standIn = standIn }
+        guard let position = position(of: core) else { return }
+        all[position].standIn = standIn
+        hasStandIns = true
     }
 }
 

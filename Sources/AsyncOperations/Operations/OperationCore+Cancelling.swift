@@ -92,7 +92,7 @@ extension OperationCore {
         for index in first..<order.count {
             let (core, reason) = order[index]
             for member in (core as? CompoundCore)?.withMembers({ $1.cores }) ?? [] {
-                if member.follow({ _ in finishDissolving(order, from: index) }) == nil { return }
+                if member.isEnding({ _ in finishDissolving(order, from: index) }) { return }
             }
             let end = OperationEnd.cancelled(reason)
             _ = core.inParent { members in
@@ -100,6 +100,15 @@ extension OperationCore {
                 return core.setEnd(end).needs
             }
             core.tellOutside(end)
+        }
+    }
+
+    /// Whether its end has not been told to everybody; then `listener` hears of it, last.
+    private func isEnding(_ listener: @escaping RareState.Listener) -> Bool {
+        state.withLock { state in
+            if state.toldEnd != nil { return false }
+            state.withRare { $0.outer.append(listener) }
+            return true
         }
     }
 

@@ -16,16 +16,19 @@ extension OperationCore {
         while let completions = nextCompletions() {
             for completion in completions { completion(end) }
         }
-        let (waiters, followers, listeners) = state.withLock { state in
+        let (waiters, followers, outer, listeners) = state.withLock { state in
             tellProgress(state)
+            let rare = state.rare
             let told = (
-                state.rare?.waiters.takeAll(), state.rare?.followers ?? [], state.rare?.progressListeners.removeAll()
+                rare?.waiters.takeAll(), rare?.followers ?? [], rare?.outer ?? [], rare?.progressListeners.removeAll()
             )
-            state.rare?.followers = []
+            rare?.followers = []
+            rare?.outer = []
             return told
         }
         waiters?.wake()
-        for follower in followers { follower(end) }
+        for follower in followers { follower.queue.resolve(follower, end) }
+        for listener in outer { listener(end) }
         listeners?.finish()
     }
 

@@ -5,6 +5,8 @@ final class RareState {
 
     /// The first request to cancel that was accepted.
     var request: CancellationReason?
+    /// How many attempts were announced, in all rounds of what is around it.
+    var attempts = 0
     /// The limit of a waterfall's job that passed in the last attempt.
     var innerLimit: Duration?
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
@@ -16,8 +18,10 @@ final class RareState {
     /// The progress that the body reported last.
     var progress: OperationProgress?
     var progressListeners = ProgressListeners()
-    /// What waits elsewhere for the operation; told after completions and waiting tasks.
-    var followers: [Listener] = []
+    /// The stand-ins in queues where something depends on it; told after completions and waiting tasks.
+    var followers: [StandIn] = []
+    /// Those who end what is around it after it has ended; told last.
+    var outer: [Listener] = []
     var waiters = WaitingTasks()
     /// Whether all completions have been called.
     var isTold = false

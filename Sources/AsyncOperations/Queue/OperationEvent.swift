@@ -6,7 +6,7 @@ public struct OperationEvent: Sendable, Hashable {
         case added(by: AsyncOperationID?)
         /// Everything that it depends on has ended; it waits for its turn only.
         case ready
-        /// An attempt starts. They count from 1, and in a compound operation that is tried again from 1 in each round.
+        /// An attempt starts. They count from 1; in a compound operation that is tried again, on through all rounds.
         case started(attempt: Int)
         /// It was told to stop while it ran.
         case cancelRequested(CancellationReason)

@@ -12,7 +12,6 @@ extension QueueCore {
             carryOut(command, &state)
         }
         state.commands.removeAll(keepingCapacity: true)
-        if !state.reasons.isEmpty { state.reasons = [:] }
         state.isCarryingOut = false
     }
 
@@ -117,7 +116,9 @@ extension QueueCore {
             state.held.append(control)
             return false
         }
-        if control.start() { announce(.started(attempt: control.attempt), of: control.core.id, &state) }
+        if control.start() {
+            announce(.started(attempt: number(of: control.attempt, control.core, &state)), of: control.core.id, &state)
+        }
         return true
     }
 
@@ -130,7 +131,7 @@ extension QueueCore {
         if state.isTelling {
             state.effects.append(.open(compound, round: round))
         } else {
-            announce(.started(attempt: round + 1), of: compound.id, &state)
+            announce(.started(attempt: number(of: round + 1, compound, &state)), of: compound.id, &state)
         }
         closeIfEmpty(compound, &state)
     }
@@ -142,7 +143,7 @@ extension QueueCore {
             operation.lifecycle = .open(place, hasStarted: true)
             return true
         }
-        if isNews { announce(.started(attempt: round + 1), of: compound.id, &state) }
+        if isNews { announce(.started(attempt: number(of: round + 1, compound, &state)), of: compound.id, &state) }
     }
 
     /// Tells the scheduler that the attempt of a body has ended.

@@ -13,7 +13,7 @@ extension QueueCore {
             record(end, core.id, row, &state)
             finish(core, end, &state)
         case .standIn(let standIn):
-            state.garbage.append(standIn)
+            leave(standIn, &state)
             record(standIn.core.end ?? .success, standIn.core.id, row, &state)
         case .nothing, .ended: break
         }
@@ -28,7 +28,7 @@ extension QueueCore {
     func finish(_ core: OperationCore, _ end: OperationEnd, _ state: inout State) {
         guard let parent = core.parent else {
             let (hasListeners, needs) = core.setEnd(end)
-            if let needs { state.garbage.append(needs) }
+            free(needs, &state)
             let isCounted = !hasListeners || !core.hasCompletions
             if isCounted { state.countEnded() }
             return tell(core, end, hasListeners, isCounted: isCounted, &state)
@@ -41,9 +41,16 @@ extension QueueCore {
             if isCounted { members.unfinished -= 1 }
             return (hasListeners, isCounted, isCounted && members.unfinished == 0, needs)
         }
-        if let needs { state.garbage.append(needs) }
+        free(needs, &state)
         if isLast { closeIfEmpty(parent, &state) }
         tell(core, end, hasListeners, isCounted: isCounted, &state)
+    }
+
+    /// Lets go of what an operation needed that has ended for good.
+    func free(_ needs: NeedList?, _ state: inout State) {
+        guard let needs else { return }
+        if needs.hasStandIns { release(needs.all, &state) }
+        state.garbage.append(needs)
     }
 
     private func tell(
@@ -104,18 +111,18 @@ extension QueueCore {
         }
     }
 
-    /// The reason of the nearest request around an operation. Noted for everything on the way, because a stop asks for
-    /// everything inside.
-    private func inheritedReason(of core: OperationCore, _ state: inout State) -> CancellationReason {
+    /// The reason of the nearest request around an operation. Noted on the way, because others inside ask for it too.
+    private func inheritedReason(of core: OperationCore) -> CancellationReason {
         var reason: CancellationReason?
-        var way: [AsyncOperationID] = []
-        var next: OperationCore? = core.parent
+        var way: [CompoundCore] = []
+        var next = core.parent
         while let outer = next, reason == nil {
-            way.append(outer.id)
-            reason = state.reasons[outer.id] ?? outer.request.map { _ in .parent(outer.id) }
-            next = outer.parent
+            way.append(outer)
+            (reason, next) = outer.withMembers { operation, members in
+                (members.reason ?? operation.rare?.request.map { _ in .parent(outer.id) }, operation.parent)
+            }
         }
-        for id in way { state.reasons[id] = reason ?? .requested }
+        if let reason { for outer in way { outer.withMembers { $1.reason = reason } } }
         return reason ?? .requested
     }
 
@@ -125,7 +132,7 @@ extension QueueCore {
         case .deadline(let row), .retryDeadline(let row): return .deadline(state.entries[row.row].id ?? core.id)
         case .itself, .dependency, .member, .request, .stall, .condition:
             if let request = core.request { return request }
-            return inheritedReason(of: core, &state)
+            return inheritedReason(of: core)
         }
     }
 }

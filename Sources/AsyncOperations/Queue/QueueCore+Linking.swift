@@ -12,9 +12,11 @@ extension QueueCore {
             let known = core.state.withLock { $0.need(of: other) }
             if let known, known.carriesData || known.kind == kind { return .success(()) }
             core.state.withLock { $0.add(OperationCore.Need(core: other, kind: kind, carriesData: false)) }
-            // The new one is added before the old one is removed, so that the operation cannot start in between.
-            connect(core, row, to: other, kind, isSecond: known != nil, &state)
-            if let known { cut(known, from: row, &state) }
+            if let known, let prerequisite = prerequisite(of: row, in: known, &state) {
+                handle(.link(dependent: row, on: prerequisite, kind), &state)
+            } else {
+                connect(core, row, to: other, kind, &state)
+            }
             state.suspect(core)
             return .success(())
         }
@@ -26,15 +28,26 @@ extension QueueCore {
         update { state in
             guard let row = waitingRow(of: core) else { return refusal(of: core)?.map { false } }
             guard let need = core.state.withLock({ $0.needList?.remove(other) }) else { return .success(false) }
-            cut(need, from: row, &state)
+            if let prerequisite = prerequisite(of: row, in: need, &state) {
+                handle(.unlink(dependent: row, prerequisite: prerequisite), &state)
+            }
+            release([need], &state)
             state.garbage.append(need.core)
             return .success(true)
         }
     }
 
-    private func cut(_ need: OperationCore.Need, from row: OperationID, _ state: inout State) {
-        guard let prerequisite = need.standIn?.row ?? need.core.lifecycle.row else { return }
-        handle(.unlink(dependent: row, prerequisite: prerequisite), &state)
+    /// The row for which a row waits because of a need, or has waited; nil where it never had to.
+    private func prerequisite(
+        of row: OperationID, in need: OperationCore.Need, _ state: inout State
+    ) -> OperationID? {
+        state.scheduler?.needs(of: row).first { prerequisite, kind in
+            switch state.entries[prerequisite.row] {
+            case .operation, .standIn, .ended: state.entries[prerequisite.row].id == need.core.id
+            // It has succeeded. Whose failure was waited for does not matter any more: they are all the same.
+            case .nothing: kind == .failure && need.kind == .failure && need.core.end == .success
+            }
+        }?.prerequisite
     }
 
     private func waitingRow(of core: OperationCore) -> OperationID? {

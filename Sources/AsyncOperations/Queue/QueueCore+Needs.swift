@@ -8,7 +8,7 @@ extension QueueCore {
         let kind: EdgeKind
         let standIn: StandIn?
 
-        var prerequisite: OperationID? { standIn?.row ?? need.lifecycle.row }
+        var prerequisite: OperationID? { standIn == nil ? need.lifecycle.row : standIn?.row }
     }
 
     private enum Whereabouts: Sendable {
@@ -29,7 +29,7 @@ extension QueueCore {
 
     /// The dependencies of `core`, but for those that are met already, and what has to stand in for them here.
     func note(
-        needsOf core: OperationCore, only other: OperationCore? = nil, isSecond: Bool = false, _ edges: inout [Edge],
+        needsOf core: OperationCore, only other: OperationCore? = nil, _ edges: inout [Edge],
         _ standIns: inout [StandIn], _ state: inout State
     ) {
         let needs = core.state.withLock { state in other.map { state.need(of: $0).map { [$0] } ?? [] } ?? state.needs }
@@ -37,13 +37,14 @@ extension QueueCore {
             var standIn: StandIn?
             switch find(need.core) {
             case .over(let end) where need.isMet(by: end): continue
-            case .here where !isSecond && !need.core.isHeldBack(from: core): break
+            case .here where !need.core.isHeldBack(from: core): break
             case .over, .elsewhere, .here:
-                let known = isSecond ? nil : state.standIns[need.core.id]
+                let known = state.standIns[need.core.id]
                 let next = OperationID(row: state.entries.count + standIns.count)
-                let used = known ?? StandIn(for: need.core, period: state.period, row: next)
+                let used = known ?? StandIn(for: need.core, in: self, row: next)
                 if known == nil { standIns.append(used) }
-                if !isSecond { state.standIns[need.core.id] = used }
+                state.standIns[need.core.id] = used
+                used.dependents += 1
                 core.setStandIn(used, for: need.core)
                 standIn = used
             }
@@ -64,27 +65,46 @@ extension QueueCore {
 
     /// Sees to it that the row of a stand-in hears of the end.
     func follow(_ standIn: StandIn, _ state: inout State) {
-        let end = standIn.core.follow { [weak self] end in
-            guard let self else { return }
-            update(inline: false) { self.resolve(standIn, end, &$0) }
-        }
-        if let end { resolve(standIn, end, &state) }
+        if let end = standIn.core.follow(standIn) { resolve(standIn, end.outcome, &state) }
     }
 
-    private func resolve(_ standIn: StandIn, _ end: OperationEnd, _ state: inout State) {
-        guard standIn.period == state.period else { return }
+    /// The end has been told to everybody else.
+    func resolve(_ standIn: StandIn, _ end: OperationEnd) {
+        update(inline: false) { self.resolve(standIn, end.outcome, &$0) }
+    }
+
+    private func resolve(_ standIn: StandIn, _ outcome: OperationOutcome, _ state: inout State) {
+        guard let row = leave(standIn, &state) else { return }
+        handle(.ended(row, outcome, mayRetry: false), &state)
+    }
+
+    /// It stands for nothing any more. Returns the row that it had.
+    @discardableResult
+    func leave(_ standIn: StandIn, _ state: inout State) -> OperationID? {
+        guard let row = standIn.row.take() else { return nil }
+        standIn.core.unfollow(standIn)
         if state.standIns[standIn.core.id] === standIn { state.standIns[standIn.core.id] = nil }
-        handle(.ended(standIn.row, end.outcome, mayRetry: false), &state)
+        state.garbage.append(standIn)
+        return row
     }
 
-    /// Lets something that waits here wait for `other` too; `isSecond` where it does already, in another way.
+    /// What had these needs is gone, or has them no more.
+    func release(_ needs: [OperationCore.Need], _ state: inout State) {
+        for need in needs {
+            guard let standIn = need.standIn else { continue }
+            standIn.dependents -= 1
+            // It ends like any other row, so that it goes with what has ended.
+            if standIn.dependents == 0 { resolve(standIn, .success, &state) }
+        }
+    }
+
+    /// Lets something that waits here wait for `other` too.
     func connect(
-        _ core: OperationCore, _ row: OperationID, to other: OperationCore, _ kind: EdgeKind, isSecond: Bool,
-        _ state: inout State
+        _ core: OperationCore, _ row: OperationID, to other: OperationCore, _ kind: EdgeKind, _ state: inout State
     ) {
         var edges: [Edge] = []
         var standIns: [StandIn] = []
-        note(needsOf: core, only: other, isSecond: isSecond, &edges, &standIns, &state)
+        note(needsOf: core, only: other, &edges, &standIns, &state)
         guard let edge = edges.first else { return }
         core.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
         add(standIns, &state)
@@ -94,15 +114,6 @@ extension QueueCore {
 }
 
 extension OperationCore {
-    /// Calls `follower` after all completions and waiting tasks have been told; returns the end where they have.
-    func follow(_ follower: @escaping RareState.Listener) -> OperationEnd? {
-        state.withLock { state in
-            if let end = state.toldEnd { return end }
-            state.withRare { $0.followers.append(follower) }
-            return nil
-        }
-    }
-
     func setStandIn(_ standIn: StandIn, for need: OperationCore) {
         state.withLock { state in
             state.needList?.setStandIn(standIn, for: need)

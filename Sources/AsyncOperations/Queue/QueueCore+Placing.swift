@@ -28,8 +28,9 @@ extension QueueCore {
     /// everybody has been told of its end.
     private func waitInTurn(for standIn: StandIn, _ rows: inout OperationGraph) {
         guard let compound = standIn.core.parent, compound.limit != .unlimited else { return }
+        guard let prerequisite = standIn.row else { return }
         for row in compound.withMembers({ $1.cores }).compactMap(\.lifecycle.row) {
-            rows.addDependency(of: row, on: standIn.row, .done)
+            rows.addDependency(of: row, on: prerequisite, .done)
         }
     }
 
@@ -66,7 +67,7 @@ extension QueueCore {
         case .leave: rows.endGroup()
         case .enterEnded(let core):
             let row = rows.addExternal(toleratesFailure: core.options.toleratesFailure, outlastsStops: true)
-            let standIn = StandIn(for: core, period: state.period, row: row)
+            let standIn = StandIn(for: core, in: self, row: row)
             state.entries.append(.standIn(standIn))
             early.append(standIn)
         case .enter(let core):
@@ -113,14 +114,15 @@ extension QueueCore {
             retry: options.retry, locks: locks(options.mutexes, &state))
     }
 
-    /// A lock for each name, until the queue is idle. Always in the same order, so that those who want the same locks
-    /// wait together.
+    /// A lock for each name, as long as anything names it. Always in the same order, so that those who want the same
+    /// locks wait together.
     private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] {
         if names.isEmpty { return [] }
         let indices = names.map { name in
-            let index = state.locks[name] ?? state.locks.count
-            state.locks[name] = index
-            return index
+            if let known = state.locks[name] { return known }
+            defer { state.nextLock += 1 }
+            state.locks[name] = state.nextLock
+            return state.nextLock
         }
         return indices.sorted().map { LockRequest(lock: LockID(index: $0)) }
     }

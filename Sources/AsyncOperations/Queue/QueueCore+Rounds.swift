@@ -14,6 +14,17 @@ extension OperationCore {
 }
 
 extension QueueCore {
+    /// The number of an attempt that is about to be announced: it counts on through all rounds of what is around it.
+    func number(of attempt: Int, _ core: OperationCore, _ state: inout State) -> Int {
+        guard state.hasRetriedCompounds, core.isInsideRetried else { return attempt }
+        return core.state.withLock { operation in
+            operation.withRare { rare in
+                rare.attempts += 1
+                return rare.attempts
+            }
+        }
+    }
+
     /// Ends an operation in the current round.
     func settle(_ core: OperationCore, _ place: Place, _ end: OperationEnd, _ state: inout State) {
         core.state.withLock { $0.lifecycle = .settled(place, end) }
@@ -62,7 +73,7 @@ extension QueueCore {
         }
         for (core, end) in settled.reversed() {
             announce(.finished(end.outcome), of: core.id, &state)
-            if let needs = core.setEnd(end).needs { state.garbage.append(needs) }
+            free(core.setEnd(end).needs, &state)
             state.append(.tell(core, end, isCounted: true, isOwn: core === state.ending))
         }
     }

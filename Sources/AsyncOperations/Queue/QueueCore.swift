@@ -23,8 +23,10 @@ final class QueueCore: Sendable {
         var entries: [RowEntry] = []
         /// The stand-ins of operations elsewhere that have not ended, one for all dependents.
         var standIns: [AsyncOperationID: StandIn] = [:]
-        /// The mutexes that operations of this period name.
+        /// The mutexes that operations name, and perhaps some that nothing names any more.
         var locks: [String: Int] = [:]
+        /// Numbers are not reused in a period.
+        var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
         var unfinished = 0
         /// The last barrier; what is added later waits for it. Weak, so that it is not freed under the lock.
@@ -36,8 +38,6 @@ final class QueueCore: Sendable {
         var held: [BodyControl] = []
         var commands: [OperationScheduler.Command] = []
         var isCarryingOut = false
-        /// Why members of these are being stopped by the current commands.
-        var reasons: [AsyncOperationID: CancellationReason] = [:]
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
@@ -148,10 +148,11 @@ final class QueueCore: Sendable {
     private func endPeriod(_ state: inout State) {
         guard state.unfinished == 0, state.scheduler != nil else { return }
         state.scheduler = nil
-        for case .standIn(let standIn) in state.entries { state.garbage.append(standIn) }
+        for case .standIn(let standIn) in state.entries { leave(standIn, &state) }
         state.entries = []
         state.standIns = [:]
         state.locks = [:]
+        state.nextLock = 0
         state.barrier = nil
         state.hasRetriedCompounds = false
         if let idle = state.idle.take() { state.append(.idle(idle)) }
@@ -175,5 +176,7 @@ final class QueueCore: Sendable {
             }
         }
         state.entries = kept
+        guard !state.locks.isEmpty, let mutexes = state.scheduler?.locksAskedFor else { return }
+        state.locks = state.locks.filter { mutexes.contains(LockID(index: $0.value)) }
     }
 }

@@ -1,16 +1,48 @@
-/// What stands in the scheduler of a queue for an operation that runs elsewhere or ended before: in one dependency on it,
-/// or as a member of a compound operation.
+/// What stands in the scheduler of a queue for an operation that runs elsewhere or ended before: for all that need it, or
+/// as a member of a compound operation. Those that need it keep it; when the last of them is gone, it goes too.
 final class StandIn: Sendable {
     let core: OperationCore
-    /// The busy period of the queue that it belongs to.
-    let period: UInt64
-    /// Under the lock of the queue.
-    nonisolated(unsafe) var row: OperationID
+    let queue: QueueCore
+    /// nil when it stands for nothing any more. Under the lock of the queue, like the next.
+    nonisolated(unsafe) var row: OperationID?
+    /// How many that have not ended need it.
+    nonisolated(unsafe) var dependents = 0
+    /// Where it is among the followers of `core`. Under the lock of that.
+    nonisolated(unsafe) var position = 0
 
-    init(for core: OperationCore, period: UInt64, row: OperationID) {
+    init(for core: OperationCore, in queue: QueueCore, row: OperationID) {
         self.core = core
-        self.period = period
+        self.queue = queue
         self.row = row
+    }
+}
+
+extension OperationCore {
+    /// Lets `standIn` hear of the end, after all completions and waiting tasks; returns the end where those have been
+    /// told.
+    func follow(_ standIn: StandIn) -> OperationEnd? {
+        state.withLock { state in
+            if let end = state.toldEnd { return end }
+            state.withRare { rare in
+                standIn.position = rare.followers.count
+                rare.followers.append(standIn)
+            }
+            return nil
+        }
+    }
+
+    /// `standIn` is not to hear of the end any more. O(1).
+    func unfollow(_ standIn: StandIn) {
+        state.withLock { state in
+            // They may be about to be told.
+            guard let rare = state.rare, standIn.position < rare.followers.count,
+                rare.followers[standIn.position] === standIn
+            else { return }
+            let last = rare.followers.removeLast()
+            guard last !== standIn else { return }
+            rare.followers[standIn.position] = last
+            last.position = standIn.position
+        }
     }
 }
 

@@ -325,4 +325,25 @@ import Testing
                 .finished(.success),
             ])
     }
+    @Test func `events count the attempts of a member over all rounds, and its body those of the round`() async throws {
+        let queue = AsyncOperationQueue()
+        let events = queue.events()
+        let runs = Record<Int>()
+        let member = AsyncOperation("member", options: twice) { context async throws(TestError) in
+            runs.add(context.attempt)
+            if runs.entries.count < 4 { throw TestError() }
+        }
+        let inner = try CompoundOperation("inner") { member }
+        let outer = try CompoundOperation("outer", options: twice) { inner }
+        let alone = nothing("alone", options: twice)
+        try queue.add(outer, alone)
+        _ = await (outer.outcome, alone.outcome)
+        try await queue.shutdown()
+        var attempts: [String: [Int]] = [:]
+        for await event in events {
+            if case .started(let attempt) = event.kind { attempts[event.id.name, default: []].append(attempt) }
+        }
+        #expect(runs.entries == [1, 2, 1, 2])
+        #expect(attempts == ["member": [1, 2, 3, 4], "inner": [1, 2], "outer": [1, 2], "alone": [1]])
+    }
 }

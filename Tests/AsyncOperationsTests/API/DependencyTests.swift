@@ -410,4 +410,65 @@ import Testing
         await clock.advance(by: .seconds(1))
         #expect(await consumer.result == .success(9))
     }
+    /// What is said of a dependency on something that is over, and what comes of it.
+    private struct Change {
+        let fails: Bool
+        var kinds: [EdgeKind] = []
+        var isRemoved = false
+        let outcome: OperationOutcome
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `a dependency on what is over still counts, changes its kind and can be taken away`(
+        isElsewhere: Bool, rowsAreForgotten: Bool
+    ) async throws {
+        for comesLate in [true, false] { try await changeDependencies(isElsewhere, rowsAreForgotten, comesLate) }
+    }
+
+    private func changeDependencies(_ isElsewhere: Bool, _ rowsAreForgotten: Bool, _ comesLate: Bool) async throws {
+        let changes = [
+            Change(fails: false, outcome: .success),
+            Change(fails: false, kinds: [.failure], outcome: .skipped),
+            Change(fails: false, kinds: [.failure, .ok], outcome: .success),
+            Change(fails: false, kinds: [.failure], isRemoved: true, outcome: .success),
+            Change(fails: true, outcome: .notRun),
+            Change(fails: true, kinds: [.done], outcome: .success),
+            Change(fails: true, kinds: [.done, .success], outcome: .notRun),
+            Change(fails: true, isRemoved: true, outcome: .success),
+        ]
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let (up, go) = (Latch(), Latch())
+        let (good, bad, gate) = (nothing("good"), failing("bad"), holding("gate", up: up, until: go))
+        let needed = { (change: Change) in change.fails ? bad.erased : good.erased }
+        let waiting = try changes.map { change in
+            let operation = nothing()
+            if !comesLate { try operation.addDependency(on: needed(change)) }
+            try operation.addDependency(on: gate)
+            return operation
+        }
+        try queue.add(gate)
+        await up.wait()
+        try queue.add(contentsOf: waiting)
+        if comesLate {
+            for (operation, change) in zip(waiting, changes) { try operation.addDependency(on: needed(change)) }
+        }
+        for operation in [good.erased, bad.erased] {
+            if isElsewhere { try operation.start() } else { try queue.add(operation) }
+        }
+        _ = await (good.outcome, bad.outcome)
+        for _ in 0..<(rowsAreForgotten ? 1500 : 1) {
+            let other = nothing()
+            try queue.add(other)
+            _ = await other.outcome
+        }
+        for (operation, change) in zip(waiting, changes) {
+            for kind in change.kinds { try operation.addDependency(on: needed(change), kind) }
+            if change.isRemoved { #expect(try operation.removeDependency(on: needed(change))) }
+        }
+        #expect(waiting.allSatisfy { $0.state == .pending })
+        go.open()
+        for (operation, change) in zip(waiting, changes) {
+            #expect(await operation.outcome == change.outcome, "\(change), late: \(comesLate)")
+        }
+    }
 }

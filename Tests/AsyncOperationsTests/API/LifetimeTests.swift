@@ -150,16 +150,23 @@ import Testing
         #expect(await member.outcome == .cancelled)
     }
 
-    @Test func `compound operations inside each other run and are cancelled in flight`() async throws {
-        let deep = try nested(200, around: nothing())
+    @Test func `compound operations fifteen thousand deep run and are cancelled in flight`() async throws {
+        let deep = try nested(15_000, around: nothing())
         try deep.start()
         #expect(await deep.outcome == .success)
         let up = Latch()
-        let running = try nested(200, around: hanging(up: up))
+        let leaf = hanging(up: up)
+        let running = try nested(15_000, around: leaf)
+        var inside: [OperationCore] = [running.core]
+        while let core = (inside.last as? CompoundCore)?.withMembers({ $1.cores.first }) { inside.append(core) }
+        // So that each is told on its own.
+        for core in inside { core.addCompletion { _ in } }
         try running.start()
         await up.wait()
-        running.cancel()
+        running.cancel(.shutdown)
         #expect(await running.outcome == .cancelled)
+        #expect(running.core.end == .cancelled(.shutdown))
+        #expect(inside.dropFirst().allSatisfy { $0.end == .cancelled(.parent(running.id)) })
     }
 
     @Test func `what was cancelled stays so, whatever comes of it`() async throws {
