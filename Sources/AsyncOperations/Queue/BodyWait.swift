@@ -90,7 +90,8 @@ final class BodyWait: Sendable {
 
     /// Looks at operations that have just got something to wait for, and refuses waits that are now in a cycle.
     static func refuse(because suspects: [OperationCore]) {
-        let suspects = suspects.filter(\.mayBeAwaited)
+        var known: [ObjectIdentifier: Bool] = [:]
+        let suspects = suspects.filter { $0.mayBeAwaited(&known) }
         if suspects.isEmpty { return }
         let refused = OperationCore.topology.withLock { _ in
             var refused: [BodyWait] = []
@@ -106,14 +107,33 @@ final class BodyWait: Sendable {
 
 extension OperationCore {
     /// Whether a body may be waiting for it, or for something that it holds up. Cheap, because everything that starts
-    /// asks.
-    fileprivate var mayBeAwaited: Bool {
-        let (isPlain, queue) = state.withLock { state in
-            (!state.hasEdges && state.parent?.limit ?? .unlimited == .unlimited, state.lifecycle.queue)
+    /// asks; `known` are the answers of `isNeeded` so far.
+    fileprivate func mayBeAwaited(_ known: inout [ObjectIdentifier: Bool]) -> Bool {
+        let (isPlain, queue, parent) = state.withLock { state in
+            let isPlain = !state.hasEdges && !state.isNeeded && state.parent?.limit ?? .unlimited == .unlimited
+            return (isPlain, state.lifecycle.queue, state.parent)
         }
         if !isPlain || !hasDefaultOptions { return true }
         if queue?.state.withLock({ $0.waitingBodies > 0 }) == true { return true }
-        return around.contains { outer in outer.state.withLock { $0.isNeeded } }
+        return parent?.isNeeded(&known) ?? false
+    }
+
+    /// Whether anything waits for it, or for something around it. Each is asked once, however deep they are nested.
+    private func isNeeded(_ known: inout [ObjectIdentifier: Bool]) -> Bool {
+        var path: [ObjectIdentifier] = []
+        var next: OperationCore? = self
+        var answer = false
+        while let outer = next {
+            if let known = known[ObjectIdentifier(outer)] {
+                answer = known
+                break
+            }
+            path.append(ObjectIdentifier(outer))
+            (answer, next) = outer.state.withLock { ($0.isNeeded, $0.parent) }
+            if answer { break }
+        }
+        for id in path { known[id] = answer }
+        return answer
     }
 }
 

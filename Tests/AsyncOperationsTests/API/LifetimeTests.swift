@@ -161,10 +161,18 @@ import Testing
         while let core = (inside.last as? CompoundCore)?.withMembers({ $1.cores.first }) { inside.append(core) }
         // So that each is told on its own.
         for core in inside { core.addCompletion { _ in } }
+        // So that each is looked at when it starts.
+        let isWaiting = Latch()
+        let waiter = AsyncOperation { _ in
+            isWaiting.open()
+            return await running.outcome
+        }
+        try waiter.start()
+        await isWaiting.wait()
         try running.start()
         await up.wait()
         running.cancel(.shutdown)
-        #expect(await running.outcome == .cancelled)
+        #expect(await waiter.result == .success(.cancelled))
         #expect(running.core.end == .cancelled(.shutdown))
         #expect(inside.dropFirst().allSatisfy { $0.end == .cancelled(.parent(running.id)) })
     }
