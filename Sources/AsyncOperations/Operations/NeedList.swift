@@ -1,7 +1,7 @@
 /// The dependencies of an operation, in the order in which they were added. Unchecked: the operation's lock guards it.
 final class NeedList: @unchecked Sendable {
     private(set) var all: [OperationCore.Need] = []
-    /// Whether any of them has, or had, a stand-in.
+    /// Whether any of them has or had a stand-in.
     private(set) var hasStandIns = false
     /// The index of each, once there are too many for a linear search.
     private var positions: [ObjectIdentifier: Int] = [:]

@@ -103,7 +103,7 @@ extension OperationCore {
         }
     }
 
-    /// Whether its end has not been told to everybody; then `listener` hears of it, last.
+    /// Whether its end has not been told to everybody yet. If so, `listener` will hear of it, last.
     private func isEnding(_ listener: @escaping RareState.Listener) -> Bool {
         state.withLock { state in
             if state.toldEnd != nil { return false }

@@ -20,7 +20,7 @@ final class RareState {
     var progressListeners = ProgressListeners()
     /// The stand-ins in queues where something depends on it; told after completions and waiting tasks.
     var followers: [StandIn] = []
-    /// Those who end what is around it after it has ended; told last.
+    /// Those that end what is around it after its own end; told last.
     var outer: [Listener] = []
     var waiters = WaitingTasks()
     /// Whether all completions have been called.

@@ -1,8 +1,8 @@
 // Dependencies of operations that belong to the queue and have not started.
 
 extension QueueCore {
-    /// Lets `core` wait for `other` too. nil if the operation is not here any more, or not yet. With the topology
-    /// locked.
+    /// Makes `core` wait for `other` too. nil if the operation does not belong to the queue, no longer or not yet. With
+    /// the topology locked.
     func link(
         _ core: OperationCore, to other: OperationCore, _ kind: EdgeKind
     ) -> (Result<Void, UsageError>?, Consequences) {
@@ -37,14 +37,14 @@ extension QueueCore {
         }
     }
 
-    /// The row for which a row waits because of a need, or has waited; nil where it never had to.
+    /// The row that a row waits for, or has waited for, because of a dependency; nil if it never had to wait.
     private func prerequisite(
         of row: OperationID, in need: OperationCore.Need, _ state: inout State
     ) -> OperationID? {
         state.scheduler?.needs(of: row).first { prerequisite, kind in
             switch state.entries[prerequisite.row] {
             case .operation, .standIn, .ended: state.entries[prerequisite.row].id == need.core.id
-            // It has succeeded. Whose failure was waited for does not matter any more: they are all the same.
+            // It has succeeded. Which failure was waited for no longer matters: they all mean the same.
             case .nothing: kind == .failure && need.kind == .failure && need.core.end == .success
             }
         }?.prerequisite

@@ -1,4 +1,4 @@
-// What operations need: of what is here, and of what is not.
+// Dependencies on operations of this queue and of others.
 
 extension QueueCore {
     /// A dependency for the scheduler.
@@ -14,12 +14,12 @@ extension QueueCore {
     private enum Whereabouts: Sendable {
         /// Its end has been told.
         case over(OperationEnd)
-        /// The queue has it, or is about to.
+        /// It belongs to this queue, or is about to.
         case here
         case elsewhere
     }
 
-    /// Where `core` is, in one look: an end that has not been told will be told to whoever follows it.
+    /// Where `core` is, in one look: an end that has not been told will be told to its followers.
     private func find(_ core: OperationCore) -> Whereabouts {
         core.state.withLock { state in
             if let end = state.toldEnd { return .over(end) }
@@ -27,7 +27,7 @@ extension QueueCore {
         }
     }
 
-    /// The dependencies of `core`, but for those that are met already, and what has to stand in for them here.
+    /// Collects the dependencies of `core` that are not met already, and the stand-ins that they need here.
     func note(
         needsOf core: OperationCore, only other: OperationCore? = nil, _ edges: inout [Edge],
         _ standIns: inout [StandIn], _ state: inout State
@@ -59,16 +59,16 @@ extension QueueCore {
             rows.addExternal(toleratesFailure: standIn.core.options.toleratesFailure)
             state.entries.append(.standIn(standIn))
         }
-        // Outside all groups, where nothing but their own ends holds them up.
+        // Outside all groups, where only their own ends hold them up.
         handle(.added(.root, rows), &state)
     }
 
-    /// Sees to it that the row of a stand-in hears of the end.
+    /// Makes the row of a stand-in hear of the end.
     func follow(_ standIn: StandIn, _ state: inout State) {
         if let end = standIn.core.follow(standIn) { resolve(standIn, end.outcome, &state) }
     }
 
-    /// The end has been told to everybody else.
+    /// Ends the row of a stand-in, after everybody else has been told.
     func resolve(_ standIn: StandIn, _ end: OperationEnd) {
         update(inline: false) { self.resolve(standIn, end.outcome, &$0) }
     }
@@ -78,7 +78,7 @@ extension QueueCore {
         handle(.ended(row, outcome, mayRetry: false), &state)
     }
 
-    /// It stands for nothing any more. Returns the row that it had.
+    /// Removes a stand-in. Returns the row that it had.
     @discardableResult
     func leave(_ standIn: StandIn, _ state: inout State) -> OperationID? {
         guard let row = standIn.row.take() else { return nil }
@@ -88,17 +88,17 @@ extension QueueCore {
         return row
     }
 
-    /// What had these needs is gone, or has them no more.
+    /// Releases the dependencies of something that has ended, or that no longer has them.
     func release(_ needs: [OperationCore.Need], _ state: inout State) {
         for need in needs {
             guard let standIn = need.standIn else { continue }
             standIn.dependents -= 1
-            // It ends like any other row, so that it goes with what has ended.
+            // It ends like any other row, so that it is removed with those.
             if standIn.dependents == 0 { resolve(standIn, .success, &state) }
         }
     }
 
-    /// Lets something that waits here wait for `other` too.
+    /// Makes something that waits here wait for `other` too.
     func connect(
         _ core: OperationCore, _ row: OperationID, to other: OperationCore, _ kind: EdgeKind, _ state: inout State
     ) {
@@ -122,7 +122,7 @@ extension OperationCore {
 }
 
 extension OperationCore.Need {
-    /// Whether an end is what the dependency waits for.
+    /// Whether the dependency is met by an end.
     func isMet(by end: OperationEnd) -> Bool {
         switch (kind, end) {
         case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success): true

@@ -1,13 +1,13 @@
-/// What stands in the scheduler of a queue for an operation that runs elsewhere or ended before: for all that need it, or
-/// as a member of a compound operation. Those that need it keep it; when the last of them is gone, it goes too.
+/// Stands in the scheduler of a queue for an operation that runs elsewhere or ended before: for all its dependents
+/// there, or as a member of a compound operation. It is removed with its last dependent.
 final class StandIn: Sendable {
     let core: OperationCore
     let queue: QueueCore
-    /// nil when it stands for nothing any more. Under the lock of the queue, like the next.
+    /// nil once it has been removed. Guarded by the queue's lock, like `dependents`.
     nonisolated(unsafe) var row: OperationID?
-    /// How many that have not ended need it.
+    /// How many dependents have not ended.
     nonisolated(unsafe) var dependents = 0
-    /// Where it is among the followers of `core`. Under the lock of that.
+    /// Its index in the followers of `core`. Guarded by the lock of `core`.
     nonisolated(unsafe) var position = 0
 
     init(for core: OperationCore, in queue: QueueCore, row: OperationID) {
@@ -18,7 +18,7 @@ final class StandIn: Sendable {
 }
 
 extension OperationCore {
-    /// Lets `standIn` hear of the end, after all completions and waiting tasks; returns the end where those have been
+    /// Makes `standIn` hear of the end, after all completions and waiting tasks. Returns the end if they have been
     /// told.
     func follow(_ standIn: StandIn) -> OperationEnd? {
         state.withLock { state in
@@ -31,10 +31,10 @@ extension OperationCore {
         }
     }
 
-    /// `standIn` is not to hear of the end any more. O(1).
+    /// Makes `standIn` no longer hear of the end. O(1).
     func unfollow(_ standIn: StandIn) {
         state.withLock { state in
-            // They may be about to be told.
+            // The followers may just have been taken to be told.
             guard let rare = state.rare, standIn.position < rare.followers.count,
                 rare.followers[standIn.position] === standIn
             else { return }
@@ -46,16 +46,16 @@ extension OperationCore {
     }
 }
 
-/// What a row of a queue's scheduler is.
+/// What a row of a queue's scheduler stands for.
 enum RowEntry {
-    /// The outermost group, or what has ended and cannot be the cause of anything.
+    /// The outermost group, or something that has ended and is the cause of nothing.
     case nothing
     case operation(OperationCore)
     case standIn(StandIn)
     case ended(EndRecord)
 }
 
-/// An end that may have to be named as the cause of others.
+/// The end of an operation that may have to be named as a cause.
 final class EndRecord: Sendable {
     let id: AsyncOperationID
     let end: OperationEnd
@@ -71,7 +71,7 @@ extension RowEntry {
         if case .operation(let core) = self { core } else { nil }
     }
 
-    /// The operation of a row, also when it has ended.
+    /// The operation of a row, also after its end.
     var id: AsyncOperationID? {
         switch self {
         case .nothing: nil

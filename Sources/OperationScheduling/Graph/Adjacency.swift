@@ -1,4 +1,4 @@
-/// The edges of a graph as seen from one of their ends: for each row a range of one flat array.
+/// The edges of a graph, seen from one of their ends: for each row, a range of one flat array.
 struct Adjacency: Sendable {
     struct Entry: Sendable {
         let other: OperationID
@@ -12,9 +12,9 @@ struct Adjacency: Sendable {
 
     private var starts: [UInt32] = [0]
     private var entries: [Entry] = []
-    /// Of rows that were there before the edge.
+    /// The edges that were added after their row.
     private var late: [OperationID: [Entry]] = [:]
-    /// Edges that were taken away and count for nothing, until they come back or are dropped with rows that have ended.
+    /// Edges that were removed. They do not count, until they come back or are dropped with rows that have ended.
     private var cuts: Set<Cut> = []
 
     /// Appends `count` rows with the edges that start there, and edges of earlier rows. Keeps the order of the edges
@@ -55,12 +55,12 @@ struct Adjacency: Sendable {
         starts.append(UInt32(entries.count))
     }
 
-    /// Appends an edge of a row that is there.
+    /// Appends an edge of an existing row.
     mutating func append(_ other: OperationID, _ kind: EdgeKind, to id: OperationID) {
         late[id, default: []].append(Entry(other: other, kind: kind))
     }
 
-    /// Keeps the edges that matter, in their order, of the rows that stay. What such an edge leads to has to stay too.
+    /// Keeps the edges that matter, in order, of the rows that stay. The row that such an edge leads to must stay too.
     mutating func renumber(by renumbering: RowRenumbering, keeping matters: (OperationID, OperationID) -> Bool) {
         var (starts, entries): ([UInt32], [Entry]) = ([0], [])
         starts.reserveCapacity(renumbering.count + 1)
@@ -85,19 +85,19 @@ struct Adjacency: Sendable {
         late.isEmpty ? [] : late[id] ?? []
     }
 
-    /// Whether an edge of `id` was taken away.
+    /// Whether an edge of `id` was removed.
     func isCut(_ entry: Entry, of id: OperationID) -> Bool {
         !cuts.isEmpty && cuts.contains(Cut(from: id, to: entry.other))
     }
 
-    /// The edges of a row that count.
+    /// The edges of a row, without removed ones.
     func all(of id: OperationID) -> [Entry] {
         var all: [Entry] = []
         forEach(of: id) { all.append($0) }
         return all
     }
 
-    /// Calls `body` for the edges of a row that count.
+    /// Calls `body` for the edges of a row, without removed ones.
     @inline(__always)  // `body` costs less than a call.
     func forEach(of id: OperationID, _ body: (Entry) -> Void) {
         for entry in self[id] where !isCut(entry, of: id) { body(entry) }
@@ -111,7 +111,7 @@ struct Adjacency: Sendable {
             && !cuts.contains(Cut(from: id, to: other))
     }
 
-    /// Takes the edges to `other` away; returns how many there were. O(edges of the row).
+    /// Removes the edges to `other`, and returns how many there were. O(edges of the row).
     mutating func cut(from id: OperationID, to other: OperationID) -> Int {
         let (early, later) = (self[id].count { $0.other == other }, late[id] ?? [])
         if early > 0, !cuts.insert(Cut(from: id, to: other)).inserted { return 0 }
@@ -120,17 +120,17 @@ struct Adjacency: Sendable {
         return early + later.count - left.count
     }
 
-    /// The same where nobody asks how many, for rows that may have many edges. O(1).
+    /// The same without counting, for rows that may have many edges. O(1).
     mutating func hide(from id: OperationID, to other: OperationID) {
         cuts.insert(Cut(from: id, to: other))
     }
 
-    /// Gives edges back that were taken away; false where there are none that could come back.
+    /// Restores removed edges. Returns false if there are none.
     mutating func restore(from id: OperationID, to other: OperationID) -> Bool {
         cuts.remove(Cut(from: id, to: other)) != nil
     }
 
-    /// Changes the kind of the edges to `other`; returns how many there are. O(edges of the row).
+    /// Changes the kind of the edges to `other`, and returns how many there are. O(edges of the row).
     @discardableResult
     mutating func setKind(_ kind: EdgeKind, from id: OperationID, to other: OperationID) -> Int {
         var count = 0

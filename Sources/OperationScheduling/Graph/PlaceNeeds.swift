@@ -1,8 +1,8 @@
 /// What groups in a group that limits its members await before they start.
 ///
-/// A member in progress has one of a few places. A group that took one while something inside it needs another member,
-/// which waits for a place, could wait for ever. So such a group starts only when what anything inside it needs from around
-/// it has ended; unless that itself needs something inside, which has to start first.
+/// A member in progress has one of a few places. A group that took one while something inside it depends on another
+/// member, which waits for a place, could wait for ever. So such a group starts only after everything around it that
+/// something inside depends on has ended; unless that itself depends on something inside, which must then start first.
 struct PlaceNeeds {
     private let graph: OperationGraph
     private let table: RowTable
@@ -42,8 +42,8 @@ struct PlaceNeeds {
         return withoutRings(edges)
     }
 
-    /// Groups with a limit that have something inside that something outside needs. What they need in turn may wait for
-    /// one of their places, wherever it is.
+    /// Limited groups with something inside that something outside depends on. Their own dependencies may in turn wait
+    /// for one of their places, wherever they are.
     private func enteredGroups() -> Set<OperationID> {
         var entered: Set<OperationID> = []
         for edge in table.edges {
@@ -76,7 +76,7 @@ struct PlaceNeeds {
 
     // MARK: Rings
 
-    /// Leaves out what would close a ring of starts and ends that wait for each other.
+    /// Leaves out edges that would close a ring of starts and ends that wait for each other.
     private func withoutRings(_ edges: [RowTable.Edge]) -> [RowTable.Edge] {
         guard !edges.isEmpty else { return [] }
         var waits: [Wait] = []
@@ -106,7 +106,7 @@ struct PlaceNeeds {
     private func start(_ id: OperationID) -> Int { 2 * (id.row - table.firstRow) }
     private func end(_ id: OperationID) -> Int { start(id) + 1 }
 
-    /// Takes away, as long as there are any, those that wait for nothing that is left.
+    /// Removes those that wait for nothing that is left, until there are none.
     private func peel(_ isLeft: inout [Bool], _ waits: [Wait]) {
         var pending = Array(repeating: 0, count: isLeft.count)
         var starts = Array(repeating: 0, count: isLeft.count + 1)

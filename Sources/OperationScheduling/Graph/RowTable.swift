@@ -40,11 +40,11 @@ struct RowTable: Sendable {
         let isOpen: Bool
         /// Direct members that are not hooks.
         var members = 0
-        /// The index of the nearest group that limits the operations inside it, this one or one around it; nil for none.
-        /// Kept, because groups may be nested deeply.
+        /// The index of the nearest group that limits the operations inside it, this one or one around it; nil if none.
+        /// Stored, because groups may be nested deeply.
         private(set) var operationLimit: UInt32?
 
-        /// Notes the limit for a group that has, or gets, this index; `outer` is the one around it.
+        /// Stores the limit, for a group that has or gets this index; `outer` is the group around it.
         mutating func noteLimit(at index: Int, inside outer: Group?) {
             operationLimit = if case .operations = limit { UInt32(index) } else { outer?.operationLimit }
         }
@@ -88,7 +88,7 @@ struct RowTable: Sendable {
     /// The id after the last row.
     var end: Int { firstRow + rows.count }
 
-    /// How many groups are open, an outermost one included.
+    /// How many groups are open, including an outermost one.
     var openCount: Int { open.count }
 
     mutating func append(_ options: OperationGraph.Options, flags: Flags = []) -> OperationID {
@@ -146,7 +146,7 @@ struct RowTable: Sendable {
         noteEnd(of: open.removeLast())
     }
 
-    /// What has been appended is all, in the groups that are open too.
+    /// Ends the groups that are open, because everything has been appended.
     mutating func closeAll() {
         for group in open { noteEnd(of: group) }
     }
@@ -155,7 +155,7 @@ struct RowTable: Sendable {
         rows[group.row - firstRow].subtreeEnd = UInt32(end)
     }
 
-    /// Appends the rows of another table, of which those that are in no group there become members of `group`.
+    /// Appends the rows of another table. Those that are in no group there become members of `group`.
     mutating func append(_ other: RowTable, to group: OperationID) {
         precondition(other.firstRow == end, "rows for row \(other.firstRow) came at row \(end)")
         precondition(other.open.isEmpty, "a group that is to join is still open")
@@ -182,7 +182,7 @@ struct RowTable: Sendable {
         foreseen.merge(other.foreseen) { $1 }
     }
 
-    /// Removes rows. How many members a group has, which counts when it is tried again, stays as it is.
+    /// Removes rows. The number of members of a group stays the same, because it counts when the group is tried again.
     mutating func renumber(by renumbering: RowRenumbering) {
         var keptGroups: [Group] = []
         var kept: [Row] = []

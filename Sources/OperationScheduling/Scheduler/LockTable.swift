@@ -2,8 +2,8 @@ internal import HeapModule
 
 /// Who waits for which locks, and what of each lock is free.
 ///
-/// Rows that ask for the same locks share a waiting list, first come first served, and each list stands in the queue of
-/// one lock that its rows lack. So a release costs O(log n) for each row it lets go on, however many wait.
+/// Rows that ask for the same locks share a waiting list, first come, first served, and each list is in the queue of
+/// one lock that its rows lack. So a release costs O(log n) for each row that may go on, however many wait.
 struct LockTable: Sendable {
     /// A lock in its scope, as an index into the table.
     struct Index: Hashable, Sendable {
@@ -37,7 +37,7 @@ struct LockTable: Sendable {
     private struct WaitingList: Sendable {
         let requests: [Request]
         var rows = Heap<Ticket>()
-        /// The lock in whose queue it stands.
+        /// The lock in whose queue it is.
         var place: Index?
     }
 
@@ -46,11 +46,11 @@ struct LockTable: Sendable {
     private var lists: [WaitingList] = []
     private var listWith: [[Request]: UInt32] = [:]
     private var listOf: [OperationID: UInt32] = [:]
-    /// Of rows that wait or were just woken. They keep their place until they start or end.
+    /// The tickets of rows that wait or were just woken. They keep their place until they start or end.
     private var tickets: [OperationID: UInt32] = [:]
     private var nextTicket: UInt32 = 0
 
-    /// Whether nobody holds anything.
+    /// Whether no lock is held.
     var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
 
     /// The locks of rows that have been added and not removed.
@@ -86,7 +86,7 @@ struct LockTable: Sendable {
         listOf[id].map { lists[Int($0)].requests } ?? []
     }
 
-    /// What the row asks for, by name.
+    /// The names of the locks that a row asks for.
     func names(of id: OperationID) -> [LockID] { requests(of: id).map { name(of: $0.lock) } }
 
     func name(of lock: Index) -> LockID { locks[lock.value].name }
@@ -115,7 +115,7 @@ struct LockTable: Sendable {
         }
     }
 
-    /// Does not wake anybody yet.
+    /// Releases the locks of a row. Does not wake anything yet.
     mutating func release(_ id: OperationID) {
         for request in requests(of: id) {
             locks[request.lock.value].free += request.units
@@ -123,7 +123,7 @@ struct LockTable: Sendable {
         }
     }
 
-    /// Lets a row wait for a lock that it lacks, at its old place if it had one. Returns whether it had none.
+    /// Makes a row wait for a lock that it lacks, at its old place if it had one. Returns whether it had none.
     mutating func park(_ id: OperationID, for lock: Index) -> Bool {
         guard let list = listOf[id].map(Int.init) else { return false }
         let isNew = tickets[id] == nil
@@ -141,7 +141,7 @@ struct LockTable: Sendable {
         return isNew
     }
 
-    /// Forgets the rows that were removed, and the locks that none of the others asks for: nobody has them.
+    /// Forgets the rows that were removed, and the locks that no other row asks for: nothing holds them.
     mutating func renumber(by renumbering: RowRenumbering) {
         guard !lists.isEmpty else { return }
         listOf = listOf.renumbered(by: renumbering)
@@ -170,7 +170,8 @@ struct LockTable: Sendable {
         locks = locks.enumerated().filter { newLocks[Index(value: $0.offset)] != nil }.map { _, lock in
             var renumbered = lock
             renumbered.holder = lock.holder.flatMap { renumbering[$0] }
-            // Also tickets whose row has gone: one of them may stand for the whole list. Unless nobody waits at all.
+            // Also tickets whose row has gone, because one of them may stand for the whole list; unless nothing waits
+            // at all.
             renumbered.queue = Heap(
                 lock.queue.unordered.compactMap { ticket in
                     tickets.isEmpty ? nil : newLists[ticket.index].map { Ticket(number: ticket.number, index: $0) }
@@ -186,13 +187,13 @@ struct LockTable: Sendable {
         if tickets.isEmpty { nextTicket = 0 }
     }
 
-    /// A row that waited wants nothing any more.
+    /// Forgets a row that waited and no longer wants its locks.
     mutating func forget(_ id: OperationID) {
         if !tickets.isEmpty { tickets[id] = nil }
     }
 
-    /// The rows that may go on now that a row has given back its locks, or did not take what it could have had. More
-    /// than can have them may be woken; those who come too late wait again.
+    /// The rows that may go on after a row has released its locks, or did not take locks that it could have had. It may
+    /// wake more rows than can have them; those that come too late wait again.
     mutating func wake(after id: OperationID) -> [OperationID] {
         guard !tickets.isEmpty else { return [] }
         var woken: [OperationID] = []

@@ -1,4 +1,4 @@
-// How much may happen at once: slots and the limits of groups.
+// Slots, and the limits of groups.
 
 extension OperationScheduler {
     enum LimitKind { case members, operations, either }
@@ -11,7 +11,7 @@ extension OperationScheduler {
         }
     }
 
-    /// A limit that leaves an operation no room, the outermost one of those.
+    /// The outermost limit that leaves no room for an operation; nil if there is none.
     func fullLimit(around id: OperationID) -> Int? {
         if isFull(parentGroup(of: id), for: .members) { return parentGroup(of: id) }
         var full: Int?
@@ -30,7 +30,7 @@ extension OperationScheduler {
 
     mutating func takeMemberSlot(_ id: OperationID) { countMember(id, 1) }
 
-    /// Gives back what an operation or group held of width and limits.
+    /// Releases what an operation or group held of the width and of limits.
     mutating func releaseSlots(of id: OperationID) {
         if !isGroup(id) {
             running -= 1
@@ -54,14 +54,14 @@ extension OperationScheduler {
         groups[parentGroup(of: id)].active += change
     }
 
-    /// Lets something ready wait for room in a limit.
+    /// Makes something that is ready wait for room in a limit.
     mutating func park(_ id: OperationID, in index: Int) {
         groups[index].parked.insert(id, priority: graph.table.rows[id.row].priority)
         if tellsLocks { commands.append(.waiting(id, on: nil)) }
         passOn(id)
     }
 
-    /// Gives what a row could have had, in limits that have room and of locks that are free, to others.
+    /// Passes on to others what a row could have had of limits with room and of free locks.
     mutating func passOn(_ id: OperationID) {
         releaseParked(around: id)
         wakeWaiters(after: id)
@@ -80,7 +80,7 @@ extension OperationScheduler {
     }
 
     private mutating func releaseParked(in index: Int) {
-        // Mostly nobody waits.
+        // Mostly nothing waits.
         guard !groups[index].parked.isEmpty, !isFull(index, for: .either) else { return }
         while let waiting = groups[index].parked.pop() {
             guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }

@@ -1,4 +1,4 @@
-// Dependencies that come late.
+// Dependencies that are added or removed late.
 
 extension OperationScheduler {
     /// Whether an attempt or round has begun, so that it is too late to wait for something else.
@@ -6,13 +6,12 @@ extension OperationScheduler {
         hasStarted(id) || isBetweenAttempts(id) || states[id.row].phase == .finished
     }
 
-    /// What something that has not ended needs, and how: what it needed before may be gone. O(needs).
+    /// The dependencies of something that has not ended, with their kinds, without removed ones. O(dependencies).
     package func needs(of dependent: OperationID) -> [(prerequisite: OperationID, kind: EdgeKind)] {
         needs.all(of: dependent).map { ($0.other, $0.kind) }
     }
 
-    /// Lets something that has not begun wait for something else too. An edge that is there gets the kind. O(needs of
-    /// the dependent).
+    /// Adds a dependency to something that has not begun, or changes the kind of one. O(dependencies).
     mutating func link(_ dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind) {
         precondition(!hasBegun(dependent), "\(dependent) has begun, and cannot wait for \(prerequisite)")
         if needs.leads(from: dependent, to: prerequisite) {
@@ -28,8 +27,7 @@ extension OperationScheduler {
         consider(dependent)
     }
 
-    /// Adds an edge that is not there. What was taken away before comes back, so that nothing grows by doing both again
-    /// and again.
+    /// Adds a new edge. One that was removed before comes back, so that adding and removing do not make anything grow.
     mutating func addEdge(of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind) {
         var count = 1
         if needs.restore(from: dependent, to: prerequisite) {
@@ -43,7 +41,7 @@ extension OperationScheduler {
         if states[prerequisite.row].phase != .finished { states[dependent.row].pendingNeeds += UInt32(count) }
     }
 
-    /// Takes a dependency away from something that has not started. O(needs of the dependent).
+    /// Removes a dependency from something that has not started. O(dependencies).
     mutating func unlink(_ dependent: OperationID, from prerequisite: OperationID) {
         let count = needs.cut(from: dependent, to: prerequisite)
         guard count > 0 else { return }

@@ -1,14 +1,14 @@
-// Locks: all that a row asks for are taken together when it starts; none is held while waiting.
+// Locks. A row takes all that it asks for together when it starts, and holds none while it waits.
 
 extension OperationScheduler {
-    /// What rows that are there have asked for; after `removeEnded`, no other lock is held. O(locks).
+    /// The locks that existing rows ask for. After `removeEnded`, no other lock is held. O(locks).
     package var locksAskedFor: Set<LockID> { locks.names }
 
     func missingLock(for id: OperationID) -> LockTable.Index? {
         has(id, .hasLocks) ? locks.missing(for: id) : nil
     }
 
-    /// Lets something ready wait for a lock, without a slot.
+    /// Makes something that is ready wait for a lock, without a slot.
     mutating func park(_ id: OperationID, for lock: LockTable.Index) {
         let isNew = locks.park(id, for: lock)
         if isNew, tellsLocks { commands.append(.waiting(id, on: locks.name(of: lock))) }
