@@ -42,7 +42,7 @@ extension OperationGraph {
         for _ in open { endGroup() }
         for row in rows where plan.nodes[row].edgeStart != plan.nodes[row].edgeEnd {
             for edge in plan.edges(of: row) {
-                addDependency(of: OperationID(row), on: OperationID(edge.target), EdgeKind(edge.kind))
+                addDependency(of: OperationID(row), on: OperationID(edge.target), DependencyKind(edge.kind))
             }
         }
     }
@@ -92,7 +92,7 @@ extension OperationScheduling.FailFast {
     }
 }
 
-extension EdgeKind {
+extension DependencyKind {
     init(_ kind: Need.Kind) {
         self =
             switch kind {

@@ -42,7 +42,7 @@ import Testing
                     locks: isNaming ? [LockRequest(lock: mutex!)] : [], isConditional: random.chance(9))
                 let needs = (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in
                     let row = Int.random(in: 0..<alone.count, using: &random)
-                    return row < 3 ? nil : (OperationID(row: row), EdgeKind.ok)
+                    return row < 3 ? nil : (OperationID(row: row), DependencyKind.ok)
                 }
                 let group = groups.randomElement(using: &random)!
                 var graph = OperationGraph(joiningAt: inGraph.count)

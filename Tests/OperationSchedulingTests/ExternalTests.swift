@@ -26,8 +26,8 @@ import Testing
         #expect(run.count { if case .stalled = $0 { true } else { false } } == 0)
     }
 
-    @Test(arguments: [EdgeKind.ok, .success, .failure, .done], OperationOutcome.allCases)
-    func `an edge to an external operation means what any edge means`(kind: EdgeKind, outcome: OperationOutcome) {
+    @Test(arguments: [DependencyKind.ok, .success, .failure, .done], OperationOutcome.allCases)
+    func `an edge to an external operation means what any edge means`(kind: DependencyKind, outcome: OperationOutcome) {
         for tolerates in [false, true] {
             var graph = OperationGraph()
             let external = graph.addExternal(toleratesFailure: tolerates)

@@ -34,7 +34,7 @@ struct RandomRemoval {
         by scheduler: inout OperationScheduler
     ) -> [OperationScheduler.Command] {
         var commands: [OperationScheduler.Command] = []
-        let needs = needs.map { (present[$0]!, EdgeKind.ok) }
+        let needs = needs.map { (present[$0]!, DependencyKind.ok) }
         _ = scheduler.add(options, to: present[group]!, needs: needs, at: .zero, into: &commands)
         note(scheduler.count)
         return commands.map(translated)

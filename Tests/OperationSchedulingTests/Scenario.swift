@@ -197,7 +197,7 @@ private struct Filling {
     private func addNeed(
         of id: OperationID, on need: OperationID, in graph: inout OperationGraph, _ random: inout SplitMix
     ) {
-        let kind: EdgeKind = [.ok, .ok, .ok, .success, .failure, .done].randomElement(using: &random)!
+        let kind: DependencyKind = [.ok, .ok, .ok, .success, .failure, .done].randomElement(using: &random)!
         graph.addDependency(of: id, on: need, kind)
     }
 

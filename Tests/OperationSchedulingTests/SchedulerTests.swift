@@ -103,7 +103,7 @@ import Testing
 
     // F10
     @Test(arguments: [
-        (EdgeKind.ok, OperationOutcome.success, false, OperationOutcome.success),
+        (DependencyKind.ok, OperationOutcome.success, false, OperationOutcome.success),
         (.ok, .failure, false, .notRun), (.ok, .failure, true, .success), (.ok, .skipped, false, .success),
         (.success, .success, false, .success), (.success, .failure, true, .notRun),
         (.success, .skipped, false, .skipped),
@@ -112,7 +112,7 @@ import Testing
         (.done, .success, false, .success), (.done, .failure, false, .success), (.done, .skipped, false, .success),
     ])
     func `the kind of an edge decides what its dependent becomes`(
-        kind: EdgeKind, ended: OperationOutcome, isTolerated: Bool, expected: OperationOutcome
+        kind: DependencyKind, ended: OperationOutcome, isTolerated: Bool, expected: OperationOutcome
     ) {
         var graph = OperationGraph()
         let first = graph.addOperation(.init(toleratesFailure: isTolerated))

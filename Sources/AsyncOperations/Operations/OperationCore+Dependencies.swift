@@ -25,7 +25,7 @@ extension OperationCore {
         }
     }
 
-    func addDependency(on other: OperationCore, _ kind: EdgeKind) throws(UsageError) {
+    func addDependency(on other: OperationCore, _ kind: DependencyKind) throws(UsageError) {
         let (error, consequences) = Self.topology.withLock { _ -> (UsageError?, [Consequences]) in
             var consequences: [Consequences] = []
             do throws(UsageError) {
@@ -43,7 +43,7 @@ extension OperationCore {
 
     /// With the topology locked.
     private func link(
-        to other: OperationCore, _ kind: EdgeKind, _ consequences: inout [Consequences]
+        to other: OperationCore, _ kind: DependencyKind, _ consequences: inout [Consequences]
     ) throws(UsageError) {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }

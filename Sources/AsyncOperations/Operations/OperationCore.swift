@@ -9,7 +9,7 @@
 @usableFromInline class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore
-        var kind: EdgeKind
+        var kind: DependencyKind
         /// Whether the body reads its value, so that the dependency cannot be removed.
         let carriesData: Bool
         /// Its stand-in in the dependent's queue, if it belongs to another one.

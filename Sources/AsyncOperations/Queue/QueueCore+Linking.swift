@@ -4,7 +4,7 @@ extension QueueCore {
     /// Makes `core` wait for `other` too. nil if the operation does not belong to the queue, no longer or not yet. With
     /// the topology locked.
     func link(
-        _ core: OperationCore, to other: OperationCore, _ kind: EdgeKind
+        _ core: OperationCore, to other: OperationCore, _ kind: DependencyKind
     ) -> (Result<Void, UsageError>?, Consequences) {
         decide { state -> Result<Void, UsageError>? in
             guard let row = waitingRow(of: core) else { return refusal(of: core) }

@@ -5,7 +5,7 @@ extension QueueCore {
     struct Edge {
         let dependent: OperationCore
         let need: OperationCore
-        let kind: EdgeKind
+        let kind: DependencyKind
         let standIn: StandIn?
 
         var prerequisite: OperationID? { standIn == nil ? need.lifecycle.row : standIn?.row }
@@ -100,7 +100,7 @@ extension QueueCore {
 
     /// Makes something that waits here wait for `other` too.
     func connect(
-        _ core: OperationCore, _ row: OperationID, to other: OperationCore, _ kind: EdgeKind, _ state: inout State
+        _ core: OperationCore, _ row: OperationID, to other: OperationCore, _ kind: DependencyKind, _ state: inout State
     ) {
         var edges: [Edge] = []
         var standIns: [StandIn] = []

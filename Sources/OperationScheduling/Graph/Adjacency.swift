@@ -2,7 +2,7 @@
 struct Adjacency: Sendable {
     struct Entry: Sendable {
         let other: OperationID
-        var kind: EdgeKind
+        var kind: DependencyKind
     }
 
     private struct Cut: Hashable, Sendable {
@@ -50,13 +50,13 @@ struct Adjacency: Sendable {
     }
 
     /// Appends one row with the edges that start there.
-    mutating func append(_ edges: [(other: OperationID, kind: EdgeKind)] = []) {
+    mutating func append(_ edges: [(other: OperationID, kind: DependencyKind)] = []) {
         for (other, kind) in edges { entries.append(Entry(other: other, kind: kind)) }
         starts.append(UInt32(entries.count))
     }
 
     /// Appends an edge of an existing row.
-    mutating func append(_ other: OperationID, _ kind: EdgeKind, to id: OperationID) {
+    mutating func append(_ other: OperationID, _ kind: DependencyKind, to id: OperationID) {
         late[id, default: []].append(Entry(other: other, kind: kind))
     }
 
@@ -132,7 +132,7 @@ struct Adjacency: Sendable {
 
     /// Changes the kind of the edges to `other`, and returns how many there are. O(edges of the row).
     @discardableResult
-    mutating func setKind(_ kind: EdgeKind, from id: OperationID, to other: OperationID) -> Int {
+    mutating func setKind(_ kind: DependencyKind, from id: OperationID, to other: OperationID) -> Int {
         var count = 0
         for index in Int(starts[id.row])..<Int(starts[id.row + 1]) where entries[index].other == other {
             entries[index].kind = kind

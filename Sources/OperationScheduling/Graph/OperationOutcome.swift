@@ -63,8 +63,6 @@ public enum DependencyKind: UInt8, Sendable, Hashable {
     case done
 }
 
-package typealias EdgeKind = DependencyKind
-
 /// What the failure of a member means for the other members of its compound operation.
 public enum FailFast: UInt8, Sendable, Hashable {
     /// They go on.

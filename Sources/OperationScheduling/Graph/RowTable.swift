@@ -64,7 +64,7 @@ struct RowTable: Sendable {
     struct Edge: Hashable, Sendable {
         let dependent: OperationID
         let prerequisite: OperationID
-        let kind: EdgeKind
+        let kind: DependencyKind
     }
 
     /// The id of the first row.

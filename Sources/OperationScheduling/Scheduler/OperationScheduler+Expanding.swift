@@ -37,7 +37,7 @@ extension OperationScheduler {
 
     /// Adds one operation, without a graph. O(dependencies).
     mutating func add(
-        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)]
+        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, DependencyKind)]
     ) {
         let id = graph.table.append(options, to: group)
         addState(of: id, options.locks, needs)

@@ -7,12 +7,12 @@ extension OperationScheduler {
     }
 
     /// The dependencies of something that has not ended, with their kinds, without removed ones. O(dependencies).
-    package func needs(of dependent: OperationID) -> [(prerequisite: OperationID, kind: EdgeKind)] {
+    package func needs(of dependent: OperationID) -> [(prerequisite: OperationID, kind: DependencyKind)] {
         needs.all(of: dependent).map { ($0.other, $0.kind) }
     }
 
     /// Adds a dependency to something that has not begun, or changes the kind of one. O(dependencies).
-    mutating func link(_ dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind) {
+    mutating func link(_ dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind) {
         precondition(!hasBegun(dependent), "\(dependent) has begun, and cannot wait for \(prerequisite)")
         if needs.leads(from: dependent, to: prerequisite) {
             needs.setKind(kind, from: dependent, to: prerequisite)
@@ -28,7 +28,7 @@ extension OperationScheduler {
     }
 
     /// Adds a new edge. One that was removed before comes back, so that adding and removing do not make anything grow.
-    mutating func addEdge(of dependent: OperationID, on prerequisite: OperationID, _ kind: EdgeKind) {
+    mutating func addEdge(of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind) {
         var count = 1
         if needs.restore(from: dependent, to: prerequisite) {
             count = needs.setKind(kind, from: dependent, to: prerequisite)

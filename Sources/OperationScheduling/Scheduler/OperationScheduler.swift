@@ -48,7 +48,7 @@ package struct OperationScheduler: Sendable {
         /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
         indirect case added(OperationID, OperationGraph)
         /// Adds a dependency to something that has not begun, or changes the kind of one.
-        case link(dependent: OperationID, on: OperationID, EdgeKind)
+        case link(dependent: OperationID, on: OperationID, DependencyKind)
         /// Removes a dependency from something that has not started.
         case unlink(dependent: OperationID, prerequisite: OperationID)
     }
@@ -241,7 +241,7 @@ package struct OperationScheduler: Sendable {
     /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs.
     /// Returns its id. Not to be called after the end of `.root`.
     package mutating func add(
-        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, EdgeKind)] = [],
+        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, DependencyKind)] = [],
         at time: Duration, into buffer: inout [Command]
     ) -> OperationID {
         precondition(!isFinished, "an operation came after the end of everything")
@@ -323,7 +323,8 @@ package struct OperationScheduler: Sendable {
     }
 
     /// The same for one operation.
-    mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, EdgeKind)]) {
+    mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, DependencyKind)])
+    {
         if !asked.isEmpty {
             let requests =
                 switch holderRule {

@@ -413,7 +413,7 @@ import Testing
     /// What is said of a dependency on something that is over, and what comes of it.
     private struct Change {
         let fails: Bool
-        var kinds: [EdgeKind] = []
+        var kinds: [DependencyKind] = []
         var isRemoved = false
         let outcome: OperationOutcome
     }

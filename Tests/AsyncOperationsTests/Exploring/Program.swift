@@ -12,7 +12,7 @@ struct Program: Sendable, Equatable {
 
     struct Need: Sendable, Equatable {
         var on: Int
-        var kind: EdgeKind
+        var kind: DependencyKind
     }
 
     enum Kind: Sendable, Equatable {
@@ -58,7 +58,7 @@ struct Program: Sendable, Equatable {
         case addBarrier(Int, queue: Int)
         case addMember(Int, to: Int)
         case start(Int)
-        case addDependency(Int, on: Int, EdgeKind)
+        case addDependency(Int, on: Int, DependencyKind)
         case removeDependency(Int, on: Int)
         case suspend(Int)
         case resume(Int)

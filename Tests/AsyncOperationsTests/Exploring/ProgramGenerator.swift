@@ -117,7 +117,7 @@ extension ProgramGenerator {
         }
     }
 
-    private mutating func kind() -> EdgeKind { [.ok, .ok, .success, .failure, .done, .done][below(6)] }
+    private mutating func kind() -> DependencyKind { [.ok, .ok, .success, .failure, .done, .done][below(6)] }
 
     private mutating func step() -> Program.Step {
         switch below(theme == .suspension ? 5 : 9) {

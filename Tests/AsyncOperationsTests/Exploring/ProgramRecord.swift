@@ -17,7 +17,7 @@ final class ProgramRecord: Sendable {
         /// `add` to a queue, `start` or `resume` was accepted.
         case taken(Int, queue: Int?)
         case memberAccepted(Int, of: Int)
-        case needAccepted(Int, on: Int, EdgeKind)
+        case needAccepted(Int, on: Int, DependencyKind)
         case needRemoved(Int, on: Int)
         /// `cancel` returned true; the operation ran a moment later or had ended, or else had not started.
         case cancelled(Int, OperationState)

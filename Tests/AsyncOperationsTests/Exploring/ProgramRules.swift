@@ -114,7 +114,7 @@ struct ProgramRules {
         return nil
     }
 
-    private func isMet(_ kind: EdgeKind, _ outcome: OperationOutcome, _ isTolerated: Bool) -> Bool {
+    private func isMet(_ kind: DependencyKind, _ outcome: OperationOutcome, _ isTolerated: Bool) -> Bool {
         switch (kind, outcome) {
         case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success): true
         case (.failure, .failure), (.failure, .timeout): true
