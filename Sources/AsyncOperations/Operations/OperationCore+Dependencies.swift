@@ -48,6 +48,7 @@ extension OperationCore {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }
         if let path = Self.path(from: [other], to: .start(self)) { throw .cycle([id] + path) }
+        let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {
                 let (answer, next) = queue.link(self, to: other, kind)
@@ -70,6 +71,14 @@ extension OperationCore {
         state.withLock { $0.hasEdges = true }
         noteEdges()
         other.noteNeed()
+        guard isNew, WaitEvent.start(self).canBeFound(from: [other]) else { return }
+        do throws(UsageError) {
+            consequences += try Self.holdBack(beyond: [other])
+        } catch {
+            // It has not started: what it would wait for has not ended.
+            _ = try? removeDependency(on: other)
+            throw error
+        }
     }
 
     /// Removes a dependency. Returns false if there is none, or if it carries data.
@@ -88,16 +97,24 @@ extension OperationCore {
     /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has taken it
     /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
-        let answer = topology.withLock { _ -> Result<Bool, UsageError> in
+        let (answer, consequences) = topology.withLock { _ -> (Result<Bool, UsageError>, [Consequences]) in
             do throws(UsageError) {
                 try refuseRing(of: child, in: compound)
-                let isTaken = try compound.take(child)
-                if isTaken, child.state.withLock({ $0.hasEdges }) { child.noteEdges() }
-                return .success(isTaken)
+                guard try compound.take(child) else { return (.success(false), []) }
+                guard child.state.withLock({ $0.hasEdges }) else { return (.success(true), []) }
+                child.noteEdges()
+                guard compound.mayHoldUp else { return (.success(true), []) }
+                do throws(UsageError) {
+                    return (.success(true), try holdBack(beyond: [child]))
+                } catch {
+                    compound.giveBack(1)
+                    throw error
+                }
             } catch {
-                return .failure(error)
+                return (.failure(error), [])
             }
         }
+        for (queue, consequences) in consequences { queue.carry(consequences) }
         return try answer.get()
     }
 
@@ -114,6 +131,7 @@ extension OperationCore {
         if let path = path(from: [child], to: .end(compound), own: own) { throw .cycle([compound.id] + path) }
         let needs = compound.around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
         if let path = path(from: needs, to: .start(child), own: own) { throw .cycle([child.id] + path) }
+        if let path = path(fromPlaceIn: compound, to: .start(child), own: own) { throw .cycle([child.id] + path) }
     }
 
     /// The operation and everything around it, from inside out.

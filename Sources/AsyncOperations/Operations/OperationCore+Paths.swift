@@ -8,17 +8,27 @@ extension OperationCore {
         from starts: [OperationCore], to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)? = nil
     ) -> [AsyncOperationID]? {
         guard target.canBeFound(from: starts) else { return nil }
+        return path(from: starts.map { .end($0) }, to: target, own: own)
+    }
+
+    /// The same for what would wait for a place in `compound`.
+    static func path(
+        fromPlaceIn compound: CompoundCore, to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)?
+    ) -> [AsyncOperationID]? {
+        guard compound.limit != .unlimited, target.canBeFound(from: []) else { return nil }
+        return path(from: [.place(in: compound)], to: target, own: own)
+    }
+
+    private static func path(
+        from starts: [WaitEvent], to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)?
+    ) -> [AsyncOperationID]? {
         var graph = WaitGraph(for: .edge, denied: target, own: own)
-        graph.explore(starts.map { .end($0) })
-        for start in starts {
-            guard let path = graph.path(from: .end(start), to: target) else { continue }
-            return ids(of: path)
-        }
-        return nil
+        graph.explore(starts)
+        return starts.lazy.compactMap { graph.path(from: $0, to: target) }.first.map(ids)
     }
 
     /// The operations on a path. The start and end of one count once, and what is only around the waiting one does not.
-    private static func ids(of path: [WaitEvent]) -> [AsyncOperationID] {
+    static func ids(of path: [WaitEvent]) -> [AsyncOperationID] {
         var ids: [AsyncOperationID] = []
         for (index, event) in path.enumerated() {
             guard let core = event.core, ids.last != core.id else { continue }
@@ -32,7 +42,7 @@ extension OperationCore {
 extension WaitEvent {
     /// Whether a search could find it: something must be able to wait for it, for what is around it or, for a start,
     /// inside.
-    fileprivate func canBeFound(from starts: [OperationCore]) -> Bool {
+    func canBeFound(from starts: [OperationCore]) -> Bool {
         guard let core else { return false }
         if case .start = self, let compound = core as? CompoundCore, !compound.withMembers({ $1.cores.isEmpty }) {
             return true

@@ -16,6 +16,8 @@ extension QueueCore {
         let parent: CompoundCore?
         /// The operations and everything inside them, in preorder.
         var walk: [Step] = []
+        /// Compound operations that must start after a sibling.
+        var held: HeldBackGroups?
     }
 
     /// Adds an operation to the queue itself.
@@ -67,6 +69,15 @@ extension QueueCore {
             }
             try claim(&batch)
             if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
+            let crowded = crowdedCompounds(in: batch)
+            if !crowded.isEmpty {
+                guard mayLink else {
+                    release(batch)
+                    return nil
+                }
+                batch.held = try HeldBackGroups(
+                    in: crowded, joining: parent.map { (cores, $0) }, own: (self, state))
+            }
             if parent == nil { try linkToBarrier(batch, isBarrier: isBarrier, &state) }
         } catch {
             release(batch)
@@ -79,6 +90,20 @@ extension QueueCore {
         place(batch, producer?.core.id, &state)
         if isBarrier { state.barrier = cores.last }
         return .success(true)
+    }
+
+    /// The compound operations with a limit, and with dependencies inside, that a batch brings or joins.
+    private func crowdedCompounds(in batch: Batch) -> [CompoundCore] {
+        var crowded: [CompoundCore] = []
+        func add(_ core: OperationCore) {
+            guard let compound = core as? CompoundCore, compound.limit != .unlimited,
+                compound.state.withLock({ $0.hasEdges })
+            else { return }
+            crowded.append(compound)
+        }
+        for case .enter(let core) in batch.walk { add(core) }
+        if let parent = batch.parent { for outer in parent.around { add(outer) } }
+        return crowded
     }
 
     /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.

@@ -50,7 +50,7 @@ extension QueueCore {
         }?.prerequisite
     }
 
-    private func waitingRow(of core: OperationCore) -> OperationID? {
+    func waitingRow(of core: OperationCore) -> OperationID? {
         guard case .waiting(let place, _) = core.lifecycle, place.queue === self else { return nil }
         return place.row
     }

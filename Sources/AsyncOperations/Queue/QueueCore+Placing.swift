@@ -19,7 +19,14 @@ extension QueueCore {
             rows.addDependency(of: dependent, on: prerequisite, edge.kind)
         }
         for standIn in early { waitInTurn(for: standIn, &rows) }
+        let first = rows.rows.lowerBound
+        for wait in batch.held?.waits ?? [] {
+            guard let group = waitingRow(of: wait.group), group.row >= first, let other = waitingRow(of: wait.sibling)
+            else { continue }
+            rows.addDependency(of: group, on: other, .done)
+        }
         handle(.added(group, rows), &state)
+        if let held = batch.held { holdBack(held, besides: first, &state) }
         for standIn in standIns + early { follow(standIn, &state) }
         for core in batch.cores { state.suspect(core) }
     }

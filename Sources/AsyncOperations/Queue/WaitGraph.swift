@@ -79,6 +79,29 @@ struct WaitGraph {
         }
     }
 
+    var events: [WaitEvent] { nodes.map(\.event) }
+
+    /// Visits `starts` and everything they wait for, once each and the nearest first, with the way there; goes on
+    /// beyond an event if `visit` returns true.
+    func search(from starts: [WaitEvent], _ visit: (_ event: WaitEvent, _ way: () -> [WaitEvent]) -> Bool) {
+        var cameFrom: [Int: Int] = [:]
+        var pending = starts.compactMap { indices[$0] }
+        var seen = Set(pending)
+        var next = 0
+        while next < pending.count {
+            let node = pending[next]
+            next += 1
+            let goesOn = visit(nodes[node].event) {
+                sequence(first: node) { cameFrom[$0] }.map { nodes[$0].event }.reversed()
+            }
+            guard goesOn else { continue }
+            for cause in nodes[node].causes where seen.insert(cause).inserted {
+                cameFrom[cause] = node
+                pending.append(cause)
+            }
+        }
+    }
+
     /// The path over stuck events from `start`, or what it waits for, to `target`; nil if there is none.
     func path(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         guard let first = indices[start], let last = indices[target], !nodes[first].isPossible else { return nil }

@@ -206,6 +206,56 @@ import Testing
         #expect(await elsewhere.outcome == .success)
     }
 
+    @Test(arguments: [true, false])
+    func `a group does not take the only place while it waits, over another queue, for who needs that`(isLate: Bool)
+        async throws
+    {
+        let (queue, other) = (AsyncOperationQueue(), AsyncOperationQueue())
+        let order = Record<String>()
+        func noted(_ name: String) -> AsyncOperation<Void, Never> { AsyncOperation(name) { _ in order.add(name) } }
+        let (inside, second, elsewhere) = (noted("inside"), noted("second"), noted("elsewhere"))
+        let serial = try CompoundOperation(mode: .serial) {
+            try CompoundOperation { inside }
+            second
+        }
+        try elsewhere.addDependency(on: second)
+        queue.suspend()
+        if !isLate { try inside.addDependency(on: elsewhere) }
+        try queue.add(serial)
+        if isLate { try inside.addDependency(on: elsewhere) }
+        try other.add(elsewhere)
+        queue.resume()
+        #expect(await serial.outcome == .success)
+        #expect(order.entries == ["second", "elsewhere", "inside"])
+    }
+
+    @Test(arguments: [true, false])
+    func `two that need each other's inside are refused where one place is all there is`(isLate: Bool) throws {
+        let (first, last) = (nothing("first"), nothing("last"))
+        let second = nothing("second")
+        let group = try CompoundOperation("group") {
+            first
+            last
+        }
+        let serial = try CompoundOperation("serial", mode: .serial) {
+            group
+            second
+        }
+        try second.addDependency(on: first)
+        let queue = AsyncOperationQueue()
+        queue.suspend()
+        let cycle = UsageError.cycle([group.id, last.id, second.id, first.id, group.id])
+        if isLate {
+            try queue.add(serial)
+            #expect(throws: cycle) { try last.addDependency(on: second) }
+            #expect(last.dependencies.isEmpty)
+        } else {
+            try last.addDependency(on: second)
+            #expect(throws: cycle) { try queue.add(serial) }
+            #expect(queue.operationCount == 0)
+        }
+    }
+
     @Test func `what holds a mutex does not begin to wait for what wants it`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
         let options = OperationOptions(mutexes: ["m"])

@@ -11,38 +11,45 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
 }
 
 extension Program {
-    static let known: [KnownProgram] = [
-        KnownProgram(
-            name: "a completion adds what needs its operation, on another queue", program: dependentAddedByCompletion),
-        KnownProgram(name: "a completion starts what needs its operation", program: dependentStartedByCompletion),
-        KnownProgram(name: "two queues get an operation and what needs its end", program: dependentElsewhere),
-        KnownProgram(name: "an operation is added while it is told what it needs", program: dependencyAddedWhilePlaced),
-        KnownProgram(name: "a resume meets the end of the last running operation", program: resumeAtTheEnd),
-        KnownProgram(name: "a resume meets the start of a body that waits for it", program: resumeAtTheStart),
-        KnownProgram(
-            name: "a compound operation gets a member while it is cancelled", program: memberAddedWhileCancelled),
-        KnownProgram(name: "a compound operation gets a member while its last one ends", program: memberAddedAtTheEnd),
-        KnownProgram(
-            name: "a completion gives a member to a compound operation that fails fast",
-            program: memberAddedByCompletion),
-        KnownProgram(
-            name: "a serial compound operation has a compound one among its members", program: compoundInSerial),
-        KnownProgram(
-            name: "a compound operation with a limit of time waits for its turn", program: timeoutWhileWaiting),
-        KnownProgram(name: "a body cancels its own operation", program: cancelFromInside),
-        KnownProgram(name: "a completion adds to a queue that is shut down", program: addWhileShutDown),
-        KnownProgram(name: "a dependency comes while its operation starts", program: dependencyAddedAtTheStart),
-        KnownProgram(name: "a barrier needs the success of what is before it", program: barrierWithNeed),
-        KnownProgram(name: "two compound operations, one in the other, are cancelled", program: cancelInEachOther),
-        KnownProgram(
-            name: "a compound operation is added while its member is cancelled", program: addWithCancelledMember),
-        KnownProgram(name: "a suspended queue is let go while an attempt is timed out", program: queueDroppedAtTimeout),
-        KnownProgram(name: "a compound operation is cancelled while a queue refuses it", program: cancelOfTheRefused),
-        KnownProgram(name: "an empty compound operation starts while an end is told", program: emptyCompoundHeardOf),
-        KnownProgram(name: "an operation is resumed while it ends", program: resumeOfTheEnding),
-        KnownProgram(name: "a waterfall that suspends itself is let go", program: droppedWhileSuspended),
-        KnownProgram(name: "a dependency comes while readiness is told", program: neededWhileTold),
-    ]
+    static let known: [KnownProgram] =
+        [
+            KnownProgram(
+                name: "a completion adds what needs its operation, on another queue",
+                program: dependentAddedByCompletion),
+            KnownProgram(name: "a completion starts what needs its operation", program: dependentStartedByCompletion),
+            KnownProgram(name: "two queues get an operation and what needs its end", program: dependentElsewhere),
+            KnownProgram(
+                name: "an operation is added while it is told what it needs", program: dependencyAddedWhilePlaced),
+            KnownProgram(name: "a resume meets the end of the last running operation", program: resumeAtTheEnd),
+            KnownProgram(name: "a resume meets the start of a body that waits for it", program: resumeAtTheStart),
+            KnownProgram(
+                name: "a compound operation gets a member while it is cancelled", program: memberAddedWhileCancelled),
+            KnownProgram(
+                name: "a compound operation gets a member while its last one ends", program: memberAddedAtTheEnd),
+            KnownProgram(
+                name: "a completion gives a member to a compound operation that fails fast",
+                program: memberAddedByCompletion),
+            KnownProgram(
+                name: "a serial compound operation has a compound one among its members", program: compoundInSerial),
+            KnownProgram(
+                name: "a compound operation with a limit of time waits for its turn", program: timeoutWhileWaiting),
+            KnownProgram(name: "a body cancels its own operation", program: cancelFromInside),
+            KnownProgram(name: "a completion adds to a queue that is shut down", program: addWhileShutDown),
+            KnownProgram(name: "a dependency comes while its operation starts", program: dependencyAddedAtTheStart),
+            KnownProgram(name: "a barrier needs the success of what is before it", program: barrierWithNeed),
+            KnownProgram(name: "two compound operations, one in the other, are cancelled", program: cancelInEachOther),
+            KnownProgram(
+                name: "a compound operation is added while its member is cancelled", program: addWithCancelledMember),
+            KnownProgram(
+                name: "a suspended queue is let go while an attempt is timed out", program: queueDroppedAtTimeout),
+            KnownProgram(
+                name: "a compound operation is cancelled while a queue refuses it", program: cancelOfTheRefused),
+            KnownProgram(
+                name: "an empty compound operation starts while an end is told", program: emptyCompoundHeardOf),
+            KnownProgram(name: "an operation is resumed while it ends", program: resumeOfTheEnding),
+            KnownProgram(name: "a waterfall that suspends itself is let go", program: droppedWhileSuspended),
+            KnownProgram(name: "a dependency comes while readiness is told", program: neededWhileTold),
+        ] + waiting
 
     static let dependentAddedByCompletion = Program(
         queues: [Queue(), Queue()],

@@ -39,12 +39,17 @@ extension Program {
             program.queues[index].isSuspended = false
             programs.append(program)
         }
-        if queues.count > 1, !actions.contains(where: { $0.queue == queues.count - 1 }) {
+        if queues.count > 1, !isMentioned(queue: queues.count - 1) {
             var program = self
             program.queues.removeLast()
             programs.append(program)
         }
         return programs
+    }
+
+    private func isMentioned(queue: Int) -> Bool {
+        actions.contains { $0.queue == queue }
+            || operations.contains { $0.steps.contains { $0 == .awaitIdle(queue) || $0 == .run(queue) } }
     }
 
     /// Without an operation, what is inside it, and every mention of them.
@@ -59,11 +64,14 @@ extension Program {
             operation.needs = operation.needs.compactMap { need in
                 numbers[need.on].map { Need(on: $0, kind: need.kind) }
             }
+            operation.input = operation.input.flatMap { numbers[$0] }
             operation.completion = operation.completion.compactMap { $0.renumbered(numbers) }
             operation.steps = operation.steps.compactMap { step in
                 switch step {
                 case .produce(let member): numbers[member].map(Step.produce)
                 case .act(let action): action.renumbered(numbers).map(Step.act)
+                case .await(let other): numbers[other].map(Step.await)
+                case .awaitValue(let other): numbers[other].map(Step.awaitValue)
                 default: step
                 }
             }
@@ -77,6 +85,7 @@ extension Program {
 extension Program.Operation {
     fileprivate var weight: Int {
         10 + steps.count * 2 + needs.count * 2 + completion.count * 3 + min(failures, 1) + attempts
+            + jobAttempts + (jobTimeout == nil ? 0 : 1) + (input == nil ? 0 : 2)
             + (heedsCancel ? 0 : 1) + (timeout == nil ? 0 : 1) + (mutex == nil ? 0 : 1) + (priority == 0 ? 0 : 1)
             + (toleratesFailure ? 1 : 0) + (kind == .body ? 0 : 1)
     }
@@ -95,6 +104,9 @@ extension Program.Operation {
         if case .compound(let mode, true) = kind { add { $0.kind = .compound(mode, failsFast: false) } }
         add { $0.failures = 0 }
         add { $0.attempts = 1 }
+        add { $0.jobAttempts = 1 }
+        add { $0.jobTimeout = nil }
+        add { $0.input = nil }
         add { $0.heedsCancel = true }
         add { $0.timeout = nil }
         add { $0.mutex = nil }
@@ -110,7 +122,7 @@ extension Program.Action {
         switch self {
         case .add(_, let queue), .addBarrier(_, let queue), .suspendQueue(let queue), .resumeQueue(let queue),
             .cancelAll(let queue), .setWidth(let queue, _), .waitUntilIdle(let queue), .listen(let queue),
-            .shutdown(let queue, _),
+            .shutdown(let queue, _), .run(let queue), .watchQueue(let queue),
             .dropQueue(let queue):
             queue
         default: nil
@@ -132,7 +144,12 @@ extension Program.Action {
         case .cancel(let index): numbers[index].map { .cancel($0) }
         case .drop(let index): numbers[index].map { .drop($0) }
         case .wait(let index, let isCancelled): numbers[index].map { .wait($0, isCancelled: isCancelled) }
-        case .suspendQueue, .resumeQueue, .cancelAll, .setWidth, .waitUntilIdle, .listen, .shutdown, .dropQueue: self
+        case .watch(let index): numbers[index].map { .watch($0) }
+        case .track(let index, let other, let timeout):
+            pair(index, other, numbers).map { .track($0, $1, timeout: timeout) }
+        case .suspendQueue, .resumeQueue, .cancelAll, .setWidth, .waitUntilIdle, .listen, .shutdown, .dropQueue, .run,
+            .watchQueue:
+            self
         }
     }
 

@@ -28,6 +28,9 @@ extension Program: CustomStringConvertible {
             }
         if operation.failures > 0 { text += " failing \(operation.failures)x" }
         if operation.attempts > 1 { text += " attempts \(operation.attempts)" }
+        if operation.jobAttempts > 1 { text += " job attempts \(operation.jobAttempts)" }
+        if let timeout = operation.jobTimeout { text += " job timeout \(timeout)" }
+        if let input = operation.input { text += " from o\(input)" }
         if !operation.heedsCancel, !operation.isCompound { text += " ignoring cancel" }
         if let timeout = operation.timeout { text += " timeout \(timeout)" }
         if let mutex = operation.mutex { text += " mutex \(mutex)" }
@@ -50,6 +53,12 @@ extension Program.Step: CustomStringConvertible {
         case .hang: "untilCancelled"
         case .produce(let operation): "produce o\(operation)"
         case .act(let action): "\(action)"
+        case .await(let operation): "await o\(operation).result"
+        case .awaitValue(let operation): "await o\(operation).value"
+        case .awaitIdle(let queue): "await q\(queue).waitUntilIdle()"
+        case .run(let queue): "await q\(queue).run { yield }"
+        case .sleepLimited(let limit): "withTimeout(\(limit)) { sleep 4 }"
+        case .report(let part): "report \(part)"
         }
     }
 }
@@ -77,6 +86,11 @@ extension Program.Action: CustomStringConvertible {
         case .waitUntilIdle(let queue): "Task { q\(queue).waitUntilIdle() }"
         case .shutdown(let queue, let grace): "Task { q\(queue).shutdown(grace: \(grace.map(String.init) ?? "nil")) }"
         case .dropQueue(let queue): "q\(queue) = nil"
+        case .run(let queue): "Task { q\(queue).run { yield } }"
+        case .watch(let operation): "Task { for await _ in o\(operation).progressUpdates() }"
+        case .watchQueue(let queue): "Task { for await _ in q\(queue).progressUpdates() }"
+        case .track(let one, let other, let timeout):
+            "tracker(timeout: \(timeout.map(String.init) ?? "nil")) of o\(one) and o\(other)"
         }
     }
 }

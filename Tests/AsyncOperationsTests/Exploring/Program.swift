@@ -2,8 +2,9 @@ import AsyncOperations
 
 /// A program over the public API, as a value: it can be generated, printed, made smaller and run.
 ///
-/// Operations have numbers in preorder: a compound operation stands before what is inside it. What waits for an operation
-/// has a higher number than that, so that no program can lock itself in a way that only its author could know of.
+/// Operations have numbers in preorder: a compound operation stands before what is inside it. What needs an operation
+/// has a higher number than that; bodies may wait for whatever they like, and are told where they would wait for
+/// themselves.
 struct Program: Sendable, Equatable {
     struct Queue: Sendable, Equatable {
         var width = 2
@@ -27,11 +28,17 @@ struct Program: Sendable, Equatable {
         var steps: [Step] = []
         var parent: Int?
         var needs: [Need] = []
+        /// The operation whose value its body gets.
+        var input: Int?
         /// What its completion does.
         var completion: [Action] = []
-        /// How many of its attempts throw.
+        /// How many of its attempts throw, those in earlier rounds of what is around it included.
         var failures = 0
+        /// Of a compound operation: rounds.
         var attempts = 1
+        /// What the jobs of a waterfall are given.
+        var jobAttempts = 1
+        var jobTimeout: Int?
         var heedsCancel = true
         var timeout: Int?
         var mutex: String?
@@ -50,6 +57,23 @@ struct Program: Sendable, Equatable {
         case hang
         case produce(Int)
         case act(Action)
+        /// Waits for the result.
+        case await(Int)
+        /// Waits for the value, unless told to stop.
+        case awaitValue(Int)
+        case awaitIdle(Int)
+        /// Runs something in a queue and waits for it.
+        case run(Int)
+        /// Sleeps within a limit.
+        case sleepLimited(Int)
+        case report(Int)
+
+        var awaited: Int? {
+            switch self {
+            case .await(let other), .awaitValue(let other): other
+            default: nil
+            }
+        }
     }
 
     /// A call of the API.
@@ -74,6 +98,13 @@ struct Program: Sendable, Equatable {
         case listen(Int)
         case shutdown(Int, grace: Int?)
         case dropQueue(Int)
+        /// A task runs something in a queue.
+        case run(Int)
+        /// A task hears of the progress.
+        case watch(Int)
+        case watchQueue(Int)
+        /// A tracker watches two operations; their ends end its tasks.
+        case track(Int, Int, timeout: Int?)
     }
 
     var queues: [Queue] = []
@@ -101,27 +132,56 @@ extension Program {
 
     /// Whether a queue's clock has a say in an operation or anything inside.
     func takesTime(_ operation: Int) -> Bool {
-        inside(operation).contains { operations[$0].timeout != nil || operations[$0].attempts > 1 }
+        inside(operation).contains { index in
+            let operation = operations[index]
+            return operation.timeout != nil || operation.attempts > 1 || operation.jobTimeout != nil
+                || operation.jobAttempts > 1
+        }
     }
 
-    /// Whether nobody could end an operation any more when its handle is dropped: it hangs, or a task that waits has it.
+    /// Whether nobody could end an operation any more when its handle is dropped: it hangs, or what waits for it has it.
     func isKept(_ operation: Int) -> Bool {
         operations[operation].steps.contains(.hang)
-            || actions.contains { if case .wait(operation, _) = $0 { true } else { false } }
+            || operations.contains { other in
+                other.input == operation || other.steps.contains { $0.awaited == operation }
+            }
+            || actions.contains {
+                switch $0 {
+                case .wait(operation, _), .watch(operation): true
+                default: false
+                }
+            }
+    }
+
+    /// Whether nothing in it stops anything or takes a need away, so that what cannot end before something else does not.
+    var isCalm: Bool {
+        operations.allSatisfy { operation in
+            let failsFast = if case .compound(_, true) = operation.kind { true } else { false }
+            return !failsFast && operation.timeout == nil && operation.jobTimeout == nil
+                && !operation.steps.contains(.hang)
+        } && actions.allSatisfy(\.isCalm)
     }
 
     /// Whether a task waits for a queue at some time, and so keeps it.
     func isQueueWaitedFor(_ queue: Int) -> Bool {
-        actions.contains { action in
-            switch action {
-            case .waitUntilIdle(queue), .shutdown(queue, _): true
-            default: false
-            }
+        operations.contains { operation in
+            operation.steps.contains { $0 == .awaitIdle(queue) || $0 == .run(queue) }
         }
+            || actions.contains { action in
+                switch action {
+                case .waitUntilIdle(queue), .shutdown(queue, _), .run(queue): true
+                default: false
+                }
+            }
     }
 
     func isListenedTo(_ queue: Int) -> Bool {
-        actions.contains { if case .listen(queue) = $0 { true } else { false } }
+        actions.contains { action in
+            switch action {
+            case .listen(queue), .watchQueue(queue): true
+            default: false
+            }
+        }
     }
 
     /// Everything that the program does, wherever.
@@ -131,5 +191,17 @@ extension Program {
                 operation.completion
                     + operation.steps.compactMap { if case .act(let action) = $0 { action } else { nil } }
             }
+    }
+}
+
+extension Program.Action {
+    /// Whether it stops nothing and takes nothing away.
+    var isCalm: Bool {
+        switch self {
+        case .removeDependency, .cancel, .drop, .cancelAll, .setWidth, .shutdown, .dropQueue: false
+        case .add, .addBarrier, .addMember, .start, .addDependency, .suspend, .resume, .wait, .suspendQueue,
+            .resumeQueue, .waitUntilIdle, .listen, .run, .watch, .watchQueue, .track:
+            true
+        }
     }
 }

@@ -14,6 +14,10 @@ struct ProgramGenerator {
         case turns
         /// Limits of time, attempts, back-offs.
         case time
+        /// Bodies that wait for others and for queues.
+        case waiting
+        /// Compound operations that are tried again.
+        case rounds
         case everything
     }
 
@@ -23,6 +27,8 @@ struct ProgramGenerator {
     private var program = Program()
     /// What clients or compound operations may be given while they run: simple and needed by nothing.
     private var spares: [Int] = []
+    /// Whether nothing is stopped or taken away.
+    private var isCalm = false
 
     /// `size` is about how many operations there are.
     static func program(seed: UInt64, size: Int, theme: Theme? = nil) -> Program {
@@ -41,12 +47,15 @@ struct ProgramGenerator {
     }
 
     private mutating func generate() -> Program {
-        let queues = theme == .completions ? 2 : below(3)
+        isCalm = isOne(in: theme == .waiting ? 2 : 8)
+        let queues = theme == .completions || theme == .waiting ? 2 : below(3)
         program.queues = (0..<max(1, queues)).map { _ in
-            Program.Queue(width: 1 + below(3), isSuspended: isOne(in: theme == .suspension ? 3 : 8))
+            Program.Queue(
+                width: 1 + below(theme == .waiting ? 2 : 3), isSuspended: isOne(in: theme == .suspension ? 3 : 8))
         }
         program.clients = (0..<(1 + below(size > 3 ? 3 : 2))).map { _ in [] }
         while program.operations.count < size { addOperation(inside: nil, depth: 0) }
+        addWaits()
         for index in program.operations.indices where program.operations[index].parent == nil { addHome(index) }
         for _ in 0..<(1 + below(size + 2)) {
             let action = action()
@@ -62,25 +71,33 @@ extension ProgramGenerator {
     private mutating func addOperation(inside parent: Int?, depth: Int) {
         let index = program.operations.count
         var operation = Program.Operation(parent: parent)
-        let prefersCompounds = theme == .members || theme == .turns
+        let prefersCompounds = theme == .members || theme == .turns || theme == .rounds
         if depth < 3, index + 1 < size, isOne(in: prefersCompounds ? 2 : 5) {
-            operation.kind = .compound(mode(), failsFast: isOne(in: 6))
+            operation.kind = .compound(mode(), failsFast: !isCalm && isOne(in: 6))
+            if isOne(in: theme == .rounds ? 2 : 12) { operation.attempts = 2 }
         } else if isOne(in: 8) {
             operation.kind = .waterfall
         }
         operation.steps = operation.isCompound ? [] : (0..<below(3)).map { _ in step() }
-        if operation.kind == .waterfall { operation.steps.append(.yield) }
-        if isOne(in: theme == .completions ? 2 : 5) { operation.failures = isOne(in: 3) ? 1 : 9 }
+        if operation.kind == .waterfall {
+            operation.steps.append(.yield)
+            if isOne(in: 3) { operation.jobAttempts = 2 }
+            if !isCalm, isOne(in: 4) { operation.jobTimeout = 1 + below(6) }
+        }
+        if isOne(in: theme == .completions || theme == .rounds ? 2 : 5) { operation.failures = isOne(in: 3) ? 1 : 9 }
         if operation.isCompound || operation.kind == .waterfall { operation.failures = min(operation.failures, 1) }
         if operation.isCompound { operation.failures = 0 }
         operation.heedsCancel = !isOne(in: 3)
         if operation.kind == .body, isOne(in: theme == .time ? 2 : 10) { operation.attempts = 2 + below(2) }
-        if isOne(in: theme == .time ? 2 : 16) { operation.timeout = 2 + below(8) }
-        if operation.kind == .body, isOne(in: 8) { operation.mutex = ["m", "n"][below(2)] }
+        if !isCalm, isOne(in: theme == .time ? 2 : 16) { operation.timeout = 2 + below(8) }
+        if isOne(in: operation.isCompound ? 12 : theme == .waiting ? 4 : 8), operation.kind != .waterfall {
+            operation.mutex = ["m", "n"][below(2)]
+        }
         if isOne(in: 10) { operation.priority = UInt32(1 + below(2)) }
         operation.toleratesFailure = isOne(in: 8)
         program.operations.append(operation)
         addNeeds(of: index)
+        addInput(of: index)
         if operation.isCompound {
             for _ in 0..<below(4) where program.operations.count < size {
                 addOperation(inside: index, depth: depth + 1)
@@ -117,15 +134,42 @@ extension ProgramGenerator {
         }
     }
 
+    /// The value of something before it.
+    private mutating func addInput(of index: Int) {
+        guard program.operations[index].kind == .body, isOne(in: 8) else { return }
+        let known = program.operations[index].needs.map(\.on) + spares
+        let candidates = (0..<index).filter { !program.operations[$0].isCompound && !known.contains($0) }
+        if !candidates.isEmpty { program.operations[index].input = candidates[below(candidates.count)] }
+    }
+
+    /// Waits of bodies for whatever there is, before or after them, around or beside them.
+    private mutating func addWaits() {
+        for index in program.operations.indices where !program.operations[index].isCompound {
+            guard isOne(in: theme == .waiting ? 2 : 10) else { continue }
+            let other = below(program.operations.count)
+            let queue = below(program.queues.count)
+            let step: Program.Step =
+                switch below(8) {
+                case 0...3: .await(other)
+                case 4, 5: .awaitValue(other)
+                case 6: .awaitIdle(queue)
+                default: .run(queue)
+                }
+            program.operations[index].steps.insert(step, at: below(program.operations[index].steps.count + 1))
+        }
+    }
+
     private mutating func kind() -> DependencyKind { [.ok, .ok, .success, .failure, .done, .done][below(6)] }
 
     private mutating func step() -> Program.Step {
-        switch below(theme == .suspension ? 5 : 9) {
+        switch below(theme == .suspension ? 5 : 11) {
         case 0, 1: .waitWhileSuspended
-        case 2: .act(steering())
+        case 2: isCalm ? .yield : .act(steering())
         case 3, 4: .yield
         case 5: .sleep(1 + below(8))
-        case 6: isOne(in: 3) ? .hang : .yield
+        case 6: !isCalm && isOne(in: 3) ? .hang : .yield
+        case 7: .report(below(5))
+        case 8: .sleepLimited(1 + below(6))
         default: spares.isEmpty ? .yield : .produce(spares[below(spares.count)])
         }
     }
@@ -166,9 +210,16 @@ extension ProgramGenerator {
     }
 
     private mutating func action() -> Program.Action {
+        while true {
+            let action = anyAction()
+            if !isCalm || action.isCalm { return action }
+        }
+    }
+
+    private mutating func anyAction() -> Program.Action {
         let index = below(max(1, program.operations.count))
         let queue = below(program.queues.count)
-        switch below(12) {
+        switch below(14) {
         case 0...3: return steering()
         case 4: return .wait(index, isCancelled: isOne(in: 2))
         case 5: return .drop(index)
@@ -190,6 +241,8 @@ extension ProgramGenerator {
             return isOne(in: 3)
                 ? .shutdown(queue, grace: isOne(in: 2) ? nil : 3)
                 : isOne(in: 2) ? .listen(queue) : .waitUntilIdle(queue)
+        case 12: return [.run(queue), .watch(index), .watchQueue(queue)][below(3)]
+        case 13: return .track(index, below(program.operations.count), timeout: isOne(in: 2) ? nil : 3)
         case 10: return isOne(in: 3) ? .dropQueue(queue) : .setWidth(queue, 1 + below(3))
         default: return .start(index)
         }

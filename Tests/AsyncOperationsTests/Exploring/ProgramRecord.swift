@@ -26,7 +26,9 @@ final class ProgramRecord: Sendable {
         case suspended(queue: Int, call: UInt64, running: Set<Int>)
         case resuming(queue: Int)
         case resumed(queue: Int)
-        /// What the events of a queue said cannot be.
+        /// A body was told that it would wait for itself by waiting for an operation.
+        case refused(Int, awaiting: Int)
+        /// What the events or the progress of something said cannot be.
         case misheard(String)
     }
 

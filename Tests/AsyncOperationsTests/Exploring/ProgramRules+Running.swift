@@ -72,14 +72,15 @@ extension ProgramRules {
             let isPlain = members.allSatisfy { member in
                 program.inside(member).allSatisfy {
                     let operation = program.operations[$0]
-                    return operation.needs.isEmpty && operation.attempts == 1 && operation.priority == 0
+                    return operation.needs.isEmpty && operation.input == nil && operation.attempts == 1
+                        && operation.priority == 0
                         && operation.mutex == nil
                 }
             }
             let isSteered = program.actions.contains {
                 if case .addDependency = $0 { true } else { false }
             }
-            guard isPlain, !isSteered else { continue }
+            guard isPlain, !isSteered, rounds(compound) == 1 else { continue }
             var earlier: [Int] = []
             for member in members {
                 if let begin = begin(of: member) {

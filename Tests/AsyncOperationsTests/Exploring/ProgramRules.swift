@@ -26,7 +26,7 @@ struct ProgramRules {
         let rules: [(ProgramRules) -> String?] = [
             \.misheard, \.endsOnce, \.waitersAreToldTheEnd, \.membersEndBeforeTheirCompound, \.edgesAreKept,
             \.bodiesFitTheirEnds, \.limitsAreKept, \.serialIsInOrder, \.mutexesExclude, \.suspensionHolds,
-            \.cancelHolds,
+            \.cancelHolds, \.refusalsAreRight,
         ]
         return rules.lazy.compactMap { $0(self) }.first
     }
@@ -97,7 +97,9 @@ struct ProgramRules {
                 default: false
                 }
             }
-            guard isSettled, let end = ends[other] else { continue }
+            // Ends inside what may be tried again are told when that ends.
+            let isInRounds = around(dependent).contains { program.operations[$0].attempts > 1 && isInside(other, $0) }
+            guard isSettled, !isInRounds, let end = ends[other] else { continue }
             for (index, places) in entries where isInside(index, dependent) {
                 guard let entry = places.first else { continue }
                 if entry < end.place { return "o\(index) began before o\(other), which o\(dependent) needs, had ended" }
@@ -109,6 +111,24 @@ struct ProgramRules {
                 [.success, .failure].contains(own.outcome)
             {
                 return "o\(dependent) is \(own.outcome) though o\(other), which it needs (\(kind)), is \(end.outcome)"
+            }
+        }
+        return nil
+    }
+
+    /// How often a body may be entered at most.
+    func rounds(_ index: Int) -> Int {
+        around(index).reduce(1) { $0 * program.operations[$1].attempts }
+    }
+
+    /// What a body was not let wait for, because it could not end before that, has not ended while the body stayed.
+    private var refusalsAreRight: String? {
+        guard program.isCalm else { return nil }
+        for (place, event) in events.enumerated() {
+            guard case .refused(let index, let other) = event, let end = ends[other] else { continue }
+            let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }
+            if let left, end.place < left, index != other {
+                return "o\(other) ended before o\(index), which was told that it could not"
             }
         }
         return nil
@@ -129,7 +149,7 @@ struct ProgramRules {
             let places = entries[index] ?? []
             let last = events.last { if case .left(index, _) = $0 { true } else { false } }
             if let entry = places.last, entry > end.place { return "o\(index) began after its end" }
-            if case .body = operation.kind, places.count > operation.attempts {
+            if case .body = operation.kind, places.count > rounds(index) {
                 return "o\(index) was entered \(places.count) times"
             }
             switch (end.outcome, last) {

@@ -1,4 +1,5 @@
 import AsyncOperations
+import Synchronization
 
 // The operations of a program.
 
@@ -7,6 +8,13 @@ extension ProgramRun {
         let operation = run.program.operations[index]
         switch operation.kind {
         case .body:
+            if let input = operation.input, case .single(let producer)? = run.handle(input) {
+                return .single(
+                    AsyncOperation("o\(index)", from: producer.output, options: options(of: operation)) {
+                        [unowned run] (context, _) async throws in
+                        try await run.body(index, context)
+                    })
+            }
             return .single(
                 AsyncOperation("o\(index)", options: options(of: operation)) { [unowned run] context in
                     try await run.body(index, context)
@@ -14,7 +22,13 @@ extension ProgramRun {
         case .waterfall:
             var waterfall = Waterfall("o\(index)", from: Int.self, failure: (any Error).self)
             for step in operation.steps {
-                waterfall = waterfall.then { [unowned run] number in try await run.job(index, step, number) }
+                waterfall = waterfall.then(
+                    timeout: operation.jobTimeout.map { .milliseconds($0) },
+                    retry: operation.jobAttempts > 1
+                        ? RetryPolicy(attempts: operation.jobAttempts, backoff: .constant(.milliseconds(3))) : nil
+                ) { [unowned run] (context: AsyncOperationContext, number: Int) async throws in
+                    try await run.job(index, step, number, context)
+                }
             }
             return .single(waterfall.operation(0, options: options(of: operation)))
         case .compound(let mode, let failsFast):
@@ -45,9 +59,10 @@ extension ProgramRun {
                 see(.left(index, .stopped))
                 throw CancellationError()
             }
-            await take(step, context)
+            await take(step, context, in: index)
         }
-        if context.attempt <= operation.failures {
+        let entries = record.events.count { if case .entered(index, _, _) = $0 { true } else { false } }
+        if entries <= operation.failures {
             see(.left(index, .error))
             throw BodyError()
         }
@@ -55,12 +70,13 @@ extension ProgramRun {
         return context.attempt
     }
 
-    /// A job knows no attempt: it counts as the first.
-    private func job(_ index: Int, _ step: Program.Step, _ number: Int) async throws -> Int {
-        see(.entered(index, attempt: 1, isCancelled: Task.isCancelled))
-        await take(step, nil)
+    private func job(_ index: Int, _ step: Program.Step, _ number: Int, _ context: AsyncOperationContext) async throws
+        -> Int
+    {
+        see(.entered(index, attempt: context.attempt, isCancelled: Task.isCancelled))
+        await take(step, context, in: index)
         let operation = program.operations[index]
-        if number + 1 == operation.steps.count, operation.failures > 0 {
+        if number + 1 == operation.steps.count, context.attempt <= operation.failures {
             see(.left(index, .error))
             throw BodyError()
         }
@@ -68,16 +84,61 @@ extension ProgramRun {
         return number + 1
     }
 
-    private func take(_ step: Program.Step, _ context: AsyncOperationContext?) async {
+    private func take(_ step: Program.Step, _ context: AsyncOperationContext, in index: Int) async {
         switch step {
         case .yield: await Task.yield()
-        case .waitWhileSuspended: await context?.waitWhileSuspended()
+        case .waitWhileSuspended: await context.waitWhileSuspended()
         case .sleep(let time): try? await world.clock.sleep(for: .milliseconds(time))
         case .hang: await untilCancelled()
         case .produce(let member):
             guard let operation = self.operation(member) else { return }
-            if (try? context?.produce(operation)) != nil { see(.taken(member, queue: nil)) }
+            if (try? context.produce(operation)) != nil { see(.taken(member, queue: nil)) }
         case .act(let action): perform(action)
+        case .await(let other): await wait(for: other, heedsCancel: false, in: index)
+        case .awaitValue(let other): await wait(for: other, heedsCancel: true, in: index)
+        case .awaitIdle(let queue):
+            guard let queue = self.queue(queue) else { return }
+            _ = try? await queue.waitUntilIdle()
+        case .run(let queue):
+            guard let queue = self.queue(queue) else { return }
+            try? await queue.run { _ in await Task.yield() }
+        case .sleepLimited(let limit):
+            try? await withTimeout(.milliseconds(limit), clock: world.clock) {
+                try await world.clock.sleep(for: .milliseconds(4))
+            }
+        case .report(let part): context.report(completed: part, total: 4)
+        }
+    }
+
+    private func wait(for other: Int, heedsCancel: Bool, in index: Int) async {
+        guard let handle = handle(other) else { return }
+        let isRefused =
+            switch handle {
+            case .single(let operation) where heedsCancel: await Self.isRefused { _ = try await operation.value }
+            case .compound(let operation) where heedsCancel: await Self.isRefused { _ = try await operation.value }
+            case .single(let operation):
+                if case .cancelled(.wouldWaitForItself, _) = await operation.result { true } else { false }
+            case .compound(let operation):
+                if case .cancelled(.wouldWaitForItself, _) = await operation.result { true } else { false }
+            }
+        guard isRefused else { return }
+        see(.refused(index, awaiting: other))
+        guard program.isCalm else { return }
+        let latch = Latch()
+        lingering.withLock { $0[index] = latch }
+        await latch.wait()
+    }
+
+    private static func isRefused(_ value: () async throws -> Void) async -> Bool {
+        do {
+            try await value()
+            return false
+        } catch OperationFailure<any Error>.refused(.wouldWaitForItself) {
+            return true
+        } catch OperationFailure<CompoundFailure>.refused(.wouldWaitForItself) {
+            return true
+        } catch {
+            return false
         }
     }
 }

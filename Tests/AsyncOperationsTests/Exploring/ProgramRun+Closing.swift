@@ -1,4 +1,5 @@
 import AsyncOperations
+import Synchronization
 
 // How a program comes to its end: what it left suspended is resumed, what hangs is cancelled, what it never started is
 // let go, one after the other, so that afterwards nothing is left that may wait.
@@ -11,6 +12,8 @@ extension ProgramRun {
         case cancel(Int)
         case drop(Int)
         case dropQueue(Int)
+        /// A body that was refused a wait goes on.
+        case release(Int)
     }
 
     /// The first that is to be done now, besides what was tried in vain; nil where nothing waits for the program any
@@ -20,6 +23,8 @@ extension ProgramRun {
     }
 
     private var remedies: [Remedy] {
+        let lingering = lingering.withLock { $0.keys.sorted() }
+        if !lingering.isEmpty { return lingering.map { .release($0) } }
         var remedies: [Remedy] = program.queues.indices.filter { queue($0)?.isSuspended == true }.map {
             .resumeQueue($0)
         }
@@ -58,6 +63,7 @@ extension ProgramRun {
         case .cancel(let index): perform(.cancel(index))
         case .drop(let index): drop(index)
         case .dropQueue(let queue): dropQueue(queue)
+        case .release(let index): lingering.withLock { $0.removeValue(forKey: index) }?.open()
         }
     }
 

@@ -36,6 +36,8 @@ final class ProgramRun: Sendable {
     private let suspendCalls = Atomic<UInt64>(0)
     private let handles: Mutex<[Handle?]>
     private let queues: Mutex<[AsyncOperationQueue?]>
+    /// Bodies that were refused a wait and stay, to show that what they wanted to wait for does not end before.
+    let lingering = Mutex<[Int: Latch]>([:])
 
     /// Makes the operations and queues, in a task of the world.
     init(_ program: Program, in world: World) {
@@ -50,6 +52,7 @@ final class ProgramRun: Sendable {
         self.queues.withLock { $0 = queues }
         for index in program.operations.indices { make(index) }
         for (index, operation) in program.operations.enumerated() {
+            if let input = operation.input { see(.needAccepted(index, on: input, .success)) }
             if let parent = operation.parent { perform(.addMember(index, to: parent)) }
             for need in operation.needs { perform(.addDependency(index, on: need.on, need.kind)) }
         }
@@ -168,6 +171,41 @@ extension ProgramRun {
             guard let target = self.queue(queue) else { return }
             inTask { _ = try? await target.shutdown(grace: grace.map { .milliseconds($0) }) }
         case .dropQueue(let queue): if !program.isQueueWaitedFor(queue) { dropQueue(queue) }
+        case .run(let queue):
+            guard let target = self.queue(queue) else { return }
+            inTask { try? await target.run { _ in await Task.yield() } }
+        case .watch(let index):
+            guard let updates = operation(index)?.progressUpdates() else { return }
+            inTask { [self] in await watch(updates) }
+        case .watchQueue(let queue):
+            guard let updates = self.queue(queue)?.progressUpdates() else { return }
+            inTask { [self] in await watch(updates) }
+        case .track(let one, let other, let timeout): try track([one, other], timeout)
+        }
+    }
+
+    private func watch(_ updates: AsyncStream<OperationProgress>) async {
+        for await progress in updates where progress.completed > progress.total || progress.completed < 0 {
+            see(.misheard("\(progress.completed) of \(progress.total) are done"))
+        }
+    }
+
+    private func track(_ indices: [Int], _ timeout: Int?) throws {
+        let tracker = TaskTracker(clock: world.clock)
+        see(.waiting)
+        let session = try tracker.begin(timeout: timeout.map { .milliseconds($0) }) { [self] end in
+            if case .allEnded = end, let index = indices.first(where: { operation($0)?.isFinished == false }) {
+                see(.misheard("a tracker says that all have ended, but o\(index) has not"))
+            }
+            see(.waited)
+        }
+        for index in indices {
+            let token = session.startTask()
+            switch handle(index) {
+            case .single(let operation): operation.addCompletion { _ in token?.end() }
+            case .compound(let operation): operation.addCompletion { _ in token?.end() }
+            case nil: token?.end()
+            }
         }
     }
 

@@ -1,0 +1,121 @@
+import AsyncOperations
+import OperationScheduling
+
+// Programs that hung because something waited for itself in a way that was not seen.
+
+extension Program {
+    static let waiting: [KnownProgram] = [
+        KnownProgram(name: "two bodies wait for each other", program: bodiesInARing),
+        KnownProgram(name: "a body waits for what is added behind it", program: waitForWhatIsBehind),
+        KnownProgram(name: "a body waits, over another queue, for what is behind it", program: waitOverAnotherQueue),
+        KnownProgram(name: "all members that may run wait for one that may not", program: waitForAPlace),
+        KnownProgram(name: "a body waits for what wants its mutex", program: waitForAMutex),
+        KnownProgram(name: "a member waits for its sibling in what is tried again", program: waitInsideRounds),
+        KnownProgram(
+            name: "a member waits, over another queue, for its sibling in what is tried again",
+            program: waitInsideRoundsOverAnother),
+        KnownProgram(name: "the bodies of two queues wait for each other to be idle", program: queuesInARing),
+        KnownProgram(name: "a body waits for one that waits for its queue to be idle", program: waitForTheOwnQueue),
+        KnownProgram(name: "an empty compound operation finds no turn", program: waitForAnEmptyCompound),
+        KnownProgram(name: "what is waited for ends without a place", program: waitForWhatNeedsNoPlace),
+        KnownProgram(
+            name: "what holds a place gets a member that needs, over another queue, who wants one",
+            program: lateNeedOfAMember),
+        KnownProgram(
+            name: "a group must not take the place that its members wait for over another queue",
+            program: placeNeededElsewhere),
+        KnownProgram(
+            name: "a group gets a need of the place it takes while it starts", program: placeNeededWhileStarting),
+        KnownProgram(name: "what is tried again is inside what is tried again", program: roundsInRounds),
+    ]
+
+    static let bodiesInARing = Program(
+        operations: [Operation(steps: [.await(1)]), Operation(steps: [.awaitValue(0)])],
+        clients: [[.start(0)], [.start(1)]])
+
+    static let waitForWhatIsBehind = Program(
+        queues: [Queue(width: 1)], operations: [Operation(steps: [.await(1)]), Operation()],
+        clients: [[.add(0, queue: 0)], [.add(1, queue: 0)]])
+
+    static let waitOverAnotherQueue = Program(
+        queues: [Queue(width: 1)],
+        operations: [Operation(steps: [.await(2)]), Operation(), Operation(needs: [Need(on: 1, kind: .ok)])],
+        clients: [[.add(0, queue: 0), .add(1, queue: 0)], [.start(2)]])
+
+    static let waitForAPlace = Program(
+        operations: [
+            Operation(kind: .compound(.limited(2), failsFast: false)), Operation(steps: [.await(3)], parent: 0),
+            Operation(steps: [.await(3)], parent: 0), Operation(parent: 0),
+        ], clients: [[.start(0)]])
+
+    static let waitForAMutex = Program(
+        queues: [Queue()], operations: [Operation(steps: [.await(1)], mutex: "m"), Operation(mutex: "m")],
+        clients: [[.add(0, queue: 0)], [.add(1, queue: 0)]])
+
+    static let waitInsideRounds = Program(
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2), Operation(parent: 0),
+            Operation(steps: [.await(1)], parent: 0, failures: 1),
+        ], clients: [[.start(0)]])
+
+    static let waitInsideRoundsOverAnother = Program(
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2), Operation(parent: 0),
+            Operation(steps: [.await(3)], parent: 0), Operation(needs: [Need(on: 1, kind: .ok)]),
+        ], clients: [[.start(0)], [.start(3)]])
+
+    static let queuesInARing = Program(
+        queues: [Queue(), Queue()],
+        operations: [Operation(steps: [.awaitIdle(1)]), Operation(steps: [.awaitIdle(0)])],
+        clients: [[.add(0, queue: 0)], [.add(1, queue: 1)]])
+
+    static let waitForTheOwnQueue = Program(
+        queues: [Queue(width: 1)],
+        operations: [Operation(steps: [.act(.start(1)), .await(1)]), Operation(steps: [.awaitIdle(0)])],
+        clients: [[.add(0, queue: 0)]])
+
+    static let waitForAnEmptyCompound = Program(
+        queues: [Queue(width: 1)],
+        operations: [
+            Operation(), Operation(steps: [.await(2)]),
+            Operation(kind: .compound(.concurrent, failsFast: false), needs: [Need(on: 0, kind: .ok)]),
+        ], clients: [[.add(1, queue: 0), .add(2, queue: 0)], [.start(0)]])
+
+    static let waitForWhatNeedsNoPlace = Program(
+        queues: [Queue(width: 1)],
+        operations: [
+            Operation(failures: 1), Operation(steps: [.await(2)]), Operation(needs: [Need(on: 0, kind: .ok)]),
+        ], clients: [[.add(1, queue: 0), .add(2, queue: 0)], [.start(0)]])
+
+    static let lateNeedOfAMember = Program(
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
+            Operation(parent: 0), Operation(needs: [Need(on: 3, kind: .ok)]),
+            Operation(needs: [Need(on: 4, kind: .ok)]),
+        ], clients: [[.start(0)], [.start(4), .addMember(5, to: 1), .start(5)]])
+
+    static let placeNeededElsewhere = Program(
+        queues: [Queue(), Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
+            Operation(parent: 1, needs: [Need(on: 5, kind: .ok)]), Operation(parent: 0),
+            Operation(needs: [Need(on: 4, kind: .ok)]),
+        ], clients: [[.add(0, queue: 0)], [.add(5, queue: 1)]])
+
+    static let placeNeededWhileStarting = Program(
+        queues: [Queue(), Queue()],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false)),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
+            Operation(parent: 0), Operation(needs: [Need(on: 3, kind: .ok)]),
+        ], clients: [[.add(0, queue: 0)], [.addDependency(2, on: 4, .ok), .add(4, queue: 1)]])
+
+    static let roundsInRounds = Program(
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0, attempts: 2),
+            Operation(parent: 1, failures: 1), Operation(parent: 0, needs: [Need(on: 2, kind: .ok)], failures: 1),
+        ], clients: [[.start(0)]])
+}
