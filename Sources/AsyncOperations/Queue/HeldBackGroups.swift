@@ -1,58 +1,92 @@
-/// Compound operations that start later than they could, inside ones that limit their members.
+/// Compound operations that start later than they could, because of what they take when they start: one of a few places
+/// in what is around them, or a mutex.
 ///
-/// A member in progress keeps one of a few places. A compound member that took one while something inside it waits, over
-/// any number of steps and queues, for a sibling without a place could wait for ever. So it starts only after that sibling
-/// has ended; unless that in turn waits for something inside, which then has to start first. Where there is one place
-/// only, neither can be first.
+/// If something inside waits, over any number of steps and queues, for an operation that wants the same, that could never
+/// start. So the compound operation starts only after it has ended; unless that in turn waits for something inside, which
+/// then must start first. If both want the only place or the same mutex, neither can be first.
 struct HeldBackGroups {
     struct Wait {
         let group: CompoundCore
-        let sibling: OperationCore
+        /// Who wants the same.
+        let rival: OperationCore
     }
 
     private(set) var waits: [Wait] = []
 
-    /// Those directly inside `compounds`, as far as they have not started. `joining` are members that one of `compounds`,
-    /// or something inside it, is about to get. With the topology locked, and the queue `own`. Throws `cycle`.
+    /// Examines the compound operations directly inside `limited`, and `holders`, as far as they have not started.
+    /// `joining` are members that one of those, or something inside it, is about to get. With the topology locked.
+    /// Throws `cycle`.
     init(
-        in compounds: [CompoundCore], joining: (cores: [OperationCore], parent: CompoundCore)? = nil,
+        in limited: [CompoundCore], _ holders: [CompoundCore],
+        joining: (cores: [OperationCore], parent: CompoundCore)? = nil,
         own: (queue: QueueCore, state: QueueCore.State)
     ) throws(UsageError) {
-        for compound in compounds where compound.limit != .unlimited {
+        for compound in limited {
             var members = compound.withMembers { $1.cores }
             if let joining, joining.parent === compound { members += joining.cores }
             guard members.count > 1 else { continue }
-            let groups = members.compactMap { $0 as? CompoundCore }.filter { group in
-                group.state.withLock { $0.hasEdges && !$0.lifecycle.hasBegun }
-                    || joining.map { group.isAround($0.parent) } ?? false
+            for case let group as CompoundCore in members {
+                try add(group, joining, own, isExclusive: compound.limit == .members(1)) { core in
+                    let around = core.around
+                    guard let place = around.firstIndex(where: { $0 === compound }), place > 0 else { return nil }
+                    return around[place - 1]
+                }
             }
-            guard !groups.isEmpty else { continue }
-            var graph = WaitGraph(for: .edge, own: own)
-            graph.explore(groups.map { .end($0) } + (joining?.cores.map { .end($0) } ?? []))
-            for group in groups where !group.lifecycle.hasBegun {
-                let inside =
-                    group.withMembers { $1.cores } + (joining.map { group.isAround($0.parent) ? $0.cores : [] } ?? [])
-                for (sibling, way) in graph.siblings(awaitedFrom: inside, of: group, in: compound) {
-                    guard let back = graph.way(from: .end(sibling), to: .start(group)) else {
-                        waits.append(Wait(group: group, sibling: sibling))
-                        continue
-                    }
-                    if compound.limit == .members(1) {
-                        throw .cycle(OperationCore.ids(of: [.end(group)] + way + back))
-                    }
+        }
+        for holder in holders {
+            let names = holder.takenMutexes
+            try add(holder, joining, own, isExclusive: true) { core in
+                core.around.last { outer in
+                    !outer.options.mutexes.isDisjoint(with: names) && outer.lifecycle.queue === own.queue
+                        && !holder.isAround(outer) && !outer.isAround(holder)
                 }
             }
         }
     }
+
+    private mutating func add(
+        _ group: CompoundCore, _ joining: (cores: [OperationCore], parent: CompoundCore)?,
+        _ own: (queue: QueueCore, state: QueueCore.State), isExclusive: Bool,
+        _ rival: (OperationCore) -> OperationCore?
+    ) throws(UsageError) {
+        var inside: [OperationCore] = []
+        if let joining, group.isAround(joining.parent) { inside = joining.cores }
+        guard !group.lifecycle.hasBegun, group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return }
+        inside += group.withMembers { $1.cores }
+        var graph = WaitGraph(for: .edge, own: own)
+        graph.explore(inside.map { .end($0) })
+        for (rival, way) in graph.rivals(awaitedFrom: inside, of: group, rival)
+        where group.state.withLock({ $0.need(of: rival) == nil }) {
+            guard let back = graph.way(from: .end(rival), to: .start(group)) else {
+                waits.append(Wait(group: group, rival: rival))
+                continue
+            }
+            if isExclusive { throw .cycle(OperationCore.ids(of: [.end(group)] + way + back)) }
+        }
+    }
+}
+
+extension OperationCore {
+    fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
 }
 
 extension CompoundCore {
-    fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
+    /// The mutexes that it takes when it starts: its own and those of everything inside; none if it has none of its own.
+    var takenMutexes: Set<String> {
+        var names = options.mutexes
+        guard !names.isEmpty else { return [] }
+        var pending = withMembers { $1.cores }
+        while let core = pending.popLast() {
+            names.formUnion(core.options.mutexes)
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+        return names
+    }
 }
 
 extension Lifecycle {
     /// Whether it has started, or has ended without.
-    fileprivate var hasBegun: Bool {
+    var hasBegun: Bool {
         switch self {
         case .idle, .member, .taken, .waiting: false
         case .dissolving, .running, .open, .settled, .ended: true
@@ -61,22 +95,19 @@ extension Lifecycle {
 }
 
 extension WaitGraph {
-    /// The members of `compound` for which something in `group` waits, each with the way there.
-    fileprivate func siblings(
-        awaitedFrom inside: [OperationCore], of group: CompoundCore, in compound: CompoundCore
-    ) -> [(sibling: OperationCore, way: [WaitEvent])] {
+    /// The rivals of `group` that something inside it waits for and that have not started, each with the way there.
+    fileprivate func rivals(
+        awaitedFrom inside: [OperationCore], of group: CompoundCore, _ rival: (OperationCore) -> OperationCore?
+    ) -> [(rival: OperationCore, way: [WaitEvent])] {
         var found: [(OperationCore, [WaitEvent])] = []
         var known: Set<ObjectIdentifier> = []
         search(from: inside.map { .end($0) }) { event, way in
-            guard event != .start(group), let core = event.core else { return event != .start(group) }
-            let around = core.around
-            guard let place = around.firstIndex(where: { $0 === compound }), place > 0 else { return true }
-            let sibling = around[place - 1]
-            if sibling === group { return true }
-            if !sibling.lifecycle.hasBegun, known.insert(ObjectIdentifier(sibling)).inserted {
-                found.append((sibling, way()))
+            if event == .start(group) { return false }
+            guard let core = event.core, let rival = rival(core), rival !== group else { return true }
+            if !rival.lifecycle.hasBegun, known.insert(ObjectIdentifier(rival)).inserted {
+                found.append((rival, way()))
             }
-            // When the sibling is over, so is what it waits for.
+            // When the rival is over, so is what it waits for.
             return false
         }
         return found
@@ -98,7 +129,7 @@ extension QueueCore {
     func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
         for wait in held.waits {
             guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
-                let other = waitingRow(of: wait.sibling)
+                let other = waitingRow(of: wait.rival)
             else { continue }
             handle(.link(dependent: row, on: other, .done), &state)
         }
@@ -114,11 +145,10 @@ extension OperationCore {
         var graph = WaitGraph(for: .edge)
         graph.explore(cores.map { .end($0) })
         var all: [(QueueCore, QueueCore.Consequences)] = []
-        for compound in graph.crowdedCompounds {
-            guard let queue = compound.lifecycle.queue else { continue }
+        for (queue, limited) in graph.contested {
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
-                    let held = try HeldBackGroups(in: [compound], own: (queue, state))
+                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: (queue, state))
                     queue.holdBack(held, &state)
                     return nil
                 } catch {
@@ -132,15 +162,29 @@ extension OperationCore {
     }
 }
 
-extension WaitGraph {
-    /// Those with a limit and more than one member, of which one is waited for.
-    fileprivate var crowdedCompounds: [CompoundCore] {
-        var seen: Set<ObjectIdentifier> = []
-        return events.compactMap { event in
-            guard case .start(let core) = event, let parent = core.parent, parent.limit != .unlimited,
-                seen.insert(ObjectIdentifier(parent)).inserted, parent.withMembers({ $1.cores.count > 1 })
-            else { return nil }
-            return parent
+extension QueueCore {
+    /// The compound operations that hold mutexes or will, and have dependencies inside.
+    func holders(_ state: State) -> [CompoundCore] {
+        if state.locks.isEmpty { return [] }
+        return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
+            !compound.options.mutexes.isEmpty && compound.state.withLock { $0.hasEdges }
         }
+    }
+}
+
+extension WaitGraph {
+    /// The queues in which something waits for a place in a compound operation, with these, or for a mutex.
+    fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
+        var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
+        var seen: Set<ObjectIdentifier> = []
+        for case .start(let core) in events {
+            guard let queue = core.lifecycle.queue else { continue }
+            let limited = core.parent.flatMap { parent in
+                parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
+            }
+            guard limited != nil || !core.hasDefaultOptions && !core.options.mutexes.isEmpty else { continue }
+            found[ObjectIdentifier(queue), default: (queue, [])].limited += [limited].compactMap(\.self)
+        }
+        return Array(found.values)
     }
 }

@@ -16,8 +16,16 @@ extension QueueCore {
         let parent: CompoundCore?
         /// The operations and everything inside them, in preorder.
         var walk: [Step] = []
-        /// Compound operations that must start after a sibling.
+        /// Those with a limit that it brings or joins, and those that name mutexes, as far as they have dependencies.
+        var limited: [CompoundCore] = []
+        var naming: [OperationCore] = []
+        /// Those that depend on something in a retried compound operation that they are not in.
+        var waitingForRounds: [OperationCore] = []
+        /// Compound operations that must start later because of it.
         var held: HeldBackGroups?
+
+        /// Whether it must be examined whether something in it would wait for itself.
+        var isContesting: Bool { !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty }
     }
 
     /// Adds an operation to the queue itself.
@@ -69,14 +77,12 @@ extension QueueCore {
             }
             try claim(&batch)
             if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
-            let crowded = crowdedCompounds(in: batch)
-            if !crowded.isEmpty {
+            if batch.isContesting {
                 guard mayLink else {
                     release(batch)
                     return nil
                 }
-                batch.held = try HeldBackGroups(
-                    in: crowded, joining: parent.map { (cores, $0) }, own: (self, state))
+                batch.held = try heldBack(for: batch, state)
             }
             if parent == nil { try linkToBarrier(batch, isBarrier: isBarrier, &state) }
         } catch {
@@ -90,20 +96,6 @@ extension QueueCore {
         place(batch, producer?.core.id, &state)
         if isBarrier { state.barrier = cores.last }
         return .success(true)
-    }
-
-    /// The compound operations with a limit, and with dependencies inside, that a batch brings or joins.
-    private func crowdedCompounds(in batch: Batch) -> [CompoundCore] {
-        var crowded: [CompoundCore] = []
-        func add(_ core: OperationCore) {
-            guard let compound = core as? CompoundCore, compound.limit != .unlimited,
-                compound.state.withLock({ $0.hasEdges })
-            else { return }
-            crowded.append(compound)
-        }
-        for case .enter(let core) in batch.walk { add(core) }
-        if let parent = batch.parent { for outer in parent.around { add(outer) } }
-        return crowded
     }
 
     /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.

@@ -7,6 +7,8 @@ extension QueueCore {
         var ancestor: OperationCore? = batch.parent
         while let holder = ancestor {
             held += holder.options.mutexes.map { ($0, holder.id) }
+            batch.noteNaming(holder)
+            if let compound = holder as? CompoundCore { batch.noteLimited(compound) }
             ancestor = holder.parent
         }
         var heldBefore: [Int] = []
@@ -24,7 +26,10 @@ extension QueueCore {
                 continue
             }
             batch.walk.append(step)
+            batch.noteNaming(core)
+            batch.noteRounds(core)
             guard let compound = core as? CompoundCore else { continue }
+            batch.noteLimited(compound)
             heldBefore.append(held.count)
             held += core.options.mutexes.map { ($0, core.id) }
             pending.append(.leave)
@@ -75,5 +80,50 @@ extension QueueCore {
             state.lifecycle = isInside ? .member : .idle
             if !isInside { state.parent = nil }
         }
+    }
+}
+
+extension QueueCore.Batch {
+    fileprivate mutating func noteNaming(_ core: OperationCore) {
+        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, core.state.withLock({ $0.hasEdges }) else {
+            return
+        }
+        naming.append(core)
+    }
+
+    fileprivate mutating func noteRounds(_ core: OperationCore) {
+        let needs = core.state.withLock { $0.needs }
+        if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { waitingForRounds.append(core) }
+    }
+
+    fileprivate mutating func noteLimited(_ compound: CompoundCore) {
+        if compound.limit != .unlimited, compound.state.withLock({ $0.hasEdges }) { limited.append(compound) }
+    }
+}
+
+extension QueueCore {
+    /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
+    /// that has started already holds what the batch wants, and waits for it.
+    func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
+        var holders = batch.naming.compactMap { $0 as? CompoundCore }
+        if !batch.naming.isEmpty { holders += self.holders(state) }
+        for holder in holders where holder.lifecycle.hasBegun {
+            let names = holder.takenMutexes
+            for core in batch.naming where !core.options.mutexes.isDisjoint(with: names) {
+                guard !core.around.contains(where: { $0 === holder }),
+                    let path = OperationCore.path(from: [holder], to: .start(core), own: (self, state))
+                else { continue }
+                throw .cycle([core.id] + path)
+            }
+        }
+        for core in batch.waitingForRounds {
+            let needs = core.state.withLock { $0.needs.map(\.core) }
+            let rounds = needs.compactMap { $0.lastRound(seenFrom: core) }
+            if let path = OperationCore.path(from: needs + rounds, to: .start(core), own: (self, state)) {
+                throw .cycle([core.id] + path)
+            }
+        }
+        return try HeldBackGroups(
+            in: batch.limited, holders, joining: batch.parent.map { (batch.cores, $0) }, own: (self, state))
     }
 }

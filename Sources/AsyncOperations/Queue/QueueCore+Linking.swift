@@ -31,10 +31,23 @@ extension QueueCore {
             if let prerequisite = prerequisite(of: row, in: need, &state) {
                 handle(.unlink(dependent: row, prerequisite: prerequisite), &state)
             }
+            unlinkLastRound(of: other, from: core, row, &state)
             release([need], &state)
             state.garbage.append(need.core)
             return .success(true)
         }
+    }
+
+    /// Removes what a dependency on something in a retried compound operation adds, unless another one needs it too.
+    private func unlinkLastRound(
+        of other: OperationCore, from core: OperationCore, _ row: OperationID, _ state: inout State
+    ) {
+        guard let round = other.lastRound(seenFrom: core), other.sharesRounds(with: core),
+            let last = round.lifecycle.row
+        else { return }
+        let needs = core.state.withLock { $0.needs.map(\.core) }
+        if needs.contains(where: { $0 === round || $0.lastRound(seenFrom: core) === round }) { return }
+        handle(.unlink(dependent: row, prerequisite: last), &state)
     }
 
     /// The row that a row waits for, or has waited for, because of a dependency; nil if it never had to wait.

@@ -35,9 +35,13 @@ extension QueueCore {
         let needs = core.state.withLock { state in other.map { state.need(of: $0).map { [$0] } ?? [] } ?? state.needs }
         for need in needs {
             var standIn: StandIn?
+            let lastRound = need.core.lastRound(seenFrom: core)
             switch find(need.core) {
             case .over(let end) where need.isMet(by: end): continue
-            case .here where !need.core.isHeldBack(from: core): break
+            case .here where lastRound == nil: break
+            case .here where need.core.sharesRounds(with: core):
+                // It ends for good only after the dependent, but its rounds are over before.
+                if let lastRound { edges.append(Edge(dependent: core, need: lastRound, kind: .done, standIn: nil)) }
             case .over, .elsewhere, .here:
                 let known = state.standIns[need.core.id]
                 let next = OperationID(row: state.entries.count + standIns.count)
@@ -105,10 +109,13 @@ extension QueueCore {
         var edges: [Edge] = []
         var standIns: [StandIn] = []
         note(needsOf: core, only: other, &edges, &standIns, &state)
-        guard let edge = edges.first else { return }
+        if edges.isEmpty { return }
         core.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
         add(standIns, &state)
-        if let prerequisite = edge.prerequisite { handle(.link(dependent: row, on: prerequisite, kind), &state) }
+        for edge in edges {
+            guard let prerequisite = edge.prerequisite else { continue }
+            handle(.link(dependent: row, on: prerequisite, edge.kind), &state)
+        }
         for standIn in standIns { follow(standIn, &state) }
     }
 }

@@ -4,12 +4,19 @@ extension OperationCore {
     /// Whether anything around it may be tried again.
     var isInsideRetried: Bool { around.dropFirst().contains { $0.options.retry != nil } }
 
-    /// Whether its end counts for `other` only after the last round of something around it.
-    func isHeldBack(from other: OperationCore) -> Bool {
+    /// The outermost operation around it, but not around `other`, that may be tried again: only after its last round does
+    /// the end count for `other`.
+    func lastRound(seenFrom other: OperationCore) -> OperationCore? {
         let others = other.around
-        return around.dropFirst().contains { outer in
+        return around.dropFirst().last { outer in
             outer.options.retry != nil && !others.contains { $0 === outer }
         }
+    }
+
+    /// Whether something around both may be tried again, so that neither ends for good before the other.
+    func sharesRounds(with other: OperationCore) -> Bool {
+        let others = other.around
+        return around.dropFirst().contains { outer in outer.options.retry != nil && others.contains { $0 === outer } }
     }
 }
 

@@ -183,7 +183,10 @@ extension WaitGraph {
             return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, $0) }
         case .idle, .member, .taken:
             let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
-            return needs.flatMap { $0.events(seenFrom: core) } + (parent.map { [.start($0)] } ?? [])
+            // What belongs to no queue may still join what its dependencies are tried again with.
+            let isPlaced = core.around.last?.lifecycle.queue != nil
+            return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
+                + (parent.map { [.start($0)] } ?? [])
         }
     }
 
@@ -261,7 +264,7 @@ extension OperationCore {
 
     /// The end that counts for `other`, which may be inside the same retried compound operation.
     fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
-        isHeldBack(from: other) ? finalEvents : [.end(self)]
+        [.end(self)] + (lastRound(seenFrom: other).map { [.end($0)] } ?? [])
     }
 
     /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or

@@ -346,4 +346,24 @@ import Testing
         #expect(runs.entries == [1, 2, 1, 2])
         #expect(attempts == ["member": [1, 2, 3, 4], "inner": [1, 2], "outer": [1, 2], "alone": [1]])
     }
+
+    @Test func `what needs something inside a retried sibling waits for its last round, not for that of both`()
+        async throws
+    {
+        let order = Record<String>()
+        let needed = AsyncOperation("needed") { context async throws(TestError) in
+            order.add("needed")
+            if order.entries.count == 1 { throw TestError() }
+        }
+        let dependent = AsyncOperation("dependent") { _ in order.add("dependent") }
+        try dependent.addDependency(on: needed)
+        let options = OperationOptions(retry: RetryPolicy(attempts: 2, backoff: .constant(.zero)))
+        let outer = try CompoundOperation("outer", options: options) {
+            try CompoundOperation("inner", options: options) { needed }
+            dependent
+        }
+        try outer.start()
+        #expect(await outer.outcome == .success)
+        #expect(order.entries == ["needed", "needed", "dependent"])
+    }
 }

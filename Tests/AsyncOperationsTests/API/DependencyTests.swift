@@ -272,6 +272,56 @@ import Testing
         #expect(await wanting.outcome == .success)
     }
 
+    @Test(arguments: [true, false])
+    func `what is added while the holder of its mutex waits for it is refused, or goes first`(hasStarted: Bool)
+        async throws
+    {
+        let queue = AsyncOperationQueue()
+        let options = OperationOptions(mutexes: ["m"])
+        let (up, go) = (Latch(), Latch())
+        let order = Record<String>()
+        let wanting = AsyncOperation("wanting", options: options) { _ in order.add("wanting") }
+        let late = AsyncOperation("late") { _ in order.add("late") }
+        try late.addDependency(on: wanting)
+        let holder = try CompoundOperation("holder", options: options) { holding(up: up, until: go) }
+        if !hasStarted { queue.suspend() }
+        try queue.add(holder)
+        if hasStarted { await up.wait() }
+        try holder.add(late)
+        if hasStarted {
+            let way = [wanting.id, holder.id, late.id, wanting.id]
+            #expect(throws: UsageError.cycle(way)) { try queue.add(wanting) }
+            try wanting.start()
+        } else {
+            try queue.add(wanting)
+            queue.resume()
+        }
+        go.open()
+        #expect(await holder.outcome == .success)
+        #expect(order.entries == ["wanting", "late"])
+    }
+
+    @Test func `what runs beside retried rounds that wait for it is refused only where it would`() async throws {
+        let options = OperationOptions(retry: RetryPolicy(attempts: 2))
+        func parts() throws -> (CompoundOperation, AsyncOperation<Void, Never>, AsyncOperation<Void, Never>) {
+            let (first, between, last) = (nothing("first"), nothing("between"), nothing("last"))
+            try between.addDependency(on: first)
+            let rounds = try CompoundOperation("rounds", options: options) {
+                first
+                last
+            }
+            try last.addDependency(on: between)
+            return (rounds, between, last)
+        }
+        let (inside, joining, _) = try parts()
+        try inside.add(joining)
+        try inside.start()
+        #expect(await inside.outcome == .success)
+
+        let (outside, between, last) = try parts()
+        #expect(throws: UsageError.cycle([between.id, outside.id, last.id, between.id])) { try between.start() }
+    }
+
     // F9
     @Test func `a chain of a hundred thousand, dropped or run, does not recurse`() async throws {
         func chain() throws -> [AsyncOperation<Void, Never>] {

@@ -18,6 +18,7 @@ extension Program {
         KnownProgram(name: "a body waits for one that waits for its queue to be idle", program: waitForTheOwnQueue),
         KnownProgram(name: "an empty compound operation finds no turn", program: waitForAnEmptyCompound),
         KnownProgram(name: "what is waited for ends without a place", program: waitForWhatNeedsNoPlace),
+        KnownProgram(name: "what holds a mutex gets a member that needs who wants it", program: lateNeedOfAHolder),
         KnownProgram(
             name: "what holds a place gets a member that needs, over another queue, who wants one",
             program: lateNeedOfAMember),
@@ -86,6 +87,13 @@ extension Program {
         operations: [
             Operation(failures: 1), Operation(steps: [.await(2)]), Operation(needs: [Need(on: 0, kind: .ok)]),
         ], clients: [[.add(1, queue: 0), .add(2, queue: 0)], [.start(0)]])
+
+    static let lateNeedOfAHolder = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), mutex: "m"), Operation(parent: 0),
+            Operation(mutex: "m"), Operation(needs: [Need(on: 2, kind: .ok)]),
+        ], clients: [[.add(0, queue: 0), .add(2, queue: 0)], [.addMember(3, to: 0), .add(3, queue: 0)]])
 
     static let lateNeedOfAMember = Program(
         operations: [

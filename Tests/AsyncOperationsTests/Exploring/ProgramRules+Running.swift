@@ -69,13 +69,12 @@ extension ProgramRules {
         for (compound, operation) in program.operations.enumerated() {
             guard case .compound(.serial, _) = operation.kind else { continue }
             let members = program.members(of: compound)
-            let isPlain = members.allSatisfy { member in
-                program.inside(member).allSatisfy {
-                    let operation = program.operations[$0]
-                    return operation.needs.isEmpty && operation.input == nil && operation.attempts == 1
-                        && operation.priority == 0
-                        && operation.mutex == nil
-                }
+            // What joined later counts, too.
+            let inside = program.operations.indices.filter { $0 != compound && isInside($0, compound) }
+            let isPlain = inside.allSatisfy { index in
+                let operation = program.operations[index]
+                return operation.needs.isEmpty && operation.input == nil && operation.attempts == 1
+                    && operation.priority == 0 && operation.mutex == nil
             }
             let isSteered = program.actions.contains {
                 if case .addDependency = $0 { true } else { false }
