@@ -5,8 +5,10 @@ package struct RunStarted: Sendable {
     /// The workflow file as the user named it.
     package let file: String
     package let name: String?
-    /// How many steps the run has, instances counted one by one.
+    /// How many steps the run has, instances counted one by one; those of `fanOuts` come on top when it makes them.
     package let steps: Int
+    /// Ids of the outermost fan-outs whose instances only the run knows.
+    package let fanOuts: [String]
     /// How many may run at once.
     package let jobs: Int
     /// flowrun's own version.
@@ -15,8 +17,10 @@ package struct RunStarted: Sendable {
     package let params: [LoggedValue]
 
     package init(
-        run: String, file: String, name: String?, steps: Int, jobs: Int, version: String, params: [LoggedValue] = []
+        run: String, file: String, name: String?, steps: Int, fanOuts: [String] = [], jobs: Int, version: String,
+        params: [LoggedValue] = []
     ) {
+        self.fanOuts = fanOuts
         self.params = params
         self.run = run
         self.file = file

@@ -85,7 +85,7 @@ package final class WorkflowRunner {
             .runStarted(
                 RunStarted(
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
-                    jobs: options.jobs, version: options.version,
+                    fanOuts: plan.fanOutsOfRun.map { plan.nodes[$0].id }, jobs: options.jobs, version: options.version,
                     params: options.parameters.fields.map(state.logged))))
         recorder.startTicking()
         clock.refresh()

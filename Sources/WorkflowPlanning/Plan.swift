@@ -42,8 +42,13 @@ package struct Plan: Sendable {
     /// All rows, the workflow itself first.
     package var rows: Range<PlanIndex> { nodes.rows }
 
-    /// Steps, instances counted one by one.
+    /// Steps, instances counted one by one, without those that only the run knows.
     package var stepCount: Int { nodes.count { $0.role == .step } }
+
+    /// The outermost fan-outs whose instances only the run knows; nothing once they are expanded. O(rows).
+    package var fanOutsOfRun: [PlanIndex] {
+        blueprint == nil ? [] : rows.filter { isDynamicFanOut($0) && expansions[$0] == nil }
+    }
 
     /// What a row waits for, in the order of the file; an edge the file names twice stands here once.
     package func edges(of row: PlanIndex) -> ArraySlice<PlanEdge> {

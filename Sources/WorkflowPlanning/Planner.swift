@@ -10,14 +10,23 @@ package enum Planner {
     /// a sound workflow.
     package static func findings(in workflow: Workflow) -> [Diagnostic] { prove(workflow).diagnostics }
 
-    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error.
-    package static func plan(_ workflow: Workflow) -> (plan: Plan?, diagnostics: [Diagnostic]) {
+    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error. Fan-outs whose items follow
+    /// from the known values have their instances in the plan.
+    package static func plan(
+        _ workflow: Workflow, known: KnownValues = .none
+    ) -> (plan: Plan?, diagnostics: [Diagnostic]) {
         let proof = prove(workflow)
         guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
-        var expansion = PlanExpansion(proof.layout ?? PlanLayout(workflow, isOutline: true), proof.needs)
+        var layout = proof.layout ?? PlanLayout(workflow, isOutline: true)
+        if let settled = workflow.settling(known) {
+            let larger = PlanLayout(settled, isOutline: true)
+            // What is too large to be shown is left to the run.
+            if larger.total <= rowLimit { layout = larger }
+        }
+        var expansion = PlanExpansion(layout, proof.needs)
         expansion.expandWorkflow()
         let rows = expansion.takeRows()
-        let origin = PlanOrigin(workflow, standardOutputReads: proof.standardOutputReads)
+        let origin = PlanOrigin(layout.workflow, standardOutputReads: proof.standardOutputReads)
         let outline = Plan(origin, measuring: rows.nodes, edges: rows.edges)
         return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
     }

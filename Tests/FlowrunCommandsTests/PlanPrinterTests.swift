@@ -55,7 +55,7 @@ struct PlanPrinterTests {
         let plan = try #require(Planner.plan(workflow).plan)
         #expect(
             PlanPrinter(plan, jobs: 100).text() == """
-                flow.yml: 6 steps in 6 levels
+                flow.yml: 4 steps and the copies of build in 6 levels
 
                 level 0
                   list

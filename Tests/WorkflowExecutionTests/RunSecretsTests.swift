@@ -9,19 +9,30 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
     Secret(name: name, source: source, range: .beginning)
 }
 
+extension RunSecrets {
+    /// What a run reads and then demands.
+    init(
+        demanding isNeeded: (String) -> Bool = { _ in true }, of secrets: [Secret], folder: String?,
+        variable: (String) -> [UInt8]?
+    ) throws(ReadError) {
+        self.init(secrets, folder: folder, variable: variable)
+        try demand(isNeeded)
+    }
+}
+
 @Suite struct RunSecretsTests {
     private static let variables = ["CI_TOKEN": "token-of-ci", "SHORT": "abc", "EMPTY": "", "NUL": "ab\0cd"]
 
     private static func variable(_ name: String) -> [UInt8]? { variables[name].map { Array($0.utf8) } }
 
     private func read(_ secrets: [Secret], isNeeded: (String) -> Bool = { _ in true }) throws -> RunSecrets {
-        try RunSecrets(secrets, folder: nil, isNeeded: isNeeded, variable: Self.variable)
+        try RunSecrets(demanding: isNeeded, of: secrets, folder: nil, variable: Self.variable)
     }
 
     @Test func `a step gets the secrets that it lists, under their own names`() throws {
         let test = try FlowrunTest(files: ["key": "line one\nline two\r\n"])
         let secrets = try RunSecrets(
-            [secret("TOKEN", .environment("CI_TOKEN")), secret("KEY", .file("key"))], folder: test.folder,
+            of: [secret("TOKEN", .environment("CI_TOKEN")), secret("KEY", .file("key"))], folder: test.folder,
             variable: Self.variable)
         let uses = ["KEY", "TOKEN"].map { SecretUse(name: $0, range: .beginning) }
         #expect(
@@ -49,7 +60,7 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
             secret("G", .file("fine")), secret("H", .file(".")),
         ]
         let error = try #require(throws: RunSecrets.ReadError.self) {
-            try RunSecrets(wanted, folder: test.folder, variable: Self.variable)
+            try RunSecrets(of: wanted, folder: test.folder, variable: Self.variable)
         }
         let reasons = ["not set", "3 bytes", "is empty", "NUL", "no such file", "is empty", "is a directory"]
         #expect(error.messages.count == reasons.count)
@@ -60,11 +71,12 @@ func secret(_ name: String, _ source: Secret.Source) -> Secret {
 
     @Test func `what is no text or too large is refused`() throws {
         #expect(throws: RunSecrets.ReadError.self) {
-            try RunSecrets([secret("A", .environment("A"))], folder: nil, variable: { _ in [0xFF, 0xFE, 0x41, 0x42] })
+            try RunSecrets(
+                of: [secret("A", .environment("A"))], folder: nil, variable: { _ in [0xFF, 0xFE, 0x41, 0x42] })
         }
         #expect(throws: RunSecrets.ReadError.self) {
             try RunSecrets(
-                [secret("A", .environment("A"))], folder: nil,
+                of: [secret("A", .environment("A"))], folder: nil,
                 variable: { _ in [UInt8](repeating: 0x41, count: RunSecrets.sizeLimit + 1) })
         }
     }

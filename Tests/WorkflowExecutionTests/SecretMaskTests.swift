@@ -80,7 +80,7 @@ import WorkflowModel
 
     @Test func `printing a mask or the secrets prints no secret`() throws {
         let secrets = try RunSecrets(
-            [secret("TOKEN", .environment("TOKEN"))], folder: nil, variable: { _ in Array("hunter2".utf8) })
+            of: [secret("TOKEN", .environment("TOKEN"))], folder: nil, variable: { _ in Array("hunter2".utf8) })
         var dumped = "\(secrets) \(String(reflecting: secrets)) \(String(reflecting: secrets.mask))"
         dump(secrets, to: &dumped)
         dump(secrets.mask, to: &dumped)

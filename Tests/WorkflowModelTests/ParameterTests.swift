@@ -52,6 +52,16 @@ struct `A parameter` {
         ),
         ("a: { type: 1️⃣enum }", "FR0204 a parameter of type enum has no `values`"),
         (
+            "1️⃣a: { type: enum, values: [b] }",
+            "FR0204 a parameter of type enum has a `default` or is required, and `a` is neither"
+        ),
+        ("1️⃣a: { type: path }", "FR0204 a parameter of type path has a `default` or is required, and `a` is neither"),
+        (
+            "1️⃣a: { pattern: x }",
+            "FR0204 a parameter with a `pattern` has a `default` or is required, and `a` is neither"
+        ),
+        ("a: { env: 1️⃣A-B }", "FR0211 `A-B` cannot name a variable"),
+        (
             "a: { type: int, 1️⃣values: [1] }",
             "FR0209 `values` belongs to a parameter of type enum, this one is of type int"
         ),
@@ -101,7 +111,7 @@ struct `A parameter` {
         ("a:", "a: { type: string }"), ("a: { type: number }", "a: { type: int }"),
         ("a: { type: int, default: \"3\" }", "a: { type: int, default: 3 }"),
         ("a: { type: list, default: x }", "a: { type: list, default: [x] }"),
-        ("a: { type: choice, options: [x] }", "a: { type: enum, values: [x] }"),
+        ("a: { type: choice, options: [x], default: x }", "a: { type: enum, values: [x], default: x }"),
     ])
     func `has a fix that a machine can make`(lines: String, fixed: String) {
         #expect(check(lines).diagnostics.isEmpty == false)

@@ -96,9 +96,41 @@ import WorkflowModel
             error.messages == [
                 "--param chanel=stable: the workflow has no parameter of this name; did you mean `channel`?",
                 "--param \(long)…: the workflow has no parameter of this name, only `channel` or `count`",
-                "the parameter `channel` is required; give --param channel=VALUE with `nightly` or `stable` "
-                    + "(what to publish)",
                 "--param count=many: expected a whole number in decimal digits, such as 12 or -3",
+            ])
+        #expect(
+            error.missing.map(\.demand) == [
+                "the parameter `channel` is required; give --param channel=VALUE with `nightly` or `stable` "
+                    + "(what to publish)"
+            ])
+    }
+
+    @Test func `a variable gives a value where the caller gives none`() throws {
+        func values(_ texts: [(name: String, text: String)], _ variables: [String: String]) throws -> ParameterValues {
+            try ParameterValues(
+                texts,
+                for: [
+                    Parameter(name: "a", kind: .int, defaultValue: .int(1), variable: "A", range: .beginning),
+                    Parameter(name: "b", kind: .string, isRequired: true, variable: "B", range: .beginning),
+                    Parameter(name: "c", kind: .string, defaultValue: .string("x"), variable: "C", range: .beginning),
+                ]
+            ) { variables[$0].map { Array($0.utf8) } }
+        }
+        let all = try values([("a", "5")], ["A": "7", "B": "text", "C": ""])
+        #expect(all.fields.map(\.value) == [.int(5), .string("text"), .string("")])
+        #expect(all.given.map { "\($0)=\($1)" } == ["a=5", "b=text", "c="])
+        // Where a value has to be given, an empty variable gives none.
+        let none = try values([], ["B": ""])
+        #expect(none.fields.map(\.name) == ["a", "c"])
+        #expect(none.missing.map(\.name) == ["b"])
+        #expect(
+            none.missing.map(\.demand) == [
+                "the parameter `b` is required; give --param b=VALUE, or set the variable `B`"
+            ])
+        let error = try #require(throws: ParameterValues.ValuesError.self) { try values([], ["A": "", "B": "x"]) }
+        #expect(
+            error.messages == [
+                "the variable `A`, for the parameter `a`: expected a whole number in decimal digits, such as 12 or -3"
             ])
     }
 

@@ -23,7 +23,9 @@ package enum Command: String, CaseIterable, Sendable {
             [.workflow, Operand("STEP", .optionalList, "Steps or groups to run, with all they need.", .steps)]
         case .check:
             [Operand("FILE", .optionalList, "The workflow files (default: flowrun.yml); - is standard input.", .files)]
-        case .plan, .graph, .list: [.workflow]
+        case .plan, .graph:
+            [.workflow, Operand("STEP", .optionalList, "Steps or groups to show, with all they need.", .steps)]
+        case .list: [.workflow]
         case .ctl:
             [Operand("REQUEST", .list, "The workflow file or the id of a run; then what to do.", .requests)]
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
@@ -70,6 +72,11 @@ package enum Command: String, CaseIterable, Sendable {
         case .run, .plan, .graph, .list: ""
         }
     }
+
+    /// Options that later versions will take.
+    static let plannedOptions = ["--resume", "--simulate", "--durations", "--deadline", "--durable"]
+    /// Values of `--format` that later versions will take.
+    static let plannedFormats = ["sarif", "github", "svg"]
 
     /// Words that later versions will take for commands, where the file has no step of that name.
     static let planned = ["init", "watch", "runs", "replay"]

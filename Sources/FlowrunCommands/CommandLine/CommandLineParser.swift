@@ -137,7 +137,9 @@ struct CommandLineParser {
                 option = own
             }
             if let value = result.given[index].value, let words = option.words, !words.contains(value) {
-                throw .usage("\(option.spelling) \(value): expected \(Phrase.alternatives(words))")
+                let isPlanned = option.name == .format && Command.plannedFormats.contains(value)
+                let note = isPlanned ? "; `\(value)` is not built yet" : ""
+                throw .usage("\(option.spelling) \(value): expected \(Phrase.alternatives(words))\(note)")
             }
             result.given[index].option = option
         }
@@ -161,6 +163,7 @@ struct CommandLineParser {
     }
 
     private func unknown(_ name: String) -> CommandError {
+        if Command.plannedOptions.contains(name) { return .usage("the option `\(name)` is not built yet") }
         let known = options.filter { $0.isAccepted(by: arguments.command ?? .run) }
         let near =
             Suggestion.nearest(to: name, among: (known + options).compactMap(\.long))

@@ -2,7 +2,7 @@
 package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, paused
-        case stateDirectory, noJournal, format, strict, file, run, stop, help, version, completionScript
+        case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version, completionScript
     }
 
     enum Value: Sendable {
@@ -56,7 +56,7 @@ package final class Option: Sendable {
             "Steps that may run at once (default: the cores)."),
         Option(.jobs, "-j", "--jobs", .required("N"), [.plan], "Steps that may run at once, for the bound."),
         Option(
-            .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run],
+            .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run, .plan, .graph],
             "Give a parameter of the workflow its value."),
         Option(
             .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
@@ -101,6 +101,9 @@ package final class Option: Sendable {
         Option(
             .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, .ofWorkflow,
             "Change to a folder first; of several, each counts from the one before."),
+        Option(
+            .dryRun, "-n", "--dry-run", .none, [.run],
+            "Show what this command line would run, as `plan` does; run nothing."),
         Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
         Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),

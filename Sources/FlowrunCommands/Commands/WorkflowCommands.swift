@@ -26,12 +26,13 @@ extension Flowrun {
 
     static func plan(_ arguments: Arguments) throws(CommandError) {
         let jobs = try arguments.jobs()
-        let printer = PlanPrinter(try WorkflowChoice(arguments).plan(), jobs: jobs ?? Run.cores)
+        let (plan, known) = try chosenPlan(arguments)
+        let printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
     }
 
     static func graph(_ arguments: Arguments) throws(CommandError) {
-        let printer = GraphPrinter(try WorkflowChoice(arguments).plan())
+        let printer = GraphPrinter(try chosenPlan(arguments).plan)
         let text =
             switch arguments.value(.format) {
             case "json": printer.json()
@@ -60,5 +61,13 @@ extension Flowrun {
             throw .usage("there is no finding `\(code)`; `flowrun explain` lists them all")
         }
         try StandardStream.output.deliver(known.explanation)
+    }
+
+    /// The plan that a run with these arguments would have, and what it knows of parameters; none has to be given.
+    private static func chosenPlan(_ arguments: Arguments) throws(CommandError) -> (plan: Plan, known: KnownValues) {
+        let given = try arguments.parameters()
+        let (plan, values) = try WorkflowChoice(arguments).plan { RunValues(given, for: $0, readsSecrets: false) }
+        try values.check()
+        return (plan, values.known)
     }
 }

@@ -86,8 +86,10 @@ struct RecordFile {
 
     /// What was run, as the file has it now; nil if it was standard input, or cannot be read any more.
     private var plan: Plan? {
-        guard let path = fields.string("path"), let plan = WorkflowLoader(path).plan else { return nil }
-        return try? plan.restricted(to: fields.strings("targets"))
+        guard let path = fields.string("path") else { return nil }
+        let given = fields.strings("params").compactMap(RunRequest.Assignment.init)
+        let loader = WorkflowLoader(path) { RunValues(given, for: $0, readsSecrets: false).known }
+        return try? loader.plan?.restricted(to: fields.strings("targets"))
     }
 }
 

@@ -110,8 +110,8 @@ final class RunFiles {
 
     /// Keeps the record of the workflow's last run in the place of earlier ones. Returns the reason if that
     /// fails, otherwise nil.
-    func save(_ record: RunRecord, path: String?, targets: [String]) -> String? {
-        let line = record.json(path: path, targets: targets)
+    func save(_ record: RunRecord, path: String?, targets: [String], parameters: [String]) -> String? {
+        let line = record.json(path: path, targets: targets, parameters: parameters)
         let error =
             if record.isEmpty, let lock { lock.keep(line) } else {
                 directory.replace(RecordFile.name(name), with: line + [UInt8(ascii: "\n")])

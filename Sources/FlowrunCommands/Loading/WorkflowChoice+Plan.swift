@@ -5,16 +5,31 @@ internal import WorkflowPlanning
 
 extension WorkflowChoice {
     /// The plan of the whole file. Shows all findings on standard error; throws if one is an error.
-    func wholePlan(color: ColorMode = .auto) throws(CommandError) -> Plan {
-        let loaded = WorkflowLoader(file)
+    func wholePlan() throws(CommandError) -> Plan { try whole(color: .auto) { _ in .none } }
+
+    /// The plan of what is chosen, the steps named or else what the file says runs by default, and what the caller gives;
+    /// `read` makes that out of the workflow.
+    func plan(
+        color: ColorMode = .auto, reading read: (Workflow) -> RunValues
+    ) throws(CommandError) -> (plan: Plan, values: RunValues) {
+        var values: RunValues?
+        let whole = try whole(color: color) { workflow in
+            let made = read(workflow)
+            values = made
+            return made.known
+        }
+        let plan = try chosen(of: whole)
+        return (plan, values ?? read(plan.workflow))
+    }
+
+    private func whole(color: ColorMode, known: (Workflow) -> KnownValues) throws(CommandError) -> Plan {
+        let loaded = WorkflowLoader(file, known: known)
         StandardStream.error.show(loaded.diagnostics, color: color)
         guard let plan = loaded.plan else { throw CommandError(.invalid, [], hint: advice) }
         return plan
     }
 
-    /// The plan of what is chosen: the steps named, or else what the file says runs by default.
-    func plan(color: ColorMode = .auto) throws(CommandError) -> Plan {
-        let whole = try wholePlan(color: color)
+    private func chosen(of whole: Plan) throws(CommandError) -> Plan {
         let plan: Plan
         do {
             plan = try whole.restricted(to: steps)

@@ -1,6 +1,6 @@
 internal import CLinux
 package import SourceDiagnostics
-internal import WorkflowModel
+package import WorkflowModel
 package import WorkflowPlanning
 
 /// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
@@ -12,9 +12,10 @@ package struct WorkflowLoader {
     // A large workflow takes a while to free, row by row; whoever ends the process keeps it until then.
     private let workflow: Workflow?
 
-    /// Loads a file for running or describing it. `path` may be `-` for standard input.
-    package init(_ path: String) {
-        self.init(path) { Planner.plan($0) }
+    /// Loads a file for running or describing it. `path` may be `-` for standard input; `known` says what is known of the
+    /// values of the workflow's parameters.
+    package init(_ path: String, known: (Workflow) -> KnownValues = { _ in .none }) {
+        self.init(path) { Planner.plan($0, known: known($0)) }
     }
 
     /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that

@@ -1,4 +1,5 @@
 internal import Basics
+internal import Reporting
 internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
@@ -9,13 +10,18 @@ package struct PlanPrinter {
     private let plan: Plan
     private let bound: RunBound
     private let jobs: Int
+    private let known: KnownValues
+    /// How many steps there are, as the header of the run's log says it.
+    private let size: String
     /// Steps by level, then in file order: an order in which they could run one by one.
     private let steps: [PlanIndex]
 
-    /// `jobs` is how many steps may run at once, for the bound.
-    package init(_ plan: Plan, jobs: Int) {
+    /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
+    package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
         self.plan = plan.outline
         self.jobs = jobs
+        self.known = known
+        size = StepCount.words(plan.stepCount, andCopiesOf: plan.fanOutsOfRun.map { plan.nodes[$0].id })
         bound = plan.bound(jobs: jobs)
         steps = Self.byLevel(plan.outline)
     }
@@ -60,6 +66,7 @@ package struct PlanPrinter {
                 for edge in plan.edges(of: row) { json.value(plan.nodes[edge.target].id) }
             }
             json.field("if", condition(of: row))
+            json.field("skipped", isRuledOut(row))
             json.field("max_items", maxItems(of: row))
             if plan.nodes[row].role != .step { writeTaken(by: row, to: &json) }
             json.field("file", plan.workflow.file.name)
@@ -92,7 +99,7 @@ package struct PlanPrinter {
     package func text() -> String {
         let levels = Int(plan.nodes[.root].remainingPath)
         var text = plan.workflow.file.name.asOneLine
-        text += ": \(steps.count.counted("step")) in \(levels.counted("level"))\n"
+        text += ": \(size) in \(levels.counted("level"))\n"
         // A few very long ids must not push everything else to the right.
         let width = min(48, steps.map { plan.nodes[$0].id.utf8.count }.max() ?? 0)
         var level: UInt32?
@@ -139,8 +146,14 @@ package struct PlanPrinter {
 
     /// Under which conditions a step runs, its own first.
     private func conditions(of row: PlanIndex) -> String {
-        let conditions = rowAndAround(row).compactMap(condition)
-        return conditions.map { "  if \($0.asOneLine)" }.joined()
+        let conditions = rowAndAround(row).compactMap { plan.condition(of: $0) }
+        if let wrong = conditions.first(where: known.rulesOut) { return "  skipped: if \(wrong.text.asOneLine)" }
+        return conditions.map { "  if \($0.text.asOneLine)" }.joined()
+    }
+
+    /// Whether a condition of the row or of a group around it is false with the parameters as they are.
+    private func isRuledOut(_ row: PlanIndex) -> Bool {
+        rowAndAround(row).contains { plan.condition(of: $0).map(known.rulesOut) ?? false }
     }
 
     /// A row and the groups around it, innermost first.

@@ -23,9 +23,18 @@ package struct Run {
     /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended
     /// the run: the process dies by it.
     func callAsFunction() throws(CommandError) -> ExitStatus {
-        var plan = try request.choice.plan(color: request.color)
+        let folder = folder(of: request.file)
+        var (plan, values) = try request.choice.plan(color: request.color) { workflow in
+            RunValues(request.parameters, for: workflow, folder: folder)
+        }
         alterPlan(&plan)
-        return run(plan, with: try RunValues(request, for: plan, folder: folder(of: request.file)))
+        try values.demand(by: plan)
+        guard !request.isDryRun else {
+            let printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
+            try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
+            return .success
+        }
+        return run(plan, with: values)
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
@@ -68,8 +77,10 @@ package struct Run {
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files) else { return (.unable, nil) }
         let result = await runner.run()
-        if request.keepsRecord, let message = files?.save(record, path: path, targets: request.choice.steps) {
-            standardError.say(message)
+        if request.keepsRecord {
+            let given = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
+            let message = files?.save(record, path: path, targets: request.choice.steps, parameters: given)
+            if let message { standardError.say(message) }
         }
         let failure = await logs.close { runner.signal != nil || result.outcome == .cancelled }
         files?.close()

@@ -12,6 +12,17 @@ package struct RunRequest: Sendable, Equatable {
     package struct Assignment: Sendable, Equatable {
         package let name: String
         package let value: String
+
+        init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        /// `NAME=value`; nil where there is no `=`.
+        init?(_ text: String) {
+            guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            self.init(name: String(text[..<equals]), value: String(text[text.utf8.index(after: equals)...]))
+        }
     }
 
     /// The workflow file and the steps of it.
@@ -34,6 +45,8 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsRecord = true
+    /// Only shows what would run.
+    package var isDryRun = false
 
     package init(file: String) { self.init(WorkflowChoice(file: file)) }
 
@@ -49,26 +62,18 @@ extension RunRequest {
         self.init(try WorkflowChoice(arguments))
         jobs = try arguments.jobs()
         environment = try arguments.values(.env).map { text throws(CommandError) in
-            guard let (name, value) = Self.assignment(text), VariableName.isValid(name) else {
+            guard let given = Assignment(text), VariableName.isValid(given.name) else {
                 throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")
             }
-            guard !VariableName.isFlowruns(name) else {
+            guard !VariableName.isFlowruns(given.name) else {
                 throw .usage("--env \(text): names that begin with FLOWRUN_ are set by flowrun itself")
             }
-            guard Self.isExact(text) else {
-                throw .usage("--env \(name): the value is not UTF-8; give it encoded, or in a file")
+            guard text.isExactArgument else {
+                throw .usage("--env \(given.name): the value is not UTF-8; give it encoded, or in a file")
             }
-            return Assignment(name: name, value: value)
+            return given
         }
-        parameters = try arguments.values(.param).map { text throws(CommandError) in
-            guard let (name, value) = Self.assignment(text), !name.isEmpty else {
-                throw .usage("--param \(text): expected NAME=VALUE, such as --param channel=stable")
-            }
-            guard Self.isExact(text) else {
-                throw .usage("--param \(name): the value is not UTF-8; give it encoded, or in a file")
-            }
-            return Assignment(name: name, value: value)
-        }
+        parameters = try arguments.parameters()
         failFast = arguments.has(.failFast)
         if let text = arguments.value(.timeout) {
             timeout = Duration(workflowText: text)
@@ -83,17 +88,30 @@ extension RunRequest {
         isPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
         keepsRecord = !arguments.has(.noJournal)
+        isDryRun = arguments.has(.dryRun)
     }
+}
 
-    private static func assignment(_ text: String) -> (name: String, value: String)? {
-        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-        return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))
+extension Arguments {
+    /// `--param`, in the order of the command line.
+    func parameters() throws(CommandError) -> [RunRequest.Assignment] {
+        try values(.param).map { text throws(CommandError) in
+            guard let given = RunRequest.Assignment(text), !given.name.isEmpty else {
+                throw .usage("--param \(text): expected NAME=VALUE, such as --param channel=stable")
+            }
+            guard text.isExactArgument else {
+                throw .usage("--param \(given.name): the value is not UTF-8; give it encoded, or in a file")
+            }
+            return given
+        }
     }
+}
 
+extension String {
     /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
     /// value that is not byte for byte the caller's is worse than none.
-    private static func isExact(_ argument: String) -> Bool {
-        guard argument.unicodeScalars.contains("\u{FFFD}") else { return true }
+    fileprivate var isExactArgument: Bool {
+        guard unicodeScalars.contains("\u{FFFD}") else { return true }
         return (0..<Int(CommandLine.argc)).allSatisfy { index in
             CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
         }

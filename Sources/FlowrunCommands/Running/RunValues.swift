@@ -6,39 +6,54 @@ internal import WorkflowPlanning
 struct RunValues {
     let parameters: ParameterValues
     let secrets: RunSecrets
+    /// What is wrong with what was given.
+    private var mistakes: [String] = []
+    /// Required, and not given.
+    private var missing: [Parameter] = []
 
-    /// Reads both before anything starts, so that everything that is wrong is told at once. `folder` is the workflow
-    /// file's.
-    init(_ request: RunRequest, for plan: Plan, folder: String?) throws(CommandError) {
-        var messages: [String] = []
-        var (parameters, secrets) = (ParameterValues.none, RunSecrets.none)
-        let workflow = plan.workflow
-        if !workflow.parameters.isEmpty || !request.parameters.isEmpty {
+    /// Reads both. `folder` is the workflow file's; `readsSecrets` is false for a command that only shows a plan.
+    init(
+        _ given: [RunRequest.Assignment], for workflow: Workflow, folder: String? = nil, readsSecrets: Bool = true
+    ) {
+        var parameters = ParameterValues.none
+        if !workflow.parameters.isEmpty || !given.isEmpty {
             do {
                 parameters = try ParameterValues(
-                    request.parameters.map { ($0.name, $0.value) }, for: workflow.parameters)
+                    given.map { ($0.name, $0.value) }, for: workflow.parameters, variable: RunSecrets.variable)
             } catch {
-                messages += error.messages
+                mistakes = error.messages
+                missing = error.missing
             }
         }
-        if !workflow.secrets.isEmpty {
-            let needed = Self.secretNames(in: plan)
-            do {
-                secrets = try RunSecrets(workflow.secrets, folder: folder, isNeeded: needed.contains)
-            } catch {
-                messages += error.messages
-            }
-        }
-        guard messages.isEmpty else { throw CommandError(.usage, messages.map(secrets.masked)) }
-        (self.parameters, self.secrets) = (parameters, secrets)
+        self.parameters = parameters
+        missing += parameters.missing
+        let isSecretive = readsSecrets && !workflow.secrets.isEmpty
+        secrets = isSecretive ? RunSecrets(workflow.secrets, folder: folder) : .none
     }
 
-    /// Those that a step of the plan lists.
-    private static func secretNames(in plan: Plan) -> Set<String> {
-        var names: Set<String> = []
-        for node in plan.nodes {
-            for use in plan.workflow.settings(of: node.definition)?.secrets ?? [] { names.insert(use.name) }
+    /// What a plan can be made with.
+    var known: KnownValues {
+        KnownValues(fields: parameters.fields) { [secrets] in secrets.masked($0) != $0 }
+    }
+
+    /// Throws if something is wrong with what was given.
+    func check() throws(CommandError) { try fail(mistakes) }
+
+    /// Throws if something is wrong, or a step of the plan reads what is required and nobody gave: all at once, before
+    /// anything starts.
+    func demand(by plan: Plan) throws(CommandError) {
+        guard !missing.isEmpty || !plan.workflow.secrets.isEmpty else { return try check() }
+        let reads = PlanReads(plan, known: known, wanted: missing.map(\.name))
+        var messages = mistakes + missing.filter { reads.parameters.contains($0.name) }.map(\.demand)
+        do {
+            try secrets.demand(reads.secrets.contains)
+        } catch {
+            messages += error.messages
         }
-        return names
+        try fail(messages)
+    }
+
+    private func fail(_ messages: [String]) throws(CommandError) {
+        guard messages.isEmpty else { throw CommandError(.usage, messages.map(secrets.masked)) }
     }
 }

@@ -63,6 +63,7 @@ extension JSONWriter {
         field("file", run.file)
         field("name", run.name)
         field("steps", run.steps)
+        field("fan_outs", run.fanOuts)
         field("jobs", run.jobs)
         field("version", run.version)
         values("params", run.params)

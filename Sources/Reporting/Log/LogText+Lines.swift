@@ -34,7 +34,7 @@ extension LogText {
         add("flowrun \(run.version): ")
         add(run.file, .strong)
         if let name = run.name { add(" (\(name))") }
-        add(run.steps == 1 ? ", 1 step" : ", \(run.steps) steps")
+        add(", \(StepCount.words(run.steps, andCopiesOf: run.fanOuts))")
         add(", up to \(run.jobs) at once")
         newline()
     }

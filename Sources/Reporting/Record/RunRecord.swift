@@ -105,8 +105,8 @@ package final class RunRecord: Reporter {
     package var isEmpty: Bool { entries.isEmpty }
 
     /// The run as one line of JSON, without its end. `path` is the workflow file, absolute, or nil for standard input;
-    /// `targets` what the command line chose. Empty before the run's end.
-    package func json(path: String?, targets: [String]) -> [UInt8] {
+    /// `targets` what the command line chose, `parameters` what was given as `NAME=VALUE`. Empty before the run's end.
+    package func json(path: String?, targets: [String], parameters: [String] = []) -> [UInt8] {
         guard let run, let end else { return [] }
         var json = JSONWriter()
         json.object { json in
@@ -115,6 +115,7 @@ package final class RunRecord: Reporter {
             json.field("file", run.file)
             json.field("path", path)
             json.field("targets", targets)
+            json.field("params", parameters)
             json.field("outcome", end.outcome.rawValue)
             json.field("duration", end.duration)
             json.object("counts") { json in

@@ -23,26 +23,31 @@ package struct RunSecrets: Sendable {
     /// Variables of flowrun's own environment that no step inherits.
     package private(set) var sources: [String] = []
     private var values: [(name: String, value: String)] = []
+    /// Those that cannot be had, each with the reason.
+    private var missing: [(name: String, message: String)] = []
 
     private init() {}
 
-    /// Reads the secrets, relative paths from `folder`; nil means the current one. What is wrong with a secret that no
-    /// step of the run lists (`isNeeded`) is ignored; if it is set, it is hidden all the same.
+    /// Reads the secrets, relative paths from `folder`; nil means the current one. All that are set are hidden, whoever
+    /// may see them; what is wrong with one is told by `demand`.
     package init(
-        _ secrets: [Secret], folder: String?, isNeeded: (String) -> Bool = { _ in true },
-        variable: (String) -> [UInt8]? = RunSecrets.variable
-    ) throws(ReadError) {
-        var mistakes: [String] = []
+        _ secrets: [Secret], folder: String?, variable: (String) -> [UInt8]? = RunSecrets.variable
+    ) {
         for secret in secrets {
             do {
                 values.append((secret.name, try Self.value(of: secret, folder: folder, variable: variable)))
             } catch {
-                if isNeeded(secret.name) { mistakes.append(error.message) }
+                missing.append((secret.name, error.message))
             }
             if case .environment(let name) = secret.source { sources.append(name) }
         }
-        guard mistakes.isEmpty else { throw ReadError(messages: mistakes) }
         mask = SecretMask(values.map(\.value))
+    }
+
+    /// Throws if one of these cannot be had.
+    package func demand(_ isNeeded: (String) -> Bool) throws(ReadError) {
+        let messages = missing.filter { isNeeded($0.name) }.map(\.message)
+        guard messages.isEmpty else { throw ReadError(messages: messages) }
     }
 
     /// What a step gets that lists these, in their order. They stand over every `env` and over `--env`.

@@ -119,6 +119,7 @@ enum ForeignWords {
         case "desc", "summary", "help": .word("description")
         case "value", "def": .word("default")
         case "regex", "regexp", "match", "format": .word("pattern")
+        case "environment", "variable", "var", "env-var", "env_var": .word("env")
         case "optional": .advice("remove it: only a parameter with `required: true` must be given")
         default: nil
         }

@@ -14,6 +14,7 @@ extension WorkflowDecoder {
 
     private mutating func parameter(_ entry: MappingReader.Entry) -> Parameter {
         let name = entry.key.text
+        let found = findings.count
         checkVariable(name, at: entry.key.range)
         guard entry.value.kind == .mapping else {
             let spelling = longForm(of: entry.value)
@@ -31,10 +32,36 @@ extension WorkflowDecoder {
                 .conflictingKeys, "a required parameter has no `default`, this one has", at: given.key,
                 fix: .init("remove `required` or `default`"))
         }
-        return Parameter(
+        let parameter = Parameter(
             name: name, kind: kind, defaultValue: defaultValue(fields.take("default"), kind: kind, pattern: pattern),
             isRequired: isRequired, pattern: pattern, description: text(fields.take("description")),
-            range: entry.key.range)
+            variable: environmentVariable(fields.take("env")), range: entry.key.range)
+        let isValueless = parameter.hasNoEmptyValue && !isRequired && fields.take("default") == nil
+        if isValueless, findings.count == found { reportValueless(parameter) }
+        return parameter
+    }
+
+    /// Without a value it would be empty, which is none that the caller could give.
+    private mutating func reportValueless(_ parameter: Parameter) {
+        let what =
+            switch parameter.kind {
+            case .choice: "of type enum"
+            case .path: "of type path"
+            default: "with a `pattern`"
+            }
+        report(
+            .missingKey, "a parameter \(what) has a `default` or is required, and `\(parameter.name)` is neither",
+            at: parameter.range, fix: .init("add `default:` with a value, or `required: true`"))
+    }
+
+    /// The name of a variable of flowrun's own environment.
+    private mutating func environmentVariable(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry, let name = text(entry) else { return nil }
+        guard VariableName.isValid(name) else {
+            reportVariableName(name, at: entry.value.range)
+            return nil
+        }
+        return name
     }
 
     /// What `name: value` most likely means; nil where it cannot be told.

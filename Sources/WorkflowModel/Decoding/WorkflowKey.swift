@@ -101,7 +101,7 @@ package enum WorkflowKeys {
     package static let dotenvFile = ["path", "optional"]
     package static let retry = ["attempts", "delay", "backoff", "max-delay", "jitter", "when", "deadline"]
     /// Of one of `params`.
-    package static let parameter = ["type", "default", "required", "pattern", "values", "description"]
+    package static let parameter = ["type", "default", "required", "env", "pattern", "values", "description"]
     /// What the `type` of a parameter may be.
     package static let parameterTypes = ["string", "int", "bool", "enum", "list", "path"]
     /// Of one of the top's `secrets`.

@@ -15,12 +15,14 @@ package struct Parameter: Sendable {
     /// What the whole text of a `string` or `path`, or each item of a `list`, has to match; nil for anything.
     package let pattern: Pattern?
     package let description: String?
+    /// The variable of flowrun's own environment whose value counts where the caller gives none; nil for no variable.
+    package let variable: String?
     /// Where the name stands.
     package let range: SourceRange
 
     package init(
         name: String, kind: Kind, defaultValue: Value? = nil, isRequired: Bool = false, pattern: Pattern? = nil,
-        description: String? = nil, range: SourceRange
+        description: String? = nil, variable: String? = nil, range: SourceRange
     ) {
         self.name = name
         self.kind = kind
@@ -28,6 +30,7 @@ package struct Parameter: Sendable {
         self.isRequired = isRequired
         self.pattern = pattern
         self.description = description
+        self.variable = variable
         self.range = range
     }
 }
@@ -49,8 +52,14 @@ extension Parameter {
         }
     }
 
-    /// Whether an enum may have a value that is not one of its words, because no value has to be given.
-    package var mayBeEmpty: Bool { !isRequired && defaultValue == nil }
+    /// Whether a value of nothing would be a wrong one, so that there has to be a default or a caller who gives one.
+    var hasNoEmptyValue: Bool {
+        if pattern != nil { return true }
+        switch kind {
+        case .choice, .path: return true
+        case .string, .int, .bool, .list: return false
+        }
+    }
 
     /// The value that a caller's text means. A text, an alternative of an enum and a path are kept byte for byte.
     ///

@@ -87,6 +87,21 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         }
     }
 
+    /// The same with another fan-out in the place of the one that is there.
+    package func with(_ fanOut: FanOut) -> Settings {
+        let keys = storage.header
+        let copy = Storage.create(minimumCapacity: keys.count) { _ in keys }
+        storage.withUnsafeMutablePointerToElements { old in
+            copy.withUnsafeMutablePointerToElements { new in
+                new.initialize(from: old, count: keys.count)
+                if keys.contains(.forEach) { new[keys.position(of: .forEach)] = .fanOut(fanOut) }
+            }
+        }
+        return Settings(storage: copy)
+    }
+
+    private init(storage: ManagedBuffer<KeySet, Value>) { self.storage = storage }
+
     private func value(_ key: WorkflowKey) -> Value? {
         let keys = storage.header
         guard keys.contains(key) else { return nil }

@@ -119,7 +119,7 @@ extension DataFlowCheck {
             case .int: .int
             case .bool: .bool
             case .list: .list(ValueType(.string))
-            case .choice(let words): .word(parameter.mayBeEmpty ? words + [""] : words)
+            case .choice(let words): .word(words)
             }
         return walk(ValueType(kind), path.dropFirst(), from: name.range)
     }

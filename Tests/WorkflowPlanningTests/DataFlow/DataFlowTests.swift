@@ -377,18 +377,19 @@ struct `What a step reads` {
             ])
     }
 
-    @Test func `of an enum that nobody has to give may be empty`() {
+    @Test func `of an enum is always one of its words`() {
         let planned = Planned(
             """
-            a: { run: x, if: params.open == '' }
-            b: { run: x, if: params.set == 1️⃣'' }
+            a: { run: x, if: params.given == 1️⃣'' }
+            b: { run: x, if: params.set == 2️⃣'' }
             """,
             top: """
                 params:
-                  open: { type: enum, values: [p, q] }
+                  given: { type: enum, values: [p, q], required: true }
                   set: { type: enum, values: [p, q], default: p }
                 """)
-        #expect(planned.summary == ["1️⃣ FR0406 the other side is never ``, it is `p` or `q`"])
+        let finding = "FR0406 the other side is never ``, it is `p` or `q`"
+        #expect(planned.summary == ["1️⃣ \(finding)", "2️⃣ \(finding)"])
     }
 
     @Test func `at the top is nothing of steps`() {

@@ -1,0 +1,59 @@
+extension ExpressionNode {
+    /// Calls the body with this part and every part inside it, from the outside in. As deep as the expression's brackets.
+    package func visit(_ body: (ExpressionNode) -> Void) {
+        body(self)
+        switch kind {
+        case .literal: break
+        case .list(let parts), .call(_, let parts), .all(let parts), .any(let parts), .firstPresent(let parts):
+            for part in parts { part.visit(body) }
+        case .reference(_, let path): Self.visit(path, body)
+        case .access(let base, let path):
+            base.visit(body)
+            Self.visit(path, body)
+        case .not(let operand): operand.visit(body)
+        case .comparison(_, let left, let right):
+            left.visit(body)
+            right.visit(body)
+        }
+    }
+
+    private static func visit(_ path: [Accessor], _ body: (ExpressionNode) -> Void) {
+        for case .index(let index) in path { index.visit(body) }
+    }
+}
+
+extension Expression {
+    /// The names that it reads, each with the field behind it: `steps` with the id, `params` with the parameter.
+    package var references: [(root: String, field: String?)] {
+        var found: [(root: String, field: String?)] = []
+        root.visit { node in
+            guard case .reference(let name, let path) = node.kind else { return }
+            var field: String?
+            if case .field(let first)? = path.first { field = first.text }
+            found.append((name.text, field))
+        }
+        return found
+    }
+
+    /// Whether its value is known with the values of the parameters: it reads nothing else, and asks nothing of the run or
+    /// of files.
+    package var needsOnlyParameters: Bool {
+        var isKnown = !usesStatus
+        root.visit { node in
+            switch node.kind {
+            case .reference(let name, _): isKnown = isKnown && name.text == "params"
+            case .call(.hashFiles, _): isKnown = false
+            default: break
+            }
+        }
+        return isKnown
+    }
+}
+
+extension Template {
+    /// The expressions in it, in order.
+    package var expressions: [Expression] {
+        guard case .parsed(let template) = self else { return [] }
+        return template.parts.compactMap { if case .expression(let expression) = $0 { expression } else { nil } }
+    }
+}
