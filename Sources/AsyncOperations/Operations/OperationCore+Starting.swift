@@ -14,6 +14,21 @@ extension OperationCore {
     }
 
     func setSuspended(_ isSuspended: Bool) throws(UsageError) {
+        while let ownQueue = try queueToSuspend(isSuspended) {
+            ownQueue.setSuspended(isSuspended)
+            // Otherwise a start was refused meanwhile, and has given it back.
+            guard case .idle = lifecycle else { return }
+        }
+        guard !isSuspended else { return }
+        do throws(UsageError) {
+            try start(clock: ContinuousClock())
+        } catch .alreadyStarted(id) {
+            // Somebody else was faster, which is as good.
+        }
+    }
+
+    /// Its own queue, if it was started by itself; nil if it has not started yet, which is then noted.
+    private func queueToSuspend(_ isSuspended: Bool) throws(UsageError) -> QueueCore? {
         let (ownQueue, refusal) = state.withLock { state -> (QueueCore?, UsageError?) in
             switch state.lifecycle {
             // What it produced may go on in its queue.
@@ -31,14 +46,6 @@ extension OperationCore {
         }
         // Asked outside the lock, because a queue's lock is taken before an operation's.
         if let refusal, ownQueue?.isIdle != false { throw refusal }
-        if let ownQueue {
-            ownQueue.setSuspended(isSuspended)
-        } else if !isSuspended {
-            do throws(UsageError) {
-                try start(clock: ContinuousClock())
-            } catch .alreadyStarted(id) {
-                // Somebody else was faster, which is as good.
-            }
-        }
+        return ownQueue
     }
 }

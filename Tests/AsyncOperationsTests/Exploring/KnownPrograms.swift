@@ -49,6 +49,9 @@ extension Program {
             KnownProgram(name: "an operation is resumed while it ends", program: resumeOfTheEnding),
             KnownProgram(name: "a waterfall that suspends itself is let go", program: droppedWhileSuspended),
             KnownProgram(name: "a dependency comes while readiness is told", program: neededWhileTold),
+            KnownProgram(name: "an operation is resumed while its start is refused", program: resumeOfTheRefused),
+            KnownProgram(
+                name: "a member is cancelled in one round and ruled out in the next", program: cancelBeforeTheNextRound),
         ] + waiting
 
     static let dependentAddedByCompletion = Program(
@@ -161,6 +164,18 @@ extension Program {
 
     static let droppedWhileSuspended = Program(
         operations: [Operation(kind: .waterfall, steps: [.act(.suspend(0)), .yield])], clients: [[.start(0), .drop(0)]])
+
+    static let resumeOfTheRefused = Program(
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), mutex: "m"), Operation(parent: 0, mutex: "m"),
+        ], clients: [[.start(0)], [.resume(0)]])
+
+    static let cancelBeforeTheNextRound = Program(
+        queues: [Queue(width: 3)],
+        operations: [
+            Operation(completion: [.cancel(2)]), Operation(kind: .compound(.serial, failsFast: false), attempts: 2),
+            Operation(parent: 1, needs: [Need(on: 0, kind: .failure)]), Operation(parent: 1, failures: 9),
+        ], clients: [[.add(1, queue: 0)], [.add(0, queue: 0)]])
 
     static let neededWhileTold = Program(
         queues: [Queue(width: 3)], operations: [Operation(), Operation(), Operation()],

@@ -38,7 +38,8 @@ extension ProgramRun {
             }
         }
         let unfinished = program.operations.indices.filter { operation($0)?.isFinished == false }
-        for index in unfinished where taken.contains(index) && operation(index)?.isSuspended == true {
+        // Also what is over: what it produced may wait for its resume.
+        for index in taken.sorted() where operation(index)?.isSuspended == true {
             remedies.append(.resume(index))
         }
         for index in program.operations.indices where !taken.contains(index) && operation(index) != nil {
@@ -88,13 +89,18 @@ extension ProgramRun {
         !program.operations.indices.contains { operation($0)?.isRunning ?? true }
     }
 
+    /// A compound operation may have to wait for what is needed inside it, too.
     private func needsHaveEnded(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
-        var ended: Set<Int> = []
+        var inside: Set = [index]
+        for case .memberAccepted(let member, let compound) in events where inside.contains(compound) {
+            inside.insert(member)
+        }
+        var ended = inside
         var needs: Set<Int> = []
         for event in events {
             switch event {
             case .ended(let index, _): ended.insert(index)
-            case .needAccepted(index, let other, _): needs.insert(other)
+            case .needAccepted(let index, let other, _): if inside.contains(index) { needs.insert(other) }
             default: break
             }
         }
