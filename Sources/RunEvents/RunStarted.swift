@@ -15,11 +15,14 @@ package struct RunStarted: Sendable {
     package let version: String
     /// The values of all parameters in the order of their declarations, secrets masked.
     package let params: [LoggedValue]
+    /// What follows `--` on the command line, secrets masked.
+    package let arguments: [String]
 
     package init(
         run: String, file: String, name: String?, steps: Int, fanOuts: [String] = [], jobs: Int, version: String,
-        params: [LoggedValue] = []
+        params: [LoggedValue] = [], arguments: [String] = []
     ) {
+        self.arguments = arguments
         self.fanOuts = fanOuts
         self.params = params
         self.run = run

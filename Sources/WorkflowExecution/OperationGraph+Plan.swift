@@ -60,6 +60,10 @@ extension OperationGraph {
             options.locks = locks.requests(pools: plan.pools(of: row), mutexes: plan.mutexes(of: row))
         }
         switch plan.nodes[row].role {
+        case .step where plan.isMilestone(row):
+            // A group without members takes no slot and succeeds at once.
+            beginGroup(options, limit: .unlimited, failFast: nil)
+            endGroup()
         case .step:
             addOperation(options)
         case .fanOut:

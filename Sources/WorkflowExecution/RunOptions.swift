@@ -7,6 +7,8 @@ package struct RunOptions: Sendable {
     /// Stands over everything the file says, in order; a later entry wins.
     package var environment: [(name: String, value: String)] = []
     package var parameters = ParameterValues.none
+    /// What follows `--` on the command line, for the steps that the plan gives it to.
+    package var arguments: [String] = []
     package var secrets = RunSecrets.none
     /// The workflow's own `fail-fast`, nil to leave it to the file.
     package var failFast: Bool?

@@ -66,6 +66,8 @@ extension WorkflowRunner {
     }
 
     private func groupHasStarted(_ row: PlanIndex, _ round: Int) {
+        // A step without a command is a group to the scheduler.
+        guard !plan.isStep(row) else { return }
         let event = state.groupHasStarted(row, round: round, at: recorder.elapsed)
         if round > 0 {
             // Expressions may say something else now.
@@ -76,6 +78,7 @@ extension WorkflowRunner {
     }
 
     private func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause) {
+        guard !plan.isStep(row) else { return }
         let event = state.groupIsStopping(row, cause, by: source(of: cause))
         guard row == .root else { return record(event, about: row) }
         recorder.record(event)

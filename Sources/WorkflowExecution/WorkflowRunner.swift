@@ -86,7 +86,8 @@ package final class WorkflowRunner {
                 RunStarted(
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     fanOuts: plan.fanOutsOfRun.map { plan.nodes[$0].id }, jobs: options.jobs, version: options.version,
-                    params: options.parameters.fields.map(state.logged))))
+                    params: options.parameters.fields.map(state.logged),
+                    arguments: options.arguments.map(options.secrets.masked))))
         recorder.startTicking()
         clock.refresh()
         began = clock.now

@@ -109,6 +109,7 @@ struct StepLengths {
                 if isInHook[row] { hooks += delays }
                 continue
             }
+            if outline.isMilestone(row) { continue }
             var length = timeout ?? .infinity
             if let retry {
                 length = length * Double(retry.attempts) + retry.delays

@@ -17,13 +17,18 @@ extension Plan {
     package func timeout(of row: PlanIndex) -> Duration? {
         if let own = copySettings(of: row)?.timeout { return own.duration }
         guard nodes[row].role == .step else { return nil }
-        return workflow.defaults.timeout ?? (isInHook(row) ? Defaults.hookTimeout : nil)
+        guard let limit = workflow.defaults.timeout ?? (isInHook(row) ? Defaults.hookTimeout : nil) else { return nil }
+        return isMilestone(row) ? nil : limit
     }
+
+    /// Whether a row is a step without a command, to which the `defaults` do not apply.
+    package func isMilestone(_ row: PlanIndex) -> Bool { workflow.isMilestone(nodes[row].definition) }
 
     /// How often a row is tried: a step's own word or that of `defaults`, a group's own word. nil for once.
     package func retry(of row: PlanIndex) -> Retry? {
         if let own = copySettings(of: row)?.retry { return own }
-        return nodes[row].role == .step ? workflow.defaults.retry : nil
+        guard nodes[row].role == .step, let retry = workflow.defaults.retry else { return nil }
+        return isMilestone(row) ? nil : retry
     }
 
     /// Whether a failure of a row leaves the group around it unharmed.

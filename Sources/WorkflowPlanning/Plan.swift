@@ -39,6 +39,9 @@ package struct Plan: Sendable {
     /// nil where the file says all instances.
     var blueprint: InstanceBlueprint? { origin.blueprint }
 
+    /// What the command line or `default` names; nil where that is everything.
+    var chosen: ChosenSteps? { origin.chosen }
+
     /// All rows, the workflow itself first.
     package var rows: Range<PlanIndex> { nodes.rows }
 
@@ -75,11 +78,16 @@ final class PlanOrigin: Sendable {
     let workflow: Workflow
     let standardOutputReads: Set<NodeIndex>
     let blueprint: InstanceBlueprint?
+    let chosen: ChosenSteps?
 
-    init(_ workflow: Workflow, standardOutputReads: Set<NodeIndex>, blueprint: InstanceBlueprint? = nil) {
+    init(
+        _ workflow: Workflow, standardOutputReads: Set<NodeIndex>, blueprint: InstanceBlueprint? = nil,
+        chosen: ChosenSteps? = nil
+    ) {
         self.workflow = workflow
         self.standardOutputReads = standardOutputReads
         self.blueprint = blueprint
+        self.chosen = chosen
     }
 }
 

@@ -38,7 +38,7 @@ package struct PlanReads {
         switch workflow.nodes[definition.row].body {
         case .script(let script): note(script)
         case .arguments(let words): words.forEach { note($0) }
-        case .group: break
+        case .group, .milestone: break
         }
         guard let settings = workflow.settings(of: definition) else { return }
         for use in settings.secrets { secrets.insert(use.name) }
@@ -61,22 +61,5 @@ package struct PlanReads {
         guard !names.isEmpty else { return }
         let text = script.text(in: workflow.file)
         for name in names where !parameters.contains(name) && text.hasWord(name) { parameters.insert(name) }
-    }
-}
-
-extension String {
-    /// Whether a name stands in the text with no letter, digit or `_` beside it. O(length).
-    func hasWord(_ name: String) -> Bool {
-        func isLetter(_ byte: UInt8) -> Bool {
-            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "_")
-        }
-        let (text, word) = (Array(utf8), Array(name.utf8))
-        guard let first = word.first, text.count >= word.count else { return false }
-        for start in 0...(text.count - word.count) where text[start] == first {
-            let end = start + word.count
-            guard text[start..<end].elementsEqual(word), start == 0 || !isLetter(text[start - 1]) else { continue }
-            if end == text.count || !isLetter(text[end]) { return true }
-        }
-        return false
     }
 }

@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: [
         ["a.yml", "-j", "4", "--log", "json"], ["-j4", "--log=json", "a.yml"], ["--jobs=4", "a.yml", "--log", "json"],
         ["run", "--jobs", "4", "--log", "json", "a.yml"], ["-j", "4", "run", "--log=json", "a.yml"],
-        ["-j=4", "--log", "json", "--", "a.yml"],
+        ["-j=4", "--log", "json", "a.yml", "--"],
     ])
     func `a value stands behind its option or is joined to it, and options stand anywhere`(words: [String]) throws {
         let arguments = try CommandLineParser.parse(words)
@@ -28,10 +28,16 @@ import Testing
         #expect(arguments.values(.folder) == ["x", "y"])
     }
 
-    @Test func `two dashes end the options`() throws {
-        let arguments = try CommandLineParser.parse(["a.yml", "--", "--paused", "-j"])
-        #expect(arguments.operands == ["a.yml", "--paused", "-j"])
-        #expect(arguments.given.isEmpty)
+    @Test func `two dashes end the options, and what follows is for the steps of a run`() throws {
+        for words in [["a.yml", "--", "--paused", "-j"], ["run", "a.yml", "--", "--paused", "-j"]] {
+            let arguments = try CommandLineParser.parse(words)
+            #expect(arguments.operands == ["a.yml"])
+            #expect(arguments.passed == ["--paused", "-j"])
+            #expect(arguments.given.isEmpty)
+        }
+        let other = try CommandLineParser.parse(["check", "--", "-a.yml"])
+        #expect(other.operands == ["-a.yml"])
+        #expect(other.passed == [])
     }
 
     @Test func `one dash is an operand`() throws {
@@ -49,7 +55,8 @@ import Testing
         #expect(step.operands == ["check", "plan"])
         let file = try CommandLineParser.parse(["--", "check"])
         #expect(file.command == nil)
-        #expect(file.operands == ["check"])
+        #expect(file.operands == [])
+        #expect(file.passed == ["check"])
     }
 
     private static let table = [

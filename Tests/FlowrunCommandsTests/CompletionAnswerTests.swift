@@ -35,6 +35,12 @@ import Testing
         #expect(kind("a.yml", "--timeout", "") == .words)
     }
 
+    @Test func `behind two dashes there are files`() {
+        #expect(kind("a.yml", "--", "x") == .files)
+        #expect(candidates("--", "pl") == [])
+        #expect(kind("ctl", "--", "p") == .words)
+    }
+
     @Test func `ctl has requests`() {
         #expect(candidates("ctl", "p") == ["pause"])
         #expect(candidates("ctl", "20261121T121845-1f3a9c", "r") == ["resume"])

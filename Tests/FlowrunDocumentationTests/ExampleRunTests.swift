@@ -44,7 +44,10 @@ import Testing
         #expect(try await started() == ["build", "test"])
         #expect(try await started("build") == ["build"])
         #expect(try await started("package") == ["build", "test", "package"])
+        #expect(try await started("all") == ["build", "test", "package"])
         #expect(test.exists("\(folder)/out/greeting.tar"))
+        let said = try await test.run("-C", folder, "say", "--log", "json", "--", "hi", "you")
+        #expect(try said.log().output(of: "say") == "hi\nyou\n")
         #expect(try await started("clean") == ["clean"])
         #expect(!test.exists("\(folder)/out"))
     }

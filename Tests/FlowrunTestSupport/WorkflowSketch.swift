@@ -79,7 +79,9 @@ package struct WorkflowSketch {
         let ownNeeds = firstNeed..<UInt32(needs.count)
         let settings = settings(of: member, indent: indent)
         var body = WorkflowNode.Body.group
-        if member.members == nil {
+        if member.isMilestone {
+            body = .milestone
+        } else if member.members == nil {
             body = .script(.text(member.script))
             write("\(indent)  run: \"\(member.script)\"\n")
         }
@@ -207,6 +209,8 @@ package struct NodeSketch {
     package var finally: [NodeSketch]?
     /// Without a text of its own.
     package var isManual = false
+    /// Has no `run`.
+    package var isMilestone = false
 
     package static func step(_ id: String, needs: [String] = [], forEach: [String]? = nil) -> NodeSketch {
         NodeSketch(id: id, needs: needs.map { ($0, .ok) }, members: nil, forEach: forEach)

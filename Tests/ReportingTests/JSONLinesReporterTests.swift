@@ -57,10 +57,13 @@ import WorkflowModel
             RunEvent(
                 sequence: 0, wallClock: 0, elapsed: .zero,
                 kind: .runStarted(
-                    RunStarted(run: "r", file: "a.yml", name: nil, steps: 1, jobs: 1, version: "1", params: values))))
+                    RunStarted(
+                        run: "r", file: "a.yml", name: nil, steps: 1, jobs: 1, version: "1", params: values,
+                        arguments: ["x y", "\u{1}"]))))
         #expect(
             sink.text.hasSuffix(
-                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]}}"# + "\n"),
+                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]},"args":["x y","\u0001"]}"#
+                    + "\n"),
             "\(sink.text)")
     }
 

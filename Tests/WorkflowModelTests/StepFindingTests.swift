@@ -12,6 +12,12 @@ struct `A step is refused` {
         ("run: 1️⃣[\"\", a]", "FR0206 the command of `run` begins with an empty text"),
         ("run: [echo, 1️⃣a: b]", "FR0205 a command is a list of words, found a mapping in it"),
         ("run: x\nshell: 1️⃣bash -eu", "FR0206 `shell` takes one name, or a list of words, found `bash -eu`"),
+        (
+            "needs: [a]\n1️⃣timeout: 5m\nenv: { A: b }",
+            "FR0204 `a` has no `run`, and without one `timeout` has no effect"
+        ),
+        ("needs: [a]\n1️⃣for-each: [x]", "FR0204 `a` has no `run`, and without one `for-each` has no effect"),
+        ("needs: [a]\n1️⃣rnu: x", "FR0201 unknown key `rnu` in a step"),
         ("run: x\nshell: 1️⃣[]", "FR0216 the list of `shell` names no program"),
         ("run: [x]\n1️⃣shell: sh", "FR0209? `shell` has no effect, a `run` list is run without one"),
         ("run: x\ntimeout: 1️⃣30", "FR0206 `timeout` needs a unit, found `30`"),

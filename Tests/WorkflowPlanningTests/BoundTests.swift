@@ -118,6 +118,19 @@ struct BoundTests {
         #expect(plan.bound(jobs: 10, items: 1) == .atMost(.seconds(25)))
     }
 
+    @Test func `a milestone takes no time and no default`() throws {
+        var defaults = Defaults()
+        defaults.timeout = .seconds(10)
+        defaults.grace = .zero
+        defaults.retry = Retry(attempts: 3, range: .beginning)
+        let milestone = NodeSketch.step("all", needs: ["a"]).with(\.isMilestone, true)
+        let workflow = WorkflowSketch.workflow([.step("a"), milestone, .step("b", needs: ["all"])], defaults: defaults)
+        let plan = try #require(Planner.plan(workflow).plan)
+        #expect(plan.bound(jobs: 1) == .atMost(.seconds(60)))
+        #expect(plan.row("all").map { plan.timeout(of: $0) } == .some(nil))
+        #expect(plan.row("all").map { plan.retry(of: $0)?.attempts } == .some(nil))
+    }
+
     @Test(arguments: [true, false])
     func `locks leave only the sum`(isPool: Bool) throws {
         let steps = ["a", "b"].map { id in

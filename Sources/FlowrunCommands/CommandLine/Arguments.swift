@@ -3,6 +3,8 @@ struct Arguments {
     /// nil if none is written, which means `run`.
     var command: Command?
     var operands: [String] = []
+    /// What follows `--`, for the steps of a run; of other commands that is operands.
+    var passed: [String] = []
     /// Whether help is asked for, of the command or of all.
     var isHelp = false
     /// Options in the order of the command line.

@@ -39,7 +39,7 @@ package enum Command: String, CaseIterable, Sendable {
     /// The lines after `usage:`.
     var usage: [String] {
         switch self {
-        case .run: ["flowrun [run] [OPTIONS] [FILE] [STEP...]"]
+        case .run: ["flowrun [run] [OPTIONS] [FILE] [STEP...] [-- ARGUMENT...]"]
         case .ctl:
             [
                 "flowrun ctl [OPTIONS] [FILE | RUN] status [--format FORM]",
@@ -69,7 +69,12 @@ package enum Command: String, CaseIterable, Sendable {
             last output.
             """
         case .explain: "Without a code: all codes and what they are about."
-        case .run, .plan, .graph, .list: ""
+        case .run:
+            """
+            Arguments go to the named steps, or else to all that run: \"$@\" in a script,
+            ${{ args }} in a list.
+            """
+        case .plan, .graph, .list: ""
         }
     }
 

@@ -103,7 +103,12 @@ struct CompletionAnswer {
 
     private mutating func completeOperand(_ word: String, _ arguments: Arguments, isHelp: Bool, isTerminated: Bool) {
         let operands = (arguments.command ?? .run).operands
-        let isFirst = arguments.command == nil && arguments.operands.isEmpty && !isTerminated
+        // What a step takes is not known; mostly it is a file.
+        if isTerminated, (arguments.command ?? .run) == .run {
+            kind = .files
+            return
+        }
+        let isFirst = arguments.command == nil && arguments.operands.isEmpty
         let count = arguments.operands.count
         if !isHelp, let last = operands.last, count < operands.count || last.isRepeatable {
             complete(operands[min(count, operands.count - 1)].completion, word, arguments)

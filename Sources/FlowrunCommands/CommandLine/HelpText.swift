@@ -24,7 +24,7 @@ enum HelpText {
         """
 
     private static var overview: String {
-        var text = usage(["flowrun [run] [OPTIONS] [FILE] [STEP...]", "flowrun COMMAND [OPTIONS] ..."])
+        var text = usage(["flowrun [run] [OPTIONS] [FILE] [STEP...] [-- ARGUMENT...]", "flowrun COMMAND [OPTIONS] ..."])
         text += "\nRun workflows of steps, dependencies, timeouts and fan-out groups.\n\nCommands:\n"
         for command in Command.allCases { text += "  \(command.rawValue.padded(to: 9))\(command.summary)\n" }
         text += "\nOptions:\n"

@@ -51,7 +51,7 @@ package struct ListPrinter {
         let node = row.node
         let text =
             (node.settings?.description ?? node.settings?.name)?.asOneLine
-            ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : "")
+            ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : node.hasCommand ? "" : "(milestone)")
         let marks = [row.isDefault ? "(default)" : "", row.isManual ? "(manual)" : "", text]
         return marks.filter { !$0.isEmpty }.joined(separator: " ")
     }

@@ -29,12 +29,19 @@ package struct Run {
         }
         alterPlan(&plan)
         try values.demand(by: plan)
+        if !request.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
         guard !request.isDryRun else {
             let printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
             try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
             return .success
         }
         return run(plan, with: values)
+    }
+
+    private static func noTaker(of request: RunRequest) -> String {
+        let steps = request.choice.steps
+        let what = steps.isEmpty ? "nothing that is chosen" : "nothing in \(Phrase.all(steps))"
+        return "\(what) takes the arguments behind `--`: a script takes them as \"$@\", a `run` list as `${{ args }}`"
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
@@ -139,6 +146,7 @@ package struct Run {
         var options = RunOptions()
         options.parameters = values.parameters
         options.secrets = values.secrets
+        options.arguments = request.arguments
         options.jobs = request.jobs ?? Self.cores
         options.environment = request.environment.map { ($0.name, $0.value) }
         options.failFast = request.failFast ? true : nil

@@ -32,6 +32,8 @@ package struct RunRequest: Sendable, Equatable {
     package var environment: [Assignment] = []
     /// In the order of the command line.
     package var parameters: [Assignment] = []
+    /// What follows `--`, for the steps that are chosen.
+    package var arguments: [String] = []
     package var failFast = false
     package var timeout: Duration?
     package var log = Log.text
@@ -74,6 +76,10 @@ extension RunRequest {
             return given
         }
         parameters = try arguments.parameters()
+        self.arguments = arguments.passed
+        guard self.arguments.allSatisfy(\.isExactArgument) else {
+            throw .usage("an argument behind `--` is not UTF-8; give it encoded, or in a file")
+        }
         failFast = arguments.has(.failFast)
         if let text = arguments.value(.timeout) {
             timeout = Duration(workflowText: text)

@@ -67,6 +67,7 @@ extension JSONWriter {
         field("jobs", run.jobs)
         field("version", run.version)
         values("params", run.params)
+        field("args", run.arguments)
     }
 
     private mutating func fields(of step: StepStarted) {

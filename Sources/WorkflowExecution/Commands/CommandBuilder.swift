@@ -36,11 +36,14 @@ final class CommandBuilder {
     func words(of row: PlanIndex) throws(StepError) -> StepStarted.Command {
         switch plan.body(of: row) {
         case .script(let script): return .script(script.text(in: plan.workflow.file))
-        case .group: preconditionFailure("row \(row) is a group, not a step")
+        case .group, .milestone: preconditionFailure("row \(row) has no command")
         case .arguments(let templates):
             var arguments: [String] = []
             arguments.reserveCapacity(templates.count)
-            for template in templates { arguments.append(try text(template, in: row)) }
+            for template in templates { try append(template, to: &arguments, in: row) }
+            guard !arguments.isEmpty else {
+                throw StepError("the list of `run` has come to nothing", kind: .expression)
+            }
             return .arguments(arguments)
         }
     }
@@ -52,7 +55,7 @@ final class CommandBuilder {
         let arguments =
             switch words {
             case .arguments(let arguments): arguments
-            case .script(let script): plan.shell(of: row).arguments + [script]
+            case .script(let script): plan.shell(of: row).command(for: script, with: arguments(of: row))
             }
         let program = arguments.first ?? ""
         let surroundings = try stepSurroundings(of: row)
@@ -164,7 +167,32 @@ final class CommandBuilder {
         return result
     }
 
+    /// What follows `--` on the command line, where the step is to get it.
+    private func arguments(of row: PlanIndex) -> [String] {
+        options.arguments.isEmpty || !plan.isNamed(row) ? [] : options.arguments
+    }
+
     // MARK: Expressions
+
+    /// One word of a list; where it is one expression whose value is a list, a word for each element.
+    private func append(_ template: Template, to words: inout [String], in row: PlanIndex) throws(StepError) {
+        guard case .parsed(let parsed) = template, let expression = parsed.expression else {
+            return words.append(try text(template, in: row))
+        }
+        let value: Value
+        do {
+            value = try expression.evaluate(in: RowScope(context: context, row: row))
+        } catch {
+            throw StepError(error.message, kind: .expression)
+        }
+        guard case .list(let elements) = value else { return words.append(try withoutNUL(value.text)) }
+        for (index, element) in elements.enumerated() {
+            guard element != .null else {
+                throw StepError("element \(index + 1) of `\(expression.text)` has no value", kind: .expression)
+            }
+            words.append(try withoutNUL(element.text))
+        }
+    }
 
     /// Refuses a NUL, which neither a word nor a variable can hold.
     private func text(_ template: Template, in row: PlanIndex) throws(StepError) -> String {

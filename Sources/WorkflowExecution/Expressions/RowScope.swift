@@ -14,6 +14,7 @@ struct RowScope: ExpressionScope {
     func value(of name: String) -> Value? {
         switch name {
         case "params": context.parameters
+        case "args": context.arguments(of: row)
         case "env": row == .root && !seesMembers ? context.inherited : context.environment
         default: context.state.plan.nodes[row].variables.last { $0.name == name }?.typedValue
         }

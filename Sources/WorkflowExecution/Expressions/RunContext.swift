@@ -65,6 +65,11 @@ final class RunContext {
         }
     }
 
+    /// `args`: what follows `--` on the command line, where the row is to get it.
+    func arguments(of row: PlanIndex) -> Value {
+        .list(state.plan.isNamed(row) ? options.arguments.map(Value.string) : [])
+    }
+
     /// Finds what an id means: a member of the same copy of the group, or of a group around it.
     func find(_ id: String, seenFrom row: PlanIndex, seesMembers: Bool) -> Meaning? {
         var group = seesMembers ? row : state.plan.parent(of: row)

@@ -34,6 +34,9 @@ package enum VariableName {
     /// Whether flowrun sets the variable itself.
     package static func isFlowruns(_ name: String) -> Bool { name.hasPrefix("FLOWRUN_") }
 
+    /// Whether the name has a meaning of its own in expressions, so that no variable of a fan-out may take it.
+    static func isOfExpressions(_ name: String) -> Bool { name == "args" || name == "vars" }
+
     /// Whether programs or the shell take orders from the variable, so that no loop may set it in passing.
     static func isListenedTo(_ name: String) -> Bool {
         listenedTo.contains(name) || prefixes.contains { name.hasPrefix($0) }

@@ -184,6 +184,10 @@ extension WorkflowDecoder {
             report(
                 .reservedEnvironmentName, "`\(name)` is a variable that changes how programs behave", at: range,
                 fix: .init("choose another name"))
+        } else if VariableName.isOfExpressions(name) {
+            report(
+                .reservedEnvironmentName, "`\(name)` has a meaning of its own in expressions", at: range,
+                fix: .init("choose another name"))
         }
     }
 

@@ -58,19 +58,43 @@ extension WorkflowDecoder {
                     .conflictingKeys, "`shell` has no effect, a `run` list is run without one", at: shell.key,
                     severity: .warning, fix: .init("remove `shell`, or write the command as a text"))
             }
-        } else if !findings.contains(since: found, where: \.concernsKey) {
-            report(
-                .missingKey, "\(Phrase.quoted(key.text)) has neither `run` nor `steps`", at: key,
-                fix: .init("add `run:` with a command, or `steps:` to make it a group"))
+        } else {
+            let isWhole = !findings.contains(since: found, where: \.concernsKey)
+            if !nodes[index.row].needs.isEmpty {
+                nodes[index.row].body = .milestone
+                if isWhole { checkMilestone(reader, at: key) }
+            } else if isWhole {
+                reportBodiless(key)
+            }
         }
     }
+
+    private mutating func reportBodiless(_ key: YAMLNode) {
+        report(
+            .missingKey, "\(Phrase.quoted(key.text)) has neither `run` nor `steps`", at: key,
+            fix: .init("add `run:` with a command, or `steps:` to make it a group"))
+    }
+
+    /// A step with `needs` and without `run` has no process that its other keys could be about.
+    private mutating func checkMilestone(_ reader: borrowing MappingReader, at key: YAMLNode) {
+        guard let (stray, entry) = reader.entries(outside: Self.milestoneKeys).first else { return }
+        report(
+            .missingKey, "\(Phrase.quoted(key.text)) has no `run`, and without one `\(stray.spelling)` has no effect",
+            at: entry.key,
+            notes: [
+                .init(
+                    "a step without `run` has only "
+                        + Phrase.all(WorkflowKeys.milestone.map(\.spelling)))
+            ],
+            fix: .init("add `run:` with a command, or remove `\(stray.spelling)`"))
+    }
+
+    private static let milestoneKeys = KeySet(WorkflowKeys.milestone)
 
     private mutating func reportNoMember(_ key: YAMLNode, _ value: YAMLNode) {
         guard value.kind != .invalid else { return }
         if value.isNull {
-            report(
-                .missingKey, "\(Phrase.quoted(key.text)) has neither `run` nor `steps`", at: key,
-                fix: .init("add `run:` with a command, or `steps:` to make it a group"))
+            reportBodiless(key)
         } else {
             let command = value.isPlain && !value.text.contains("\n") ? value.text : nil
             reportType(

@@ -95,6 +95,8 @@ package enum WorkflowKeys {
         .as, .maxItems, .steps,
         .onFailure, .finally,
     ]
+    /// In a step without `run`.
+    package static let milestone: [WorkflowKey] = [.name, .description, .manual, .needs, .if]
     /// Words of version 1 that are not built yet, wherever they stand.
     package static let notSupportedYet = WorkflowKey.allCases.filter { !$0.isSupported }
     /// Of a `dotenv` entry in its long form.

@@ -38,6 +38,11 @@ package struct Workflow: Sendable {
     /// The less common keys of a row; cheaper than taking the whole row for them.
     package func settings(of index: NodeIndex) -> Settings? { nodes[index.row].settings }
 
+    /// Whether a row is a step without a command.
+    package func isMilestone(_ index: NodeIndex) -> Bool {
+        if case .milestone = nodes[index.row].body { true } else { false }
+    }
+
     /// Where a row's key stands in the file; cheaper than taking the whole row for it.
     package func range(of index: NodeIndex) -> SourceRange { nodes[index.row].range }
 

@@ -9,6 +9,8 @@ package struct WorkflowNode: Sendable {
         case arguments([Template])
         /// `steps:`; the members are the rows after this one.
         case group
+        /// Only `needs:`. No process: it succeeds when its needs allow it.
+        case milestone
     }
 
     /// Steps that run after the body of the group around them: a group row of its own named by its key, behind all
@@ -52,6 +54,14 @@ package struct WorkflowNode: Sendable {
 
     package var isGroup: Bool {
         if case .group = body { true } else { false }
+    }
+
+    /// Whether it runs a process.
+    package var hasCommand: Bool {
+        switch body {
+        case .script, .arguments: true
+        case .group, .milestone: false
+        }
     }
 }
 

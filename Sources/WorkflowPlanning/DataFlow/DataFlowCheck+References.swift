@@ -9,6 +9,7 @@ extension DataFlowCheck {
         case "params": return parameters(name, path)
         case "env": return environment(name, path)
         case "run": return run(name, path)
+        case "args": return arguments(name, path)
         case "previous":
             guard let previous = previous(name) else { return .any }
             return walk(ValueType(.result(previous)), path[...], from: name.range)
@@ -149,6 +150,15 @@ extension DataFlowCheck {
             unknownField(name, "`run` has no field", among: ["id", "name", "outcome"])
             return .any
         }
+    }
+
+    private mutating func arguments(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        if !place.isWord {
+            report(
+                .notKnownHere, "`args` is known only in the words of a `run` list", at: name.range,
+                fix: .init("a script reads the arguments as \"$@\""))
+        }
+        return walk(ValueType(.list(ValueType(.string))), path[...], from: name.range)
     }
 
     private var isInHookOfWorkflow: Bool {

@@ -13,10 +13,10 @@ extension DataFlowCheck {
         case "outcome": return ValueType(.word(Self.outcomes))
         case "outputs": return ValueType(.outputs(result))
         case "items" where isFanOut: return ValueType(.list(ValueType(.result(instance(of: result)))))
-        case "exit_code" where !node.isGroup && !isFanOut:
+        case "exit_code" where node.hasCommand && !isFanOut:
             return ValueType(
                 .int, absence: result.facts.contains(.succeeded) ? nil : "`\(node.id)` may not have ended by itself")
-        case "stdout" where !node.isGroup && !isFanOut && !result.isInstance:
+        case "stdout" where node.hasCommand && !isFanOut && !result.isInstance:
             standardOutputReads.insert(NodeIndex(result.row))
             return ValueType(.string, absence: result.facts.contains(.started) ? nil : absence(of: result.row))
         case "item" where result.isInstance: return item(of: result.row)
@@ -35,7 +35,7 @@ extension DataFlowCheck {
         if result.isInstance { fields.append("item") }
         if node.settings?.fanOut != nil, !result.isInstance {
             fields.append("items")
-        } else if !node.isGroup {
+        } else if node.hasCommand {
             fields += result.isInstance ? ["exit_code"] : ["exit_code", "stdout"]
         }
         if result.isInstance {

@@ -13,6 +13,8 @@ struct DataFlowCheck {
         var readsMembers = false
         /// Of `if`, where status functions may stand.
         var isCondition = false
+        /// Of a word of a `run` list, where `args` may stand, and a list for as many words.
+        var isWord = false
     }
 
     let workflow: Workflow
@@ -59,7 +61,9 @@ struct DataFlowCheck {
     private mutating func check(_ row: Int) {
         place = Place(row: row)
         if case .arguments(let words) = workflow.nodes[row].body {
-            for word in words { check(word) }
+            place.isWord = true
+            for word in words { checkWord(word) }
+            place.isWord = false
         }
         guard let settings = workflow.nodes[row].settings else { return }
         for entry in settings.env {
@@ -85,6 +89,15 @@ struct DataFlowCheck {
                     fix: .init("write `join(\(expression.text), ' ')`, or `toJSON(\(expression.text))`"))
             }
         }
+    }
+
+    /// A word of a `run` list: where it is one expression, a list stands for its elements.
+    private mutating func checkWord(_ word: Template) {
+        guard case .parsed(let parsed) = word, let expression = parsed.expression else { return check(word) }
+        guard case .list(let element) = present(expression.root).kind, let absence = element.absence else { return }
+        report(
+            .possiblyAbsent, "an element of the list may be missing, because \(absence)", at: expression.root.range,
+            fix: .init("give a default for each: `\(expression.text) ?? …`"))
     }
 
     private mutating func checkOutputs(_ outputs: [OutputDeclaration], of row: Int) {

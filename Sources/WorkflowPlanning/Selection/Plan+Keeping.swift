@@ -22,13 +22,14 @@ extension Plan {
     }
 
     /// The rows of the outline that are chosen, which must hold whatever they wait for and the groups around them, with
-    /// measures of their own.
-    func keeping(_ isKept: [Bool]) -> Plan {
+    /// measures of their own. `named` are those of them that somebody has named.
+    func keeping(_ isKept: [Bool], named: [PlanIndex]) -> Plan {
         let outline = self.outline
         let rows = outline.rows(keeping: isKept)
-        let origin = PlanOrigin(workflow, standardOutputReads: standardOutputReads)
-        let chosen = Plan(origin, measuring: rows.nodes, edges: rows.edges)
-        guard let blueprint else { return chosen }
+        let chosen = ChosenSteps(named, among: outline, isKept: isKept, isFixed: outline.isFixed())
+        let origin = PlanOrigin(workflow, standardOutputReads: standardOutputReads, chosen: chosen)
+        let plan = Plan(origin, measuring: rows.nodes, edges: rows.edges)
+        guard let blueprint else { return plan }
         let isFixed = outline.isFixed()
         let numbers = RowNumbers(keeping: zip(isKept, isFixed).lazy.filter(\.1).map(\.0))
         var leftOut = [Bool](repeating: false, count: workflow.nodes.count)
@@ -36,13 +37,14 @@ extension Plan {
             leftOut[outline.nodes[row].definition.row] = true
         }
         let layout = PlanLayout(workflow, isOutline: false, leavingOut: leftOut)
-        return chosen.fixed(
-            InstanceBlueprint(outline: chosen, needs: blueprint.needs, layout: layout, numbers: numbers))
+        return plan.fixed(
+            InstanceBlueprint(outline: plan, needs: blueprint.needs, layout: layout, numbers: numbers))
     }
 
     private func fixed(_ blueprint: InstanceBlueprint) -> Plan {
         let rows = rows(keeping: isFixed())
-        let origin = PlanOrigin(workflow, standardOutputReads: standardOutputReads, blueprint: blueprint)
+        let origin = PlanOrigin(
+            workflow, standardOutputReads: standardOutputReads, blueprint: blueprint, chosen: chosen)
         return Plan(origin, nodes: rows.nodes, edges: rows.edges)
     }
 

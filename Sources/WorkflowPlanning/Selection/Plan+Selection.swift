@@ -24,7 +24,8 @@ extension Plan {
         }
         guard unknown.isEmpty else { throw UnknownTargets(names: unknown) }
         let isWhole = names.isEmpty && defaults.isEmpty
-        return keeping(outline.kept(for: isWhole ? [.root] : rows))
+        let named = isWhole ? [.root] : rows
+        return keeping(outline.kept(for: named), named: named)
     }
 
     private func unknown(_ name: String) -> UnknownTargets.Name {
@@ -43,7 +44,7 @@ extension Plan {
         while let (row, whole) = worklist.popLast() {
             if whole, !isWhole[row] {
                 isWhole[row] = true
-                for member in members(of: row) where !hasManual || !isManual(member) {
+                for member in members(of: row) where !hasManual || !isLeftOutOfGroups(member) {
                     worklist.append((member, true))
                 }
             }
@@ -59,8 +60,8 @@ extension Plan {
         return isKept
     }
 
-    /// Whether a row is left out of the group around it; a copy goes with its fan-out.
-    private func isManual(_ row: PlanIndex) -> Bool {
+    /// Whether a row is left out of the group around it, being manual; a copy goes with its fan-out.
+    func isLeftOutOfGroups(_ row: PlanIndex) -> Bool {
         nodes[nodes[row].parent].role != .fanOut && settings(of: row)?.isManual == true
     }
 }
