@@ -72,6 +72,7 @@ import WorkflowModel
         "{a: {run: x, if: []}}", "{a: {run: x, stdin: [b]}}", "{a: {run: x, interactive: true}}",
         "{a: {run: x, env-policy: none}}", "{a: {run: x, log: loud}}",
         "{a: {run: x, platforms: [amiga]}}", "{a: {run: x, platforms: linux}}", "{a: {run: x, secrets: {A: b}}}",
+        "{a: {run: x, manual: 1}}", "{a: {needs: [b], timeout: 5m}, b: {run: x}}", "{a: {name: b}}",
         "{a: {run: x, for-each: x}}", "{a: {run: x, finally: {b: {run: x}}}}",
         "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
         "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
@@ -79,6 +80,8 @@ import WorkflowModel
 
     /// Beside a good step.
     private static let topMistakes = [
+        "default: []", "default: a", "default: [a, a]", "default: {a: b}", "params: {a: {type: path}}",
+        "params: {a: {pattern: b}}", "params: {a: {type: enum, values: [b]}}", "params: {a: {env: B-C}}",
         "params: {a: 1}", "params: {a: {type: float}}", "params: {a-b: {}}", "params: {a: {type: enum}}",
         "params: {a: {values: [b]}}", "params: {a: {required: true, default: b}}", "params: {a: {options: [b]}}",
         "secrets: [A]", "secrets: {A: B}", "secrets: {A: {}}", "secrets: {A: {env: B, file: c}}",

@@ -22,7 +22,11 @@ extension DiagnosticCode {
                 "a key is missing",
                 """
                 A workflow needs `steps`, a step needs `run`, and a group needs `steps`; `retry` needs `attempts`, a
-                parameter of type enum needs `values`, and a secret the place it comes from.
+                parameter of type enum needs `values`, and a secret the place it comes from. An enum, a path and a
+                parameter with a `pattern` need a `default` or `required: true`, because nothing is no value of theirs.
+
+                A step without `run` that has `needs` joins others. It starts no process, so it has no keys that are
+                about one.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    timeout: 5m",
                 remedy: "add the key.")

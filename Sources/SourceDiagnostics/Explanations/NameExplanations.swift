@@ -47,7 +47,8 @@ extension DiagnosticCode {
                 """
                 Variables that begin with FLOWRUN_ are flowrun's own. Parameters, secrets, axes and loop variables may also
                 not be named like those that shells and programs take orders from, such as PATH, IFS, HOME, BASH_ENV or
-                LD_PRELOAD: an item of a list would then decide what is run. In `env` those may be set.
+                LD_PRELOAD: an item of a list would then decide what is run. In `env` those may be set. `args` and `vars` have
+                a meaning of their own in expressions.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    for-each: [a, b]\n    as: PATH",
                 remedy: "choose another name.")
