@@ -24,5 +24,7 @@ final class RareState {
     var outer: [Listener] = []
     var waiters = WaitingTasks()
     /// Whether all completions have been called.
-    var isTold = false
+    var isTold: Bool
+
+    init(isTold: Bool) { self.isTold = isTold }
 }

@@ -28,6 +28,7 @@ extension Program {
         KnownProgram(
             name: "a group gets a need of the place it takes while it starts", program: placeNeededWhileStarting),
         KnownProgram(name: "what is tried again is inside what is tried again", program: roundsInRounds),
+        KnownProgram(name: "a body begins to wait for what is just ending", program: waitAtTheEnd),
     ]
 
     static let bodiesInARing = Program(
@@ -119,6 +120,9 @@ extension Program {
             Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
             Operation(parent: 0), Operation(needs: [Need(on: 3, kind: .ok)]),
         ], clients: [[.add(0, queue: 0)], [.addDependency(2, on: 4, .ok), .add(4, queue: 1)]])
+
+    static let waitAtTheEnd = Program(
+        queues: [Queue(width: 3)], operations: [Operation(steps: [.run(0)])], clients: [[.start(0)]])
 
     static let roundsInRounds = Program(
         operations: [
