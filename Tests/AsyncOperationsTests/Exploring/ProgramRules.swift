@@ -123,7 +123,9 @@ struct ProgramRules {
 
     /// What a body was not let wait for, because it could not end before that, has not ended while the body stayed.
     private var refusalsAreRight: String? {
-        guard program.isCalm else { return nil }
+        // A body that takes long to say what it started is taken for one that waits, and what it started is cancelled.
+        let isCancelled = events.contains { if case .cancelled = $0 { true } else { false } }
+        guard program.isCalm, !isCancelled else { return nil }
         for (place, event) in events.enumerated() {
             guard case .refused(let index, let other) = event, let end = ends[other] else { continue }
             let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }

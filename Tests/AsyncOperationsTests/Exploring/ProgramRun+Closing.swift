@@ -90,17 +90,20 @@ extension ProgramRun {
     }
 
     /// A compound operation may have to wait for what is needed inside it, too.
+    /// Whether nothing is left that keeps an operation from starting: one that holds a mutex waits for what its members
+    /// need, too.
     private func needsHaveEnded(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
-        var inside: Set = [index]
-        for case .memberAccepted(let member, let compound) in events where inside.contains(compound) {
-            inside.insert(member)
-        }
-        var ended = inside
+        var ended: Set<Int> = []
         var needs: Set<Int> = []
+        var parents: [Int: Int] = [:]
+        for case .memberAccepted(let member, let compound) in events { parents[member] = compound }
+        let isHolder = program.operations[index].isCompound && program.operations[index].mutex != nil
         for event in events {
             switch event {
             case .ended(let index, _): ended.insert(index)
-            case .needAccepted(let index, let other, _): if inside.contains(index) { needs.insert(other) }
+            case .needAccepted(let dependent, let other, _):
+                let around = sequence(first: dependent) { parents[$0] }
+                if dependent == index || isHolder && around.contains(index) { needs.insert(other) }
             default: break
             }
         }
