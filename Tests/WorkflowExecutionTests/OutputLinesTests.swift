@@ -37,6 +37,12 @@ struct OutputLinesTests {
         #expect(pieces(["begin", "end\n" + long + "rest"]) == ["beginend\n", long, "rest…"])
     }
 
+    @Test func `a progress bar beyond the limit is cut between two of its states`() {
+        let states = String(repeating: "50%\r", count: 20_000)
+        let parts = pieces([states + "51%", "\n"])
+        #expect(parts == [states + "…", "51%\n"])
+    }
+
     @Test func `a line beyond the limit comes in parts, cut between characters`() {
         let line = String(repeating: "é", count: OutputLines.limit)
         let found = pieces([Array("x\(line)".utf8), Array("\n".utf8)])

@@ -2,7 +2,8 @@
 enum EscapeSequence: Equatable {
     /// SGR, `ESC [ 1;31 m`.
     case color(length: Int)
-    /// EL, `ESC [ K`, which shows nothing where nothing stands to the right.
+    /// EL, `ESC [ K`, which shows nothing where nothing stands to the right, or `ESC [ 2 K`, which programs write before they
+    /// write a line anew.
     case eraseToLineEnd(length: Int)
     /// The bytes end where it could still become one of the above.
     case incomplete
@@ -28,7 +29,7 @@ enum EscapeSequence: Equatable {
             self = .incomplete
         } else if bytes[end] == UInt8(ascii: "m") {
             self = .color(length: length)
-        } else if bytes[end] == UInt8(ascii: "K"), length == 3 || length == 4 && bytes[end - 1] == UInt8(ascii: "0") {
+        } else if bytes[end] == UInt8(ascii: "K"), length == 3 || length == 4 && "02".utf8.contains(bytes[end - 1]) {
             self = .eraseToLineEnd(length: length)
         } else {
             self = .other

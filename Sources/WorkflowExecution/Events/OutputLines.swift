@@ -26,7 +26,8 @@ struct OutputLines {
         }
         rest.append(contentsOf: bytes)
         if rest.count >= Self.limit {
-            let end = Self.boundary(in: rest)
+            // A progress bar without an end is cut between two of its states.
+            let end = rest.lastIndex(of: 13).map { $0 + 1 } ?? Self.boundary(in: rest)
             rest.withUnsafeBytes { emit(UnsafeRawBufferPointer(rebasing: $0[..<end]), true) }
             rest.removeFirst(end)
         }
