@@ -12,11 +12,21 @@ package struct RunFinished: Sendable {
         package let status: ExitStatus?
         /// The last lines the step wrote, both streams in the order they arrived.
         package let outputTail: [UInt8]
+        /// The command at which the step's script failed; nil where that is not known, and for all but failures.
+        package let command: FailedCommand?
+        /// The step's script, secrets masked; nil where it has none.
+        package let script: String?
+        /// How much the step wrote in its last attempt.
+        package let outputBytes: Int
 
         package init(
             step: String?, group: String?, outcome: StepOutcome, cause: Cause, file: String, line: Int?,
-            status: ExitStatus?, outputTail: [UInt8]
+            status: ExitStatus?, outputTail: [UInt8], command: FailedCommand? = nil, script: String? = nil,
+            outputBytes: Int = 0
         ) {
+            self.outputBytes = outputBytes
+            self.command = command
+            self.script = script
             self.step = step
             self.group = group
             self.outcome = outcome

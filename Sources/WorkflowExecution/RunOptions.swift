@@ -24,6 +24,10 @@ package struct RunOptions: Sendable {
     package var temporaryFolder = "/tmp"
     /// Whether the log is to tell of locks, of what is ready and of what waits.
     package var tellsLocks = false
+    /// Whether shells show each command of a script before they execute it.
+    package var tracesScripts = false
+    /// Whether steps are told to write colours although no terminal is there.
+    package var forcesColors = false
     /// Whether nothing starts before somebody resumes the run.
     package var startsPaused = false
 

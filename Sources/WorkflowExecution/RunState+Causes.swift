@@ -34,11 +34,13 @@ extension RunState {
         }
     }
 
-    /// One link about a row, at its line.
-    func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, _ below: Cause? = nil) -> Cause {
+    /// One link about a row, at its line, or at that of a command inside its script.
+    func cause(
+        _ kind: Cause.Kind, _ message: String, _ row: PlanIndex, _ below: Cause? = nil, at command: FailedCommand? = nil
+    ) -> Cause {
         Cause(
-            kind: kind, message: message, subject: subject(of: row), file: plan.workflow.file.name,
-            line: plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
+            kind: kind, message: message, subject: subject(of: row), file: command?.file ?? plan.workflow.file.name,
+            line: command?.line ?? plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
     /// A condition that was false, of the row itself or of the group around it whose fate it shares.

@@ -34,6 +34,8 @@ struct RunState {
         let errno: Int32?
         let outputBytes: Int
         let tail: OutputTail
+        /// The command at which its script failed; nil if that is not known.
+        let command: FailedCommand?
     }
 
     /// What a row has to say beside its outcome.
@@ -168,8 +170,11 @@ struct RunState {
     }
 
     /// Notes how the work of a step, or a group by itself, failed.
-    mutating func noteFailure(of row: PlanIndex, _ kind: Cause.Kind, _ message: String) {
-        notes[row, default: Note()].cause = cause(kind, options.secrets.masked(message), row)
+    /// `command` is the place to blame, where that is known better than by the row.
+    mutating func noteFailure(
+        of row: PlanIndex, _ kind: Cause.Kind, _ message: String, at command: FailedCommand? = nil
+    ) {
+        notes[row, default: Note()].cause = cause(kind, options.secrets.masked(message), row, at: command)
     }
 
     mutating func noteResult(of row: PlanIndex, _ result: Result) {
@@ -357,7 +362,18 @@ struct RunState {
             step: isStep ? plan.nodes[row].id : nil, group: isStep || row == .root ? nil : plan.nodes[row].id,
             outcome: outcome, cause: cause, file: plan.workflow.file.name,
             line: isStep ? plan.line(of: row) : cause.line,
-            status: (attempt?.ending?.status).map(ExitStatus.init), outputTail: attempt?.tail.lines ?? [])
+            status: (attempt?.ending?.status).map(ExitStatus.init), outputTail: attempt?.tail.lines ?? [],
+            command: outcome == .failure ? attempt?.command.map(masked) : nil,
+            script: attempt?.ending == nil ? nil : script(of: row), outputBytes: attempt?.outputBytes ?? 0)
+    }
+
+    private func masked(_ command: FailedCommand) -> FailedCommand {
+        FailedCommand(text: options.secrets.masked(command.text), file: command.file, line: command.line)
+    }
+
+    private func script(of row: PlanIndex) -> String? {
+        guard case .script(let script) = plan.body(of: row) else { return nil }
+        return options.secrets.masked(script.text(in: plan.workflow.file))
     }
 
     /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.

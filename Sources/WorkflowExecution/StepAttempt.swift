@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import OperationScheduling
 internal import ProcessExecution
@@ -25,6 +26,8 @@ final class StepAttempt {
     /// What it hands on; only after a success.
     private(set) var outputs: [Value.Field] = []
     private(set) var standardOutput: [UInt8]?
+    /// The command at which its script failed; nil if that is not known.
+    private(set) var failedCommand: FailedCommand?
     /// Whether the log says that it has started.
     private(set) var hasStarted = false
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
@@ -40,13 +43,19 @@ final class StepAttempt {
     private var program = ""
     private var folder: String?
     private var streams: (output: StepStream, error: StepStream)
+    /// Whether standard output has a pipe of its own.
+    private var separatesStreams = false
     /// `$FLOWRUN_OUTPUT`; nil if the step declares no output that comes from it.
     private var outputFile: String?
+    /// The script for its own interpreter; nil for one that a shell reads.
+    private var scriptFile: String?
+    private var notes: NoteFile?
     private var isOverfull = false
 
     /// A start that has not succeeded yet.
     private struct Launch {
         let command: ProcessCommand
+        let notes: NoteFile?
         let words: StepStarted.Command
         /// When the machine first refused a process for it; nil if it has not.
         var refusedSince: EventLoopClock.Instant?
@@ -73,16 +82,13 @@ final class StepAttempt {
         }
     }
 
-    /// Whether standard output goes through a pipe of its own: somebody reads it.
-    private var separatesStreams: Bool { standardOutput != nil }
-
     private var declarations: [OutputDeclaration] { runner.plan.settings(of: row)?.outputs ?? [] }
 
     /// What the log tells of it at its end.
     var end: RunState.AttemptEnd {
         RunState.AttemptEnd(
             number: number, hasStarted: hasStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
-            tail: tail)
+            tail: tail, command: failedCommand)
     }
 
     /// Since the attempt began.
@@ -108,9 +114,14 @@ final class StepAttempt {
     private func makeLaunch() throws(StepError) -> Launch {
         let words = try runner.builder.words(of: row)
         if outputFile == nil, declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
-        let command = try runner.builder.command(
-            for: row, words, attempt: number, outputFile: outputFile, separatesStreams: separatesStreams)
-        return Launch(command: command, words: words)
+        if scriptFile == nil, case .script(let script) = words, Shebang(script) != nil {
+            scriptFile = try runner.files.make(holding: script, of: step)
+        }
+        let (command, notes) = try runner.builder.command(
+            for: row, words,
+            CommandBuilder.Attempt(
+                number: number, outputFile: outputFile, scriptFile: scriptFile, isRead: standardOutput != nil))
+        return Launch(command: command, notes: notes, words: words)
     }
 
     /// Starts what a pause has held back, refused starts included.
@@ -141,6 +152,8 @@ final class StepAttempt {
         self.process = process
         program = launch.command.arguments.first ?? ""
         folder = launch.command.workingDirectory
+        separatesStreams = launch.command.separatesStreams
+        notes = launch.notes
         self.launch = nil
         hasStarted = true
         record(
@@ -204,6 +217,7 @@ final class StepAttempt {
         isOver = true
         if !hasStarted { runner.context.hashes.forget(row) }
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
+        if let scriptFile = scriptFile.take() { runner.files.drop(scriptFile) }
         runner.attemptHasEnded(self, isSuccess: isSuccess)
     }
 
@@ -223,6 +237,16 @@ final class StepAttempt {
         }
     }
 
+    /// What its shell has noted; a script of one command tells it by itself.
+    private func findFailedCommand() -> FailedCommand? {
+        let plan = runner.plan
+        guard scriptFile == nil, let process, case .script(let script) = plan.body(of: row),
+            let text = ScriptText(script, in: plan.workflow.file)
+        else { return nil }
+        guard let notes else { return text.onlyCommand }
+        return notes.notes.culprit(of: process.pid).flatMap(text.command)
+    }
+
     // MARK: What it writes
 
     private func keep(_ bytes: UnsafeRawBufferPointer) {
@@ -236,7 +260,11 @@ final class StepAttempt {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
-        tail.append(bytes)
+        if let states = OverwrittenLines.lastStates(of: bytes) {
+            states.withUnsafeBytes { tail.append($0) }
+        } else {
+            tail.append(bytes)
+        }
         record(
             .stepOutput(
                 StepOutput(step: step, attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)))
@@ -288,7 +316,10 @@ extension StepAttempt: ProcessObserver {
             return fail(StepError(message, errno: error.errno))
         }
         self.ending = ending
-        guard ending.status == .exited(0) else { return end(isSuccess: false) }
+        guard ending.status == .exited(0) else {
+            failedCommand = findFailedCommand()
+            return end(isSuccess: false)
+        }
         do {
             outputs = try takeOutputs()
         } catch {

@@ -17,7 +17,7 @@ package final class WorkflowRunner {
     let context: RunContext
     let recorder: EventRecorder
     let builder: CommandBuilder
-    let files: OutputFiles
+    let files: StepFiles
     let spawner: any Spawner
     let clock: any RunClock
     var control: ControlState
@@ -63,7 +63,7 @@ package final class WorkflowRunner {
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
         builder = CommandBuilder(context)
         control = ControlState(jobs: options.jobs)
-        files = OutputFiles(in: options.temporaryFolder)
+        files = StepFiles(in: options.temporaryFolder)
         standardOutputReads = plan.standardOutputReads
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
@@ -233,7 +233,10 @@ package final class WorkflowRunner {
             if error.isOutOfProcesses { result.isOutOfProcesses = true }
         } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)
-            state.noteFailure(of: row, status.exitCode == nil ? .signal : .exit, "\(status)")
+            let command = attempt.failedCommand
+            state.noteFailure(
+                of: row, status.exitCode == nil ? .signal : .exit,
+                command.flatMap(\.words).map { "\(status) \($0)" } ?? "\(status)", at: command)
         }
     }
 

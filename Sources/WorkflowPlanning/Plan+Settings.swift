@@ -62,6 +62,11 @@ extension Plan {
         copySettings(of: row)?.log ?? workflow.nodes[0].settings?.log
     }
 
+    /// How the two output streams of a step reach the log.
+    package func streams(of row: PlanIndex) -> OutputStreams {
+        copySettings(of: row)?.streams ?? workflow.defaults.streams ?? .together
+    }
+
     /// The folder that a row itself names; nil for the one of the group around it. Not inherited here, because an
     /// expression in it is evaluated where it stands. What `defaults` says is the workflow's own word.
     package func workingDirectory(of row: PlanIndex) -> Template? {

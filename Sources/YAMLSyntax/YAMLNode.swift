@@ -35,6 +35,9 @@ package struct YAMLNode {
     /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would be.
     package var range: SourceRange { memory.pointee.rows[Int(place)].range }
 
+    /// Where the source spells what the node says: of an alias the anchored node.
+    package var contentRange: SourceRange { content.range }
+
     /// The number of the row that holds the node's content; two aliases of one anchor have the same.
     package var contentRow: Int { Int(row) }
 

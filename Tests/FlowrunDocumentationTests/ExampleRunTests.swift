@@ -8,7 +8,7 @@ import Testing
         "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
-        "everyday/flowrun.yml",
+        "everyday/flowrun.yml", "scripts.yml",
     ]
 
     /// Runs an example and holds its log against the rules of every log.
@@ -50,6 +50,18 @@ import Testing
         #expect(try said.log().output(of: "say") == "hi\nyou\n")
         #expect(try await started("clean") == ["clean"])
         #expect(!test.exists("\(folder)/out"))
+    }
+
+    @Test func `scripts are read by who is named, and the command that fails is found`() async throws {
+        let log = try await log(of: "scripts.yml", in: ExampleFolder.copy())
+        #expect(log.output(of: "report") == "squares:\n1\n4\n9\n")
+        #expect(log.output(of: "posix") == "read by sh\n")
+        #expect(log.output(of: "apart", stream: "stdout") == "the result\n")
+        #expect(log.output(of: "apart", stream: "stderr") == "a remark\n")
+        let cause = log.finished("count")?.cause
+        #expect(cause?.message == "exit 1 in `grep --quiet \"$1\" scripts.yml`")
+        let line = try PackageDocument("examples/scripts.yml").lines.firstIndex { $0.contains("grep --quiet") }
+        #expect(cause?.root["line"]?.int == line.map { $0 + 1 })
     }
 
     @Test func `the C project is compiled, linked and tested`() async throws {

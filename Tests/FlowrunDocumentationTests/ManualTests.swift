@@ -97,6 +97,7 @@ import WorkflowModel
         #expect(words.isSuperset(of: OutputDeclaration.Kind.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: EnvironmentPolicy.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: LogView.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: OutputStreams.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: Platform.allCases.map(\.rawValue)))
         let fields = Set(page.items(in: "KEYS", marked: "Li"))
         #expect(fields == Set(WorkflowKeys.retry + WorkflowKeys.parameter))

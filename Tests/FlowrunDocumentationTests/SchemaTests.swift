@@ -46,6 +46,7 @@ import WorkflowModel
         let policies = EnvironmentPolicy.allCases.map(\.rawValue)
         #expect(schema.definition("envPolicy")?["enum"]?.strings == policies)
         #expect(schema.definition("log")?["enum"]?.strings == LogView.allCases.map(\.rawValue))
+        #expect(schema.definition("streams")?["enum"]?.strings == OutputStreams.allCases.map(\.rawValue))
         let platforms = schema.definition("platforms")?["items"]?["enum"]?.strings
         #expect(platforms == Platform.allCases.map(\.rawValue))
         #expect(schema.definition("signal")?["enum"]?.strings == KillSignal.allCases.map(\.rawValue))

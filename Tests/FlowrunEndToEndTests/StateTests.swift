@@ -92,7 +92,7 @@ struct StateTests {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" workflow.yml' } }\n")
         let result = try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path])
         result.expect(exit: 1)
-        result.expect(stdout: "exit 75", "is being run already")
+        result.expect(stdout: "is being run already", "exit 75")
     }
 
     @Test func `any number of workflows from standard input run at once`() async throws {

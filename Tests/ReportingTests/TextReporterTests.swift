@@ -16,21 +16,22 @@ import Testing
         return sink.text
     }
 
-    private let summary = """
+    private func summary(repeating tail: String) -> String {
+        """
 
         4 errors:
           lint: exit 2 (release.yml:31)
             | lint: a.c:3: unused
           build[x86].crash: killed by SIGSEGV (release.yml:12)
           slow: timed out after 1s (release.yml:50)
-            | stopping
-          the run: timed out after 3s (release.yml)
+        \(tail)  the run: timed out after 3s (release.yml)
         tolerated: flaky (exit 1)
         cancelled: build[x86].compile because build[x86].crash failed
         not run: publish, report because lint failed
         failure in 3.002s: 4 failure, 1 timeout, 1 cancelled, 2 not-run
 
         """
+    }
 
     @Test func `grouped shows a step's output as one block behind its line`() {
         #expect(
@@ -58,7 +59,7 @@ import Testing
                     3.000  stopping             the run  timed out after 3s
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 
-                """ + summary)
+                """ + summary(repeating: ""))
     }
 
     @Test func `stream shows whole lines as they come, each behind its step's id`() {
@@ -86,7 +87,7 @@ import Testing
                     3.000  stopping             the run  timed out after 3s
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 
-                """ + summary)
+                """ + summary(repeating: "    | stopping\n"))
     }
 
     /// Two steps, one of which fails, both with output.
@@ -380,6 +381,70 @@ import Testing
                 """)
     }
 
+    @Test func `of a progress bar the last state is shown, as it comes and in a block`() {
+        var log = EventLog()
+        log.add(started("a"), at: 0)
+        log.add(StepOutput.text("10%\r\u{1B}[2K20%\r\u{1B}[2Kdone\n", of: "a"), at: 1)
+        log.add(StepOutput.text("1\r2\r", of: "a", isPartial: true), at: 2)
+        log.add(StepOutput.text("3\r4\nend\r\n", of: "a"), at: 3)
+        log.add(started("b"), at: 3)
+        log.add(StepOutput.text("5\r6\r", of: "a", isPartial: true), at: 4)
+        log.add(StepOutput.text("7\r8\n", of: "a"), at: 5)
+        log.add(ended("a"), at: 6)
+        #expect(
+            text(log) == """
+                    0.001  running              a
+                | done
+                | 2
+                | 4
+                | end
+                    0.006  success      0.001s  a
+                | 6
+                | 8
+
+                """)
+    }
+
+    private func failure(_ step: String, output: String, command: FailedCommand?, script: String) -> RunFinished.Failure
+    {
+        RunFinished.Failure(
+            step: step, group: nil, outcome: .failure, cause: .exit(.exited(1), of: step, line: 3), file: "a.yml",
+            line: 3, status: .exited(1), outputTail: Array(output.utf8), command: command, script: script,
+            outputBytes: output.utf8.count)
+    }
+
+    @Test func `an error has the place of its command, or else the script`() {
+        let long = (1...30).map { "line \($0)\n" }.joined()
+        let errors = [
+            failure(
+                "a", output: "", command: FailedCommand(text: "make", file: "a.yml", line: 7), script: "cd x\nmake\n"),
+            failure("b", output: "out\n", command: nil, script: "cd x\n\u{1B}[2Jmake"),
+            failure("c", output: "", command: nil, script: long),
+        ]
+        var log = EventLog()
+        log.add(
+            .runFinished(
+                RunFinished(
+                    outcome: .failure, duration: .zero, counts: OutcomeCounts(), errors: errors, tolerated: [],
+                    cancelled: [], notRun: [])),
+            at: 1)
+        let shown = (1...20).map { "    > line \($0)\n" }.joined()
+        #expect(
+            text(log).hasPrefix(
+                """
+
+                3 errors:
+                  a: exit 1 (a.yml:7)
+                  b: exit 1 (a.yml:3)
+                    > cd x
+                    > \\x1b[2Jmake
+                    | out
+                  c: exit 1 (a.yml:3)
+                \(shown)    > … and 10 more lines
+
+                """))
+    }
+
     @Test func `what is shown only of failures is held back though nothing else runs`() {
         var log = EventLog()
         log.add(started("a"), at: 0)
@@ -391,7 +456,7 @@ import Testing
     @Test func `quiet says nothing of a success and only the summary of a failure`() {
         let sink = RecordingSink()
         sampleRun().report(to: QuietReporter(sink: sink, isColored: false))
-        #expect(sink.text == summary)
+        #expect(sink.text == summary(repeating: "    | stopping\n"))
         let silent = RecordingSink()
         var log = EventLog()
         log.add(

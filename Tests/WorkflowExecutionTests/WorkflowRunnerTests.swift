@@ -62,7 +62,7 @@ import WorkflowExecution
         ) { _, attempt in Behaviour(status: .exited(attempt == 1 ? 75 : 1)) }
         #expect(try run.run().outcome == .failure)
         #expect(run.finish(of: "a")?.attempt == 2)
-        #expect(run.causes(of: "a") == ["exit 1"])
+        #expect(run.causes(of: "a") == ["exit 1 in `false`"])
     }
 
     @Test @EventLoopActor func `a new round of a group forgets all that the last one came to`() throws {
@@ -272,7 +272,7 @@ import WorkflowExecution
         let steps = (1...1000).map { "  s\($0): { run: x, needs: [s\($0 - 1)] }" }.joined(separator: "\n")
         let run = try VirtualRun("steps:\n  s0: { run: x }\n\(steps)") { _, _ in Behaviour(status: .exited(3)) }
         #expect(try run.run().outcome == .failure)
-        #expect(run.causes(of: "s1000") == ["ruled out by `s0`", "exit 3"])
+        #expect(run.causes(of: "s1000") == ["ruled out by `s0`", "exit 3 in `x`"])
         #expect(run.end?.errors.map(\.step) == ["s0"])
         #expect(run.end?.notRun.count == 1000)
     }
@@ -295,7 +295,7 @@ import WorkflowExecution
         #expect(try run.run().outcome == .failure)
         #expect(run.outcome(of: "long") == (policy == "true" ? .cancelled : .success))
         #expect(run.outcome(of: "late") == waiting)
-        #expect(run.causes(of: "late") == ["ended by `fail-fast`", "exit 1"])
+        #expect(run.causes(of: "late") == ["ended by `fail-fast`", "exit 1 in `x`"])
         #expect(run.clock.elapsed == .seconds(policy == "true" ? 1 : 9))
     }
 

@@ -9,7 +9,8 @@ struct RowSettingsTests {
     @Test func `a step's own word stands over defaults, and those over what is built in`() throws {
         let plan = try plan(
             """
-            defaults: { timeout: 5m, grace: 1s, kill-signal: INT, shell: sh, env-policy: clean, retry: { attempts: 2 } }
+            defaults:
+              { timeout: 5m, grace: 1s, kill-signal: INT, shell: sh, env-policy: clean, streams: separate, retry: { attempts: 2 } }
             steps:
               own:
                 run: make
@@ -18,6 +19,7 @@ struct RowSettingsTests {
                 kill-signal: HUP
                 shell: zsh
                 env-policy: inherit
+                streams: together
                 retry: { attempts: 4 }
               plain: { run: make }
             """)
@@ -27,6 +29,7 @@ struct RowSettingsTests {
         #expect(plan.killSignal(of: own) == .hup)
         #expect(plan.shell(of: own) == Shell(named: "zsh"))
         #expect(plan.environmentPolicy(of: own) == .inherit)
+        #expect(plan.streams(of: own) == .together)
         #expect(plan.retry(of: own)?.attempts == 4)
         let plain = try #require(plan.row("plain"))
         #expect(plan.timeout(of: plain) == .seconds(300))
@@ -34,6 +37,7 @@ struct RowSettingsTests {
         #expect(plan.killSignal(of: plain) == .int)
         #expect(plan.shell(of: plain) == .sh)
         #expect(plan.environmentPolicy(of: plain) == .clean)
+        #expect(plan.streams(of: plain) == .separate)
         #expect(plan.retry(of: plain)?.attempts == 2)
     }
 
@@ -46,6 +50,7 @@ struct RowSettingsTests {
         #expect(plan.shell(of: PlanIndex(1)) == .bash)
         #expect(plan.environmentPolicy(of: PlanIndex(1)) == .inherit)
         #expect(plan.logView(of: PlanIndex(1)) == nil)
+        #expect(plan.streams(of: PlanIndex(1)) == .together)
         #expect(plan.workingDirectory(of: PlanIndex(1)) == nil)
         #expect(!plan.toleratesFailure(of: PlanIndex(1)))
     }

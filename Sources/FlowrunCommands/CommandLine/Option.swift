@@ -1,7 +1,7 @@
 /// One option of the command line: everything that parsing, help, completion and the manual's test know of it.
 package final class Option: Sendable {
     enum Name: Sendable {
-        case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, paused
+        case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version, completionScript
     }
 
@@ -105,6 +105,7 @@ package final class Option: Sendable {
             .dryRun, "-n", "--dry-run", .none, [.run],
             "Show what this command line would run, as `plan` does; run nothing."),
         Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
+        Option(.trace, nil, "--trace", .none, [.run], "Run scripts with -x: shells show each command."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
         Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),
         Option(.version, nil, "--version", .none, [], "Print the version."),

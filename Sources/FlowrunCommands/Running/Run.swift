@@ -156,6 +156,8 @@ package struct Run {
         options.run = RunID.make()
         options.version = flowrunVersion
         options.tellsLocks = request.isVerbose
+        options.tracesScripts = request.isTraced
+        options.forcesColors = request.log == .text && request.colorsOutput
         options.temporaryFolder = environmentVariable("TMPDIR") ?? "/tmp"
         return options
     }

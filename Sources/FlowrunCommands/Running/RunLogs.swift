@@ -40,13 +40,12 @@ struct RunLogs {
             break
         }
 
-        let isColored = request.color.isOn(
-            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
+        let isColored = request.colorsOutput
         switch request.log {
         case .text:
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
-                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp")
+                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile)
             let text = TextReporter(sink: logSink, options: options)
             reporters.append(text)
             self.text = text
@@ -54,7 +53,7 @@ struct RunLogs {
             reporters.append(JSONLinesReporter(sink: logSink))
             text = nil
         case .quiet:
-            reporters.append(QuietReporter(sink: logSink, isColored: isColored))
+            reporters.append(QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile))
             text = nil
         }
         filePath = request.logFile ?? ""

@@ -42,6 +42,8 @@ package struct RunRequest: Sendable, Equatable {
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
     package var isVerbose = false
+    /// Shells show each command of a script.
+    package var isTraced = false
     /// Nothing starts until `ctl resume`.
     package var isPaused = false
     /// nil: beside the workflow file.
@@ -91,10 +93,17 @@ extension RunRequest {
         progress = arguments.choice(.progress) ?? .auto
         color = arguments.choice(.color) ?? .auto
         isVerbose = arguments.has(.verbose)
+        isTraced = arguments.has(.trace)
         isPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
         keepsRecord = !arguments.has(.noJournal)
         isDryRun = arguments.has(.dryRun)
+    }
+
+    /// Whether what goes to standard output gets colours.
+    var colorsOutput: Bool {
+        color.isOn(
+            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
     }
 }
 

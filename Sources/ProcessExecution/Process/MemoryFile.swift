@@ -2,8 +2,8 @@ package import Basics
 internal import CLinux
 internal import Glibc
 
-/// Bytes as a file that has no name and takes no disk: what a step reads as its standard input. Nobody has to feed a
-/// pipe, and a step that does not read it all kills nobody.
+/// Bytes as a file that has no name and takes no disk, such as what a step reads as its standard input. Nobody has to feed
+/// a pipe, and a step that does not read it all kills nobody.
 package final class MemoryFile: Sendable {
     let descriptor: Int32
 
@@ -11,6 +11,20 @@ package final class MemoryFile: Sendable {
     package init(_ bytes: [UInt8]) throws(SystemError) {
         descriptor = bytes.withUnsafeBytes { clinux_memory_file($0.baseAddress, $0.count) }
         guard descriptor >= 0 else { throw .last }
+    }
+
+    /// Where another process of this user can open the file for as long as this object lives.
+    package var path: String { "/proc/\(getpid())/fd/\(descriptor)" }
+
+    /// What the file holds now from an offset on, at most `limit` bytes.
+    package func bytes(from offset: Int, limit: Int) -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return [] }
+        let count = min(Int(status.st_size) - offset, limit)
+        guard count > 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = max(pread(descriptor, buffer.baseAddress, count, off_t(offset)), 0)
+        }
     }
 
     deinit { close(descriptor) }

@@ -179,6 +179,9 @@ extension JSONWriter {
             json.field("file", failure.file)
             json.field("line", failure.line)
             json.status(failure.status)
+            json.field("command", failure.command?.text)
+            json.field("command_file", failure.command?.file)
+            json.field("command_line", failure.command?.line)
             json.field("output_tail", repairing: failure.outputTail)
         }
     }

@@ -4,11 +4,13 @@ package import RunEvents
 /// `--log quiet`: the summary where something went wrong, nothing else.
 package final class QuietReporter: Reporter {
     private let sink: any RecordSink
-    private var summary = RunSummary()
+    private var summary: RunSummary
     private var text: LogText
 
-    package init(sink: any RecordSink, isColored: Bool) {
+    /// `logFile` is where the JSON log is written to as well, nil for nowhere.
+    package init(sink: any RecordSink, isColored: Bool, logFile: String? = nil) {
         self.sink = sink
+        summary = RunSummary(logFile: logFile)
         text = LogText(isColored: isColored)
     }
 

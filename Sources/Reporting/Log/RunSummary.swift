@@ -12,12 +12,22 @@ struct RunSummary {
 
     private static let namesKept = 8
     private static let tailLines = 20
+    private static let scriptLines = 20
 
     private var victims: [Victims: (names: [String], count: Int)] = [:]
     private var order: [Victims] = []
     private var tolerated: [(step: String, words: String)] = []
+    /// The file that has all output, nil where there is none.
+    private let logFile: String?
+    /// Failed steps whose output stands in the log already as it came.
+    private var shown: Set<String> = []
     /// The last ends of steps in groups that may be tried again, in their order: only the last round's count.
     private var repeatable: (ends: [String: StepFinished], order: [String]) = ([:], [])
+
+    init(logFile: String?) { self.logFile = logFile }
+
+    /// Notes that the output of a failed step has been shown as it came and need not be shown again.
+    mutating func noteShown(_ step: String) { shown.insert(step) }
 
     /// Notes the end of a step; `round` as in its event.
     mutating func note(_ step: StepFinished, round: Int?) {
@@ -72,15 +82,38 @@ struct RunSummary {
     private func write(_ failure: RunFinished.Failure, to text: inout LogText) {
         text.spaces(2)
         text.add(failure.step ?? failure.group.map { "group \($0)" } ?? "the run", .failure)
-        text.add(": \(failure.cause.words) (\(failure.file)")
-        if let line = failure.line { text.add(":\(line)") }
+        text.add(": \(failure.cause.words) (\(failure.command?.file ?? failure.file)")
+        if let line = failure.command?.line ?? failure.line { text.add(":\(line)") }
         text.add(")")
         text.newline()
+        // A script that nothing more is known of is all there is to look at.
+        if failure.command == nil, failure.cause.root.kind == .exit, let script = failure.script {
+            write(script: script, to: &text)
+        }
+        if let step = failure.step, shown.contains(step) { return }
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: text.isColored)
         failure.outputTail.withUnsafeBytes { tail in
-            sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[startOfTail(tail)...]), to: &text.buffer)
+            let start = startOfTail(tail)
+            if let logFile, start > 0 || failure.outputBytes > tail.count {
+                text.add("    (the last lines; all of the output is in \(logFile))")
+                text.newline()
+            }
+            sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[start...]), to: &text.buffer)
         }
         sanitizer.finish(to: &text.buffer)
+    }
+
+    private func write(script: String, to text: inout LogText) {
+        let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
+        let count = lines.last?.isEmpty == true ? lines.count - 1 : lines.count
+        for line in lines.prefix(min(count, Self.scriptLines)) {
+            text.add(literal: "    > ")
+            text.add(String(line))
+            text.newline()
+        }
+        guard count > Self.scriptLines else { return }
+        text.add("    > … and \(count - Self.scriptLines) more lines")
+        text.newline()
     }
 
     /// Where the last lines begin.

@@ -15,11 +15,14 @@ package final class TextReporter: Reporter {
         package var isVerbose: Bool
         /// Where output too long for memory is kept until it is shown, usually TMPDIR or /tmp.
         package var spoolDirectory: String
+        /// The file that the JSON log is written to as well; nil for none.
+        package var logFile: String?
 
         package init(
             output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false,
-            spoolDirectory: String = "/tmp"
+            spoolDirectory: String = "/tmp", logFile: String? = nil
         ) {
+            self.logFile = logFile
             self.output = output
             self.isColored = isColored
             self.isVerbose = isVerbose
@@ -33,12 +36,16 @@ package final class TextReporter: Reporter {
     private let sink: any RecordSink
     private let options: Options
     private var text: LogText
-    private var summary = RunSummary()
+    private var summary: RunSummary
     /// Steps that have a process, in the order of their starts; as many as there are jobs.
     private var running: [String] = []
     private var blocks: [String: OutputBlock] = [:]
     /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
+    /// The running steps that the file wants to be shown as they write.
+    private var straight: Set<String> = []
+    /// A step whose output was shown as it came and after which nothing has started.
+    private var shownLast: String?
     /// The step that is shown as it writes, because no other one runs.
     private var live: LiveOutput?
     /// Whether a step's output could not be read back when it was to be shown.
@@ -48,11 +55,16 @@ package final class TextReporter: Reporter {
         self.sink = sink
         self.options = options
         text = LogText(isColored: options.isColored)
+        summary = RunSummary(logFile: options.logFile)
     }
 
     package func report(_ event: RunEvent) {
         if case .stepOutput(let output) = event.kind {
-            show(output, at: event.elapsed)
+            if let states = OverwrittenLines.lastStates(of: output.bytes) {
+                states.withUnsafeBytes { show(output.with($0), at: event.elapsed) }
+            } else {
+                show(output, at: event.elapsed)
+            }
             return flush(&text)
         }
         write(event)
@@ -65,6 +77,8 @@ package final class TextReporter: Reporter {
         case .stepOutput: break
         case .stepFinished(let step):
             summary.note(step, round: event.round)
+            if straight.contains(step.step) { summary.noteShown(step.step) }
+            if live?.step == step.step, blocks[step.step] == nil { shownLast = step.step }
             stop(step.step)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
@@ -85,7 +99,9 @@ package final class TextReporter: Reporter {
                 detail: "up to \(jobs) at once by \(source)")
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
-        case .runFinished(let run): summary.write(run, to: &text, flush: flush)
+        case .runFinished(let run):
+            if let shownLast { summary.noteShown(shownLast) }
+            summary.write(run, to: &text, flush: flush)
         case .stepRetry(let step, let attempt, let delay):
             stop(step)
             text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
@@ -94,8 +110,12 @@ package final class TextReporter: Reporter {
             text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
         case .stepStarted(let step):
             live = nil
+            shownLast = nil
             running.append(step.step)
-            if let view = step.view, options.output == nil { modes[step.step] = OutputMode(view) }
+            if let view = step.view, options.output == nil {
+                modes[step.step] = OutputMode(view)
+                if view == .live { straight.insert(step.step) }
+            }
             if options.isVerbose { text.verboseLine(event) }
         case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
@@ -104,6 +124,7 @@ package final class TextReporter: Reporter {
     }
 
     private func stop(_ step: String) {
+        straight.remove(step)
         if live?.step == step { live = nil }
         if let index = running.firstIndex(of: step) { running.remove(at: index) }
     }
@@ -203,6 +224,15 @@ private struct LiveOutput {
     init(of step: String, keepsColors: Bool) {
         self.step = step
         sanitizer = OutputSanitizer(mark: "| ", keepsColors: keepsColors)
+    }
+}
+
+extension StepOutput {
+    /// The same record with other bytes.
+    fileprivate func with(_ bytes: UnsafeRawBufferPointer) -> StepOutput {
+        StepOutput(
+            step: step, attempt: attempt, stream: stream, bytes: bytes,
+            isPartial: isPartial && bytes.last != UInt8(ascii: "\n"))
     }
 }
 

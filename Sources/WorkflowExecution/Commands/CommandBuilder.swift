@@ -48,15 +48,22 @@ final class CommandBuilder {
         }
     }
 
-    /// What to start for an attempt; `outputFile` is where the step writes its outputs.
+    /// What an attempt brings to its command.
+    struct Attempt {
+        let number: Int
+        /// Where the step writes its outputs; nil for nowhere.
+        let outputFile: String?
+        /// Where the script stands for its own interpreter; nil for one that a shell reads.
+        let scriptFile: String?
+        /// Whether somebody reads what the step writes to standard output.
+        let isRead: Bool
+    }
+
+    /// What to start for an attempt, and the file where its shell notes what fails, if it does.
     func command(
-        for row: PlanIndex, _ words: StepStarted.Command, attempt: Int, outputFile: String?, separatesStreams: Bool
-    ) throws(StepError) -> ProcessCommand {
-        let arguments =
-            switch words {
-            case .arguments(let arguments): arguments
-            case .script(let script): plan.shell(of: row).command(for: script, with: arguments(of: row))
-            }
+        for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
+    ) throws(StepError) -> (ProcessCommand, notes: NoteFile?) {
+        let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
         let surroundings = try stepSurroundings(of: row)
         let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
@@ -67,18 +74,53 @@ final class CommandBuilder {
             throw StepError(StepError.describe(error, program: program), errno: error.errno)
         }
         var additions = [
-            (name: "FLOWRUN_STEP", value: plan.nodes[row].id), (name: "FLOWRUN_ATTEMPT", value: String(attempt)),
+            (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
+            (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
         ]
-        if let outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
+        if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
+        if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {
+            additions += [(name: "FORCE_COLOR", value: "1"), (name: "CLICOLOR_FORCE", value: "1")]
+        }
+        let notes = attempt.scriptFile == nil ? noteFile(for: words, of: row, surroundings.environment) : nil
+        if let notes { additions.append((name: "BASH_ENV", value: notes.path)) }
         let command = ProcessCommand(
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
             workingDirectory: workingDirectory, standardInput: try standardInput(of: row),
-            separatesStreams: separatesStreams)
+            separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }
         }
-        return command
+        return (command, notes)
+    }
+
+    private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt) -> [String] {
+        switch words {
+        case .arguments(let arguments): return arguments
+        case .script(let script):
+            if let path = attempt.scriptFile, let shebang = Shebang(script) {
+                return shebang.command(for: path, isTraced: options.tracesScripts) + arguments(of: row)
+            }
+            var shell = plan.shell(of: row)
+            if options.tracesScripts { shell = Shell(arguments: TracedShell.words(shell.arguments)) }
+            return shell.command(for: script, with: arguments(of: row))
+        }
+    }
+
+    /// nil for what cannot or need not be watched. Without memory for a file the step runs as well.
+    private func noteFile(
+        for words: StepStarted.Command, of row: PlanIndex, _ environment: EnvironmentBlock
+    ) -> NoteFile? {
+        guard case .script(let script) = words,
+            let startup = BashStartup(script, for: plan.shell(of: row)),
+            BashStartup.conflicts.allSatisfy({ environment[$0] == nil })
+        else { return nil }
+        return NoteFile(startup)
+    }
+
+    /// Whether nothing around a step says already whether to use colours.
+    private static func leavesColorsOpen(_ environment: EnvironmentBlock) -> Bool {
+        ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"].allSatisfy { environment[$0] == nil }
     }
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.

@@ -10,7 +10,7 @@ extension ExpressionText {
         if let verbatim = node.verbatim {
             self.init(bytes, from: verbatim.start, isSingleQuoted: isQuoted)
         } else {
-            var walk = ScalarPlaces(node)
+            var walk = ScalarPlaces(node.source, at: node.range.start)
             self.init(bytes, places: walk.places(of: bytes), isSingleQuoted: isQuoted)
         }
     }
@@ -18,22 +18,23 @@ extension ExpressionText {
 
 /// Walks over the value and the spelling of a scalar side by side. Folding and indentation change blanks only, and
 /// escapes stand only in quotes, so that every other character is found where the spelling has its next one.
-private struct ScalarPlaces {
+struct ScalarPlaces {
     private let source: UnsafeBufferPointer<UInt8>
     private let start: UInt32
     private let isDouble: Bool
     private let isSingle: Bool
     private var offset = 0
 
-    init(_ node: YAMLNode) {
-        source = node.source
-        start = node.range.start
-        let isQuoted = !node.isPlain && !node.isBlockText
-        isDouble = isQuoted && source.first == UInt8(ascii: "\"")
-        isSingle = isQuoted && source.first == UInt8(ascii: "'")
-        if isQuoted {
+    /// `source` is the scalar's spelling, which begins at `start` in its file; its first byte tells the style, because no
+    /// plain scalar can begin with a quote or an indicator of block text.
+    init(_ source: UnsafeBufferPointer<UInt8>, at start: UInt32) {
+        self.source = source
+        self.start = start
+        isDouble = source.first == UInt8(ascii: "\"")
+        isSingle = source.first == UInt8(ascii: "'")
+        if isDouble || isSingle {
             offset = 1
-        } else if node.isBlockText {
+        } else if source.first == UInt8(ascii: "|") || source.first == UInt8(ascii: ">") {
             // The line with `|` or `>` is not part of the text.
             offset = source.firstIndex(of: UInt8(ascii: "\n")) ?? source.count
         }

@@ -24,7 +24,7 @@ extension WorkflowDecoder {
             if value.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
                 report(.invalidValue, "the script of `run` is blank", at: entry.place, fix: .init("write a command"))
             }
-            return .script(value.verbatim.map { .inFile($0) } ?? .text(value.text))
+            return .script(value.verbatim.map { .inFile($0) } ?? .spelled(value.text, in: value.contentRange))
         }
     }
 

@@ -34,7 +34,8 @@ extension WorkflowDecoder {
             environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
             platforms: platforms(reader.take(.platforms)),
             log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
-            isManual: bool(reader.take(.manual)) ?? false)
+            isManual: bool(reader.take(.manual)) ?? false,
+            streams: streams(reader.take(.streams)))
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally])
@@ -49,6 +50,10 @@ extension WorkflowDecoder {
 
     mutating func environmentPolicy(_ entry: MappingReader.Entry?) -> EnvironmentPolicy? {
         entry.flatMap { word($0, of: EnvironmentPolicy.allCases.map(\.rawValue)) }.flatMap(EnvironmentPolicy.init)
+    }
+
+    mutating func streams(_ entry: MappingReader.Entry?) -> OutputStreams? {
+        entry.flatMap { word($0, of: OutputStreams.allCases.map(\.rawValue)) }.flatMap(OutputStreams.init)
     }
 
     /// Words of other tools for platforms.

@@ -117,6 +117,7 @@ package struct WorkflowDecoder {
         defaults.killSignal = killSignal(reader.take(.killSignal))
         defaults.retry = retry(reader.take(.retry))
         defaults.environmentPolicy = environmentPolicy(reader.take(.envPolicy))
+        defaults.streams = streams(reader.take(.streams))
         return defaults
     }
 

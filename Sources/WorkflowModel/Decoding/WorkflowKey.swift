@@ -5,7 +5,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual
+        manual, streams
 
     // Words of version 1 that this program answers with "not supported yet".
     case interactive, detach, jobserver, uses, with, sources, generates, services
@@ -21,7 +21,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
-        "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
+        "streams", "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -80,13 +80,13 @@ package enum WorkflowKeys {
     ]
     /// Under `defaults`.
     package static let defaults: [WorkflowKey] = [
-        .shell, .workingDirectory, .envPolicy, .timeout, .grace, .killSignal, .retry,
+        .shell, .workingDirectory, .envPolicy, .streams, .timeout, .grace, .killSignal, .retry,
     ]
     /// In a step: the keys that say how it runs, and those of a fan-out.
     package static let step: [WorkflowKey] = [
         .name, .description, .manual, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell,
         .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
-        .platforms, .log, .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
+        .platforms, .log, .streams, .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [

@@ -51,6 +51,14 @@ package enum LogView: String, Sendable, Hashable, CaseIterable {
     case quiet
 }
 
+/// How the standard output and the standard error of a step reach the log.
+package enum OutputStreams: String, Sendable, Hashable, CaseIterable {
+    /// Through one pipe, in the order in which they are written.
+    case together
+    /// Through a pipe each: the log tells them apart and knows the order within each.
+    case separate
+}
+
 /// One entry of `env`; a nil value unsets the variable.
 package struct EnvironmentEntry: Sendable, Hashable {
     package let name: String

@@ -27,6 +27,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         case policy(EnvironmentPolicy)
         case platforms([Platform])
         case log(LogView)
+        case streams(OutputStreams)
     }
 
     /// The values of the keys in the header, in the order of the keys.
@@ -47,7 +48,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
-        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false
+        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -81,6 +82,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.platforms, platforms.isEmpty ? nil : .platforms(platforms))
         add(.log, log.map(Value.log))
         add(.manual, isManual ? .isSet : nil)
+        add(.streams, streams.map(Value.streams))
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -151,4 +153,6 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var log: LogView? { if case .log(let view) = value(.log) { view } else { nil } }
     /// Whether a step or group runs only when it is named, or something that is chosen needs it.
     package var isManual: Bool { storage.header.contains(.manual) }
+    /// nil: not said here.
+    package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
 }

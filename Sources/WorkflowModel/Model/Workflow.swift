@@ -112,6 +112,7 @@ package struct Defaults: Sendable {
     package var timeout: Duration?
     package var retry: Retry?
     package var environmentPolicy: EnvironmentPolicy?
+    package var streams: OutputStreams?
     package var grace: Duration?
     package var killSignal: KillSignal?
 

@@ -2,10 +2,10 @@ internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
 
-/// The files that `$FLOWRUN_OUTPUT` names: one for each attempt of a step that declares outputs, in a folder of the run's
-/// own that goes with it.
+/// The files that single attempts need, in a folder of the run's own that goes with it: what `$FLOWRUN_OUTPUT` names, and
+/// scripts that an interpreter reads from a file.
 @EventLoopActor
-final class OutputFiles {
+final class StepFiles {
     private let parent: String
     private var folder: String?
     private var next = 0
@@ -15,15 +15,38 @@ final class OutputFiles {
 
     /// The path of a new, empty file that only this user can read.
     func make() throws(StepError) -> String {
+        let path = try newPath()
+        close(try create(path))
+        return path
+    }
+
+    /// The path of a new file that holds a script; its name ends in the step's, which interpreters show in their errors.
+    func make(holding script: String, of step: String) throws(StepError) -> String {
+        let path = try newPath() + "-" + String(step.map { $0 == "/" ? "_" : $0 }.suffix(100))
+        let descriptor = try create(path)
+        defer { close(descriptor) }
+        var rest = Array(script.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("file", path) }
+            rest = rest.dropFirst(count)
+        }
+        return path
+    }
+
+    private func newPath() throws(StepError) -> String {
         let folder: String
         if let known = self.folder { folder = known } else { folder = try makeFolder() }
         self.folder = folder
         next += 1
-        let path = "\(folder)/\(next)"
+        return "\(folder)/\(next)"
+    }
+
+    private func create(_ path: String) throws(StepError) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("file", path) }
-        close(descriptor)
-        return path
+        return descriptor
     }
 
     /// What a step has written, at most `limit` bytes and one more.
@@ -52,7 +75,7 @@ final class OutputFiles {
         return bytes
     }
 
-    /// Removes the file of an attempt that did not succeed.
+    /// Removes a file that nobody needs any more.
     func drop(_ path: String) { unlink(path) }
 
     /// Removes the folder; all steps have ended.
@@ -70,6 +93,6 @@ final class OutputFiles {
 
     private func failure(_ what: String, _ path: String) -> StepError {
         let reason = String(cString: strerror(errno)).lowercased()
-        return StepError("cannot use the \(what) for outputs, `\(path)`: \(reason)", errno: errno, kind: .output)
+        return StepError("cannot use the \(what) `\(path)`: \(reason)", errno: errno, kind: .output)
     }
 }

@@ -1,0 +1,46 @@
+/// The first line of a script that names its interpreter, `#!/usr/bin/env python3`, read as the kernel reads it.
+struct Shebang: Equatable {
+    let interpreter: String
+    /// All that stands behind the interpreter, as one word; nil if nothing does.
+    let argument: String?
+
+    /// nil for a script without one.
+    init?(_ script: String) {
+        guard script.utf8.starts(with: "#!".utf8) else { return nil }
+        let line = script.utf8.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let name = line.drop(while: isBlank).prefix { !isBlank($0) }
+        guard !name.isEmpty else { return nil }
+        var rest = line[name.endIndex...].drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        interpreter = String(Substring(name))
+        argument = rest.isEmpty ? nil : String(Substring(rest))
+    }
+
+    /// What to start for the script in a file.
+    func command(for path: String, isTraced: Bool) -> [String] {
+        var words = [interpreter]
+        if let argument { words.append(argument) }
+        // Of `/bin/bash -e` behind the shell, of `/usr/bin/env bash` behind its name.
+        if isTraced, let shell = words.firstIndex(where: TracedShell.isOne) { words.insert("-x", at: shell + 1) }
+        return words + [path]
+    }
+}
+
+/// Shells that show with `-x` what they execute.
+enum TracedShell {
+    /// Whether a program is one of them, by its name.
+    static func isOne(_ program: String) -> Bool {
+        let name = program.split(separator: "/").last ?? ""
+        return ["bash", "sh", "dash", "ksh", "mksh", "zsh", "ash"].contains(name)
+    }
+
+    /// A shell's words, `-c` the last of them, with `-x` before it; as they are if it is none of these.
+    static func words(_ shell: [String]) -> [String] {
+        guard let program = shell.first, let last = shell.last, isOne(program), last.hasPrefix("-"), shell.count > 1
+        else {
+            return shell
+        }
+        return shell.dropLast() + ["-x", last]
+    }
+}
