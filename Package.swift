@@ -53,6 +53,7 @@ let package = Package(
         target("SourceDiagnostics"),
         target("YAMLSyntax", ["CLibYAML", "Basics", "SourceDiagnostics"]),
         target("WorkflowModel", ["YAMLSyntax", "SourceDiagnostics"]),
+        target("WorkflowConversion", ["YAMLSyntax", "WorkflowModel", "SourceDiagnostics"]),
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
         target("AsyncOperations", ["Platform", "OperationScheduling"]),
@@ -71,8 +72,8 @@ let package = Package(
         target(
             "FlowrunCommands",
             [
-                "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "ProcessExecution",
-                "RunEvents", "RunControl", "WorkflowExecution", "Reporting",
+                "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "WorkflowConversion",
+                "ProcessExecution", "RunEvents", "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
@@ -90,6 +91,10 @@ let package = Package(
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests(
+            "WorkflowConversionTests",
+            ["WorkflowConversion", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"],
+            exclude: ["Samples"]),
         tests(
             "WorkflowPlanningTests",
             ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"],

@@ -59,6 +59,7 @@ package enum Flowrun {
         case .explain: try explain(arguments)
         case .ctl: try CtlCommand(arguments)()
         case .why: try WhyCommand(arguments)()
+        case .`init`: try InitCommand(arguments)()
         }
         return .success
     }

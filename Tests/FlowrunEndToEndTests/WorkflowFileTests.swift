@@ -93,9 +93,9 @@ struct WorkflowFileTests {
         try await test.run("check").expect(exit: 0, stdout: "flowrun.yml: ok\n")
         #expect(try await started(["check"], in: test) == ["check"])
         try await test.run("watch").expect(stdout: "| watching")
-        try await test.run("init").expect(
-            exit: 64, stdout: "", stderr: "flowrun: the command `init` is not built yet\n")
-        try await test.run("run", "init").expect(stderr: "no step or group `init` (in `flowrun.yml`)")
+        try await test.run("runs").expect(
+            exit: 64, stdout: "", stderr: "flowrun: the command `runs` is not built yet\n")
+        try await test.run("run", "runs").expect(stderr: "no step or group `runs` (in `flowrun.yml`)")
     }
 
     @Test(arguments: [

@@ -1,6 +1,6 @@
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
-    case run, check, plan, graph, list, ctl, why, explain
+    case run, check, plan, graph, list, ctl, why, `init`, explain
 
     /// One sentence for the list of commands.
     var summary: String {
@@ -12,6 +12,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .list: "List steps and groups with their descriptions."
         case .ctl: "Steer a live run."
         case .why: "Tell why a step of the last run, or of a live one, ended as it did."
+        case .`init`: "Write a first workflow file, or convert the file of another tool."
         case .explain: "Explain a finding by its code, such as FR0301."
         }
     }
@@ -29,6 +30,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .ctl:
             [Operand("REQUEST", .list, "The workflow file or the id of a run; then what to do.", .requests)]
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
+        case .`init`: []
         case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
         }
     }
@@ -68,6 +70,13 @@ package enum Command: String, CaseIterable, Sendable {
             Follows the chain of causes down to its root, with the place in the file and the
             last output.
             """
+        case .`init`:
+            """
+            Looks at what is in the folder and writes a flowrun.yml to start from. With
+            --from it converts a Makefile, a Taskfile, a justfile or a GitHub workflow:
+            what cannot be said stands in comments with its line. A file that is there
+            is never replaced.
+            """
         case .explain: "Without a code: all codes and what they are about."
         case .run:
             """
@@ -84,7 +93,7 @@ package enum Command: String, CaseIterable, Sendable {
     static let plannedFormats = ["sarif", "github", "svg"]
 
     /// Words that later versions will take for commands, where the file has no step of that name.
-    static let planned = ["init", "watch", "runs", "replay"]
+    static let planned = ["watch", "runs", "replay"]
 }
 
 /// Some of the commands.
@@ -104,6 +113,7 @@ struct CommandSet: OptionSet, Sendable {
             case .ctl: Self.ctl.rawValue
             case .why: Self.why.rawValue
             case .explain: Self.explain.rawValue
+            case .`init`: Self.`init`.rawValue
             }
     }
 
@@ -115,6 +125,7 @@ struct CommandSet: OptionSet, Sendable {
     static let ctl = CommandSet(rawValue: 32)
     static let why = CommandSet(rawValue: 64)
     static let explain = CommandSet(rawValue: 128)
+    static let `init` = CommandSet(rawValue: 256)
     /// Those that are about a workflow file.
     static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why]
 }

@@ -9,7 +9,7 @@ enum HelpText {
         guard let command else { return overview }
         let options = Option.all.filter { $0.isAccepted(by: command) && ($0.name == .help || !$0.commands.isEmpty) }
         var text = usage(command.usage) + "\n" + wrapped(command.summary, from: 0) + "\n"
-        if command != .ctl {
+        if command != .ctl, !command.operands.isEmpty {
             text += "\n" + command.operands.map { entry($0.name, $0.help) }.joined()
         }
         if !command.details.isEmpty { text += "\n\(command.details)\n" }

@@ -3,6 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version, completionScript
+        case from, destination
     }
 
     enum Value: Sendable {
@@ -99,7 +100,13 @@ package final class Option: Sendable {
             .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,
             "The workflow file; then all operands are steps."),
         Option(
-            .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, .ofWorkflow,
+            .from, nil, "--from", .required("FILE", .files), [.`init`],
+            "A Makefile, Taskfile, justfile or GitHub workflow to convert."),
+        Option(
+            .destination, "-o", nil, .required("FILE", .files), [.`init`],
+            "Where to write (default: flowrun.yml); - is standard output."),
+        Option(
+            .folder, "-C", nil, .required("FOLDER", .folders), isRepeatable: true, .ofWorkflow.union(.`init`),
             "Change to a folder first; of several, each counts from the one before."),
         Option(
             .dryRun, "-n", "--dry-run", .none, [.run],

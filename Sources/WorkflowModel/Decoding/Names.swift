@@ -38,7 +38,7 @@ package enum VariableName {
     static func isOfExpressions(_ name: String) -> Bool { name == "args" || name == "vars" }
 
     /// Whether programs or the shell take orders from the variable, so that no loop may set it in passing.
-    static func isListenedTo(_ name: String) -> Bool {
+    package static func isListenedTo(_ name: String) -> Bool {
         listenedTo.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }
 

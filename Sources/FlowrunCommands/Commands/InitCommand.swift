@@ -1,0 +1,154 @@
+internal import Basics
+internal import Glibc
+internal import SourceDiagnostics
+internal import WorkflowConversion
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// `flowrun init`: writes a first workflow file for a folder, or one that another tool's file comes to.
+struct InitCommand {
+    /// The file that is converted; nil for a look at the folder.
+    private let source: String?
+    /// `-` is standard output; nil where the command line does not say.
+    private let destination: String?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        source = arguments.value(.from)
+        destination = arguments.value(.destination)
+        if let word = arguments.operands.first {
+            throw .syntax("`\(word)` is too much; a file to convert is named with `--from \(word)`", .`init`)
+        }
+    }
+
+    func callAsFunction() throws(CommandError) {
+        let path = destination ?? Self.place(besides: source)
+        // Before anything is read, so that the answer is the same whatever is there.
+        if path != "-", let existing = existing(path) {
+            throw .failed("`\(existing)` is there already, and is not replaced; `-o FILE` names another file")
+        }
+        let (draft, lines) = if let source { try converted(source) } else { looked() }
+        guard path != "-" else {
+            try StandardStream.output.deliver(draft.text)
+            return lines(nil).forEach(StandardStream.error.say)
+        }
+        try Self.write(draft.text, to: path)
+        try StandardStream.output.deliver(lines(path).map { $0 + "\n" }.joined())
+    }
+
+    /// Beside the file that is converted; a GitHub workflow's steps run where `.github` is.
+    private static func place(besides source: String?) -> String {
+        guard let source, let slash = source.lastIndex(of: "/") else { return WorkflowChoice.defaultFiles[0] }
+        let folder = source[..<slash]
+        let root = folder.hasSuffix(".github/workflows") ? folder.dropLast(".github/workflows".count) : folder + "/"
+        return root + WorkflowChoice.defaultFiles[0]
+    }
+
+    /// The file that is in the way; nil if there is none.
+    private func existing(_ path: String) -> String? {
+        let names = WorkflowChoice.defaultFiles
+        guard destination == nil, path.hasSuffix(names[0]) else { return access(path, F_OK) == 0 ? path : nil }
+        let folder = path.dropLast(names[0].count)
+        return names.map { folder + $0 }.first { access($0, F_OK) == 0 }
+    }
+
+    // MARK: - What to write
+
+    /// What to say about it, given where it was written; nil for standard output.
+    private typealias Report = (String?) -> [String]
+
+    private func looked() -> (WorkflowDraft, Report) {
+        let folder = ProjectFolder(names: Self.names(in: ".")) { Self.text(of: $0) }
+        let draft = folder.draft
+        let found = folder.found
+        let convertible = folder.convertible
+        return (
+            draft,
+            { path in
+                let what = found.isEmpty ? "two steps to start from" : "for \(Phrase.all(found))"
+                let written = path.map { "wrote `\($0)`: \(what)" } ?? "a workflow \(what)"
+                let hints = convertible.map { "`flowrun init --from \($0) -o FILE` converts `\($0)` step by step" }
+                return [written] + hints + (path == nil ? [] : ["next: `flowrun list`, then `flowrun`"])
+            }
+        )
+    }
+
+    private func converted(_ source: String) throws(CommandError) -> (WorkflowDraft, Report) {
+        let (file, unreadable) = SourceFile.read(source)
+        if let unreadable { throw .unable("`\(source)`: \(unreadable.message)") }
+        guard let foreign = ForeignFile(file) else {
+            throw .usage(
+                "`\(source)` is not known as a file to convert; expected a Makefile or *.mk, a justfile or *.just, or a "
+                    + "*.yml with `tasks:` (Taskfile) or `jobs:` (GitHub workflow)")
+        }
+        var draft: WorkflowDraft
+        do throws(ForeignFileError) {
+            draft = try foreign.draft()
+        } catch {
+            StandardStream.error.show(error.findings)
+            throw .failed(error.message)
+        }
+        draft.settle(check: Self.wrongLines)
+        let (count, unfinished) = (draft.stepCount, draft.unfinishedIDs)
+        return (
+            draft,
+            { path in
+                let written = path.map { "wrote `\($0)`" } ?? "converted"
+                var lines = ["\(written): \(Phrase.count(count, "step")) from `\(source)`"]
+                if !unfinished.isEmpty {
+                    lines.append("to be filled in: \(unfinished.joined(separator: ", "))")
+                }
+                if draft.text.contains("not converted") {
+                    lines.append("what could not be converted stands in comments that say `not converted`")
+                }
+                if let path {
+                    let option = WorkflowChoice.defaultFiles.contains(path) ? "" : " \(path)"
+                    lines.append("next: `flowrun list\(option)`")
+                }
+                return lines
+            }
+        )
+    }
+
+    /// The lines of a workflow that `flowrun check` refuses.
+    private static func wrongLines(_ text: String) -> [Int] {
+        let file = SourceFile(name: WorkflowChoice.defaultFiles[0], text: text)
+        let (workflow, findings) = WorkflowDecoder.read(file)
+        return (findings + (workflow.map(Planner.findings) ?? []))
+            .filter { $0.severity == .error }
+            .map { file.line(at: $0.range.lowerOffset) }
+    }
+
+    // MARK: - Files
+
+    private static func names(in folder: String) -> Set<String> {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: Set<String> = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            names.insert(name)
+        }
+        return names
+    }
+
+    /// nil for what is no text, or none that can be read.
+    private static func text(of name: String) -> String? {
+        let (file, unreadable) = SourceFile.read(name)
+        return unreadable == nil ? String(decoding: file.bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self) : nil
+    }
+
+    /// Makes the file; fails where there is one by now.
+    private static func write(_ text: String, to path: String) throws(CommandError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .unable("cannot write `\(path)`: \(SystemError(errno).words)") }
+        defer { close(descriptor) }
+        do throws(SystemError) {
+            try WholeFile.write(Array(text.utf8), to: descriptor)
+        } catch {
+            unlink(path)
+            throw .unable("cannot write `\(path)`: \(error.words)")
+        }
+    }
+}

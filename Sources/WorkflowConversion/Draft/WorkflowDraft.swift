@@ -1,0 +1,122 @@
+/// A workflow file that is about to be written: what another tool's file, or a look at a folder, has come to.
+package struct WorkflowDraft: Equatable, Sendable {
+    /// The comments at both ends of the file.
+    package var head: [String] = []
+    package var tail: [String] = []
+    package var name: String?
+    package var defaultSteps: [String] = []
+    package var params: [YAMLEntry] = []
+    package var secrets: [YAMLEntry] = []
+    package var env: [YAMLEntry] = []
+    /// The other keys at the top.
+    package var settings: [YAMLEntry] = []
+    package var steps: [StepDraft] = []
+
+    package init() {}
+
+    package var unfinishedIDs: [String] { steps.flatMap(\.unfinishedIDs) }
+    package var stepCount: Int { steps.reduce(0) { $0 + $1.stepCount } }
+
+    /// The file.
+    package var text: String { written.lines.map { $0 + "\n" }.joined() }
+
+    private var written: YAMLWriter {
+        var writer = YAMLWriter()
+        writer.comment(head)
+        writer.write(entries)
+        if !tail.isEmpty {
+            writer.blankLine()
+            writer.comment(tail)
+        }
+        return writer
+    }
+
+    private var entries: [YAMLEntry] {
+        var entries = [YAMLEntry("version", .word("1"))]
+        if let name { entries.append(YAMLEntry("name", .text(name))) }
+        if !defaultSteps.isEmpty { entries.append(YAMLEntry("default", .texts(defaultSteps))) }
+        for (key, values) in [("params", params), ("secrets", secrets), ("env", env)] where !values.isEmpty {
+            entries.append(YAMLEntry(key, .mapping(values), isSpaced: true))
+        }
+        for (index, setting) in settings.enumerated() {
+            var setting = setting
+            setting.isSpaced = index == 0
+            entries.append(setting)
+        }
+        entries.append(YAMLEntry("steps", .mapping(steps.map(\.entry)), isSpaced: true))
+        return entries
+    }
+}
+
+// What `check` refuses.
+extension WorkflowDraft {
+    /// Gives up, one by one, what `check` refuses, so that the file is one that can be run. `check` gets the file and
+    /// returns the numbers of the lines with an error.
+    package mutating func settle(check: (String) -> [Int]) {
+        while true {
+            let writer = written
+            guard let line = check(text).first else { return }
+            // The innermost entry comes first.
+            guard let place = writer.places.first(where: { $0.lines.contains(line) }), giveUp(place.path) else {
+                return
+            }
+        }
+    }
+
+    /// Returns whether there was something to give up.
+    private mutating func giveUp(_ path: [String]) -> Bool {
+        switch path[0] {
+        case "steps": return giveUpStep(path.dropFirst())
+        case "params": return retire(path, from: \.params)
+        case "secrets": return retire(path, from: \.secrets)
+        case "env": return retire(path, from: \.env)
+        case "default" where !defaultSteps.isEmpty:
+            tail.append("not converted: default: \(YAMLText.flow(.texts(defaultSteps)))")
+            defaultSteps = []
+            return true
+        default:
+            return retire(["", path[0]], from: \.settings)
+        }
+    }
+
+    private mutating func giveUpStep(_ path: ArraySlice<String>) -> Bool {
+        guard let index = steps.firstIndex(where: { $0.id == path.first }) else { return false }
+        if steps[index].giveUp(at: path.dropFirst()) { return true }
+        guard steps.count > 1 else { return false }
+        let step = steps.remove(at: index)
+        tail += step.origin.comments("not converted: \(step.id)")
+        return true
+    }
+
+    private mutating func retire(_ path: [String], from entries: WritableKeyPath<WorkflowDraft, [YAMLEntry]>) -> Bool {
+        guard path.count > 1, let index = self[keyPath: entries].firstIndex(where: { $0.key == path[1] }) else {
+            return false
+        }
+        let entry = self[keyPath: entries].remove(at: index)
+        tail += ["not converted:"] + YAMLWriter([entry]).lines.map { "    \($0)" }
+        return true
+    }
+}
+
+extension StepDraft {
+    /// Gives up the step in it that the path leads to. Returns whether there was something to give up.
+    fileprivate mutating func giveUp(at path: ArraySlice<String>) -> Bool {
+        if path.count > 1, case .group(var steps, var finally) = body {
+            let id = path[path.startIndex + 1]
+            let rest = path.dropFirst(2)
+            var isChanged = false
+            if path.first == "steps", let index = steps.firstIndex(where: { $0.id == id }) {
+                isChanged = steps[index].giveUp(at: rest)
+            } else if path.first == "finally", let index = finally.firstIndex(where: { $0.id == id }) {
+                isChanged = finally[index].giveUp(at: rest)
+            }
+            if isChanged {
+                body = .group(steps, finally: finally)
+                return true
+            }
+        }
+        let before = self
+        giveUp("flowrun does not accept what it would become")
+        return self != before
+    }
+}

@@ -1,0 +1,242 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+/// A GitHub workflow as one of flowrun: a group for each job, whose members run one after the other.
+struct GitHubConversion {
+    let source: YAMLSource
+    private var draft = WorkflowDraft()
+    private var ids = StepIDs()
+    private var reads: [String: [String]] = [:]
+    private var shell: String?
+    private var secrets: [(name: String, variable: String)] = []
+    /// Variables of the whole file that only steps can have, because they are secret.
+    private var topSecrets: [(name: String, variable: String)] = []
+
+    static func draft(of root: YAMLNode, source: YAMLSource) -> WorkflowDraft {
+        var conversion = GitHubConversion(source: source)
+        conversion.convert(root)
+        return conversion.draft
+    }
+
+    private init(source: YAMLSource) { self.source = source }
+
+    private mutating func convert(_ root: YAMLNode) {
+        var fields = YAMLFields(root)
+        draft.name = fields.takeText("name")
+        if let (key, value) = fields.takeEntry("on") {
+            addParams(value)
+            draft.head += source.excerpt(key, value).comments("who starts flowrun says when")
+        }
+        collectReads(root)
+        for (key, value) in fields.take("env")?.entries.map({ ($0.key, $0.value) }) ?? [] {
+            if let secret = GitHubStep.secret(value.text) {
+                topSecrets.append((key.text, secret))
+            } else if let text = try? GitHubStep.template(value.text) {
+                draft.env.append(YAMLEntry(key.text, .text(text), comments: source.comment(above: key)))
+            } else {
+                draft.tail += source.excerpt(key, value).comments("not converted")
+            }
+        }
+        var defaults: [YAMLEntry] = []
+        if let node = fields.take("defaults") { (shell, defaults) = self.defaults(node, &draft.tail) }
+        if !defaults.isEmpty { draft.settings.append(YAMLEntry("defaults", .inline(defaults))) }
+        let jobs = fields.take("jobs").map { Array($0.entries) } ?? []
+        draft.tail += fields.leftOver(source)
+        for job in jobs { _ = ids.id(for: job.key.text) }
+        for job in jobs { draft.steps.append(step(of: job.key, job.value)) }
+        for secret in secrets {
+            let fields = [YAMLEntry("env", .text(secret.variable))]
+            draft.secrets.append(YAMLEntry(secret.name, .inline(fields)))
+        }
+    }
+
+    /// What the workflow asks of whoever starts it.
+    private mutating func addParams(_ node: YAMLNode) {
+        for trigger in node.entries where ["workflow_dispatch", "workflow_call"].contains(trigger.key.text) {
+            var fields = YAMLFields(trigger.value)
+            for input in fields.take("inputs").map({ Array($0.entries) }) ?? [] {
+                let name = GitHubExpression.variableName(input.key.text)
+                guard !draft.params.contains(where: { $0.key == name }) else { continue }
+                draft.params.append(YAMLEntry(name, .inline(parameter(input.value))))
+            }
+        }
+    }
+
+    private func parameter(_ node: YAMLNode) -> [YAMLEntry] {
+        var fields = YAMLFields(node)
+        let initial = fields.takeText("default")
+        let isRequired = fields.takeFlag("required") ?? false
+        var entries: [YAMLEntry] = []
+        switch fields.takeText("type") {
+        case "boolean":
+            entries = [YAMLEntry("type", .word("bool"))]
+            if let initial { entries.append(YAMLEntry("default", .word(initial))) }
+        case "choice":
+            let values = fields.takeTexts("options") ?? []
+            entries = [YAMLEntry("type", .word("enum")), YAMLEntry("values", .texts(values))]
+            entries.append(YAMLEntry("default", .text(initial ?? values.first ?? "")))
+        default:
+            entries = [YAMLEntry("type", .word("string"))]
+            if let initial { entries.append(YAMLEntry("default", .text(initial))) }
+        }
+        if isRequired, !entries.contains(where: { $0.key == "default" }) {
+            entries.append(YAMLEntry("required", .word("true")))
+        }
+        if let text = fields.takeText("description") { entries.append(YAMLEntry("description", .text(text))) }
+        return entries
+    }
+
+    /// Finds `steps.ID.outputs.NAME` wherever it is read.
+    private mutating func collectReads(_ node: YAMLNode) {
+        switch node.kind {
+        case .scalar:
+            var rest = node.text[...]
+            while let range = rest.firstRange(of: "steps.") {
+                rest = rest[range.upperBound...]
+                let path = rest.prefix { $0.isIDCharacter || $0 == "." }
+                let parts = path.split(separator: ".").map(String.init)
+                if parts.count == 3, parts[1] == "outputs", !(reads[parts[0]] ?? []).contains(parts[2]) {
+                    reads[parts[0], default: []].append(parts[2])
+                }
+            }
+        case .sequence: for element in node.elements { collectReads(element) }
+        case .mapping: for entry in node.entries { collectReads(entry.value) }
+        case .invalid: break
+        }
+    }
+
+    private func defaults(_ node: YAMLNode, _ comments: inout [String]) -> (shell: String?, entries: [YAMLEntry]) {
+        var fields = YAMLFields(node)
+        var entries: [YAMLEntry] = []
+        var shell: String?
+        if let run = fields.take("run") {
+            var inner = YAMLFields(run)
+            if let name = inner.takeText("shell") {
+                if let value = try? GitHubStep.shell(name) {
+                    shell = name
+                    entries.append(YAMLEntry("shell", value))
+                } else {
+                    comments.append("not converted: shell: \(name)")
+                }
+            }
+            if let folder = inner.takeText("working-directory") {
+                entries.append(YAMLEntry("working-directory", .text(folder)))
+            }
+            comments += inner.leftOver(source)
+        }
+        comments += fields.leftOver(source)
+        return (shell, entries)
+    }
+
+    // MARK: - Jobs
+
+    private mutating func step(of key: YAMLNode, _ node: YAMLNode) -> StepDraft {
+        var fields = YAMLFields(node)
+        var step = StepDraft(ids.id(for: key.text), .milestone, origin: source.excerpt(key, node))
+        step.comments = source.comment(above: key)
+        if let name = fields.takeText("name") {
+            if name.contains("${{") { step.notes.append("not converted: name: \(name)") } else { step.name = name }
+        }
+        step.needs = (fields.takeTexts("needs") ?? []).map { ids.id(for: $0) }
+        if let action = fields.takeText("uses") {
+            step.giveUp("flowrun does not call the workflow `\(action)`")
+            return step
+        }
+        do throws(GitHubProblem) {
+            if let condition = fields.takeText("if") { step.condition = try GitHubStep.condition(condition) }
+            try addFanOut(&fields, to: &step)
+            if let minutes = fields.takeText("timeout-minutes") { step.set("timeout", try GitHubStep.minutes(minutes)) }
+            if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
+        } catch {
+            step.giveUp(error.reason)
+            return step
+        }
+        var jobShell = shell
+        if let node = fields.take("defaults") {
+            let own = defaults(node, &step.notes)
+            jobShell = own.shell ?? jobShell
+            step.settings += own.entries
+        }
+        var converter = GitHubStep(source: source, shell: jobShell, reads: reads)
+        var jobSecrets = topSecrets
+        for (key, value) in fields.take("env")?.entries.map({ ($0.key, $0.value) }) ?? [] {
+            if let secret = GitHubStep.secret(value.text) {
+                jobSecrets.append((key.text, secret))
+            } else if let text = try? GitHubStep.template(value.text) {
+                step.env.append(YAMLEntry(key.text, .text(text), comments: source.comment(above: key)))
+            } else {
+                step.notes += source.excerpt(key, value).comments("not converted")
+            }
+        }
+        addOutputs(fields.take("outputs"), to: &step)
+        let elements = fields.take("steps").map { Array($0.elements) } ?? []
+        var members = self.members(elements, &converter, comments: &step.notes)
+        for index in members.indices {
+            for secret in jobSecrets { converter.want(secret.name, from: secret.variable, in: &members[index]) }
+        }
+        for secret in converter.secrets where !secrets.contains(where: { $0.name == secret.name }) {
+            secrets.append(secret)
+        }
+        step.notes += fields.leftOver(source, "not converted, the steps run on this machine")
+        setBody(of: &step, members)
+        return step
+    }
+
+    private func members(
+        _ elements: [YAMLNode], _ converter: inout GitHubStep, comments: inout [String]
+    ) -> [StepDraft] {
+        var ids = StepIDs()
+        var members: [StepDraft] = []
+        var waiting: [String] = []
+        // The ids that others read are given first.
+        for element in elements {
+            var fields = YAMLFields(element)
+            if let id = fields.takeText("id") { _ = ids.id(for: id) }
+        }
+        for element in elements {
+            switch converter.convert(element, ids: &ids) {
+            case .comment(let lines): waiting += lines
+            case .step(var step):
+                step.comments = waiting + step.comments
+                waiting = []
+                members.append(step)
+            }
+        }
+        comments += waiting
+        return members
+    }
+
+    /// One member is the step itself, more of them are a group.
+    private func setBody(of step: inout StepDraft, _ members: [StepDraft]) {
+        guard let first = members.first else {
+            step.body = .script(":")
+            return
+        }
+        let isAlone =
+            members.count == 1 && step.outputs.isEmpty && first.condition == nil && first.outputs.isEmpty
+            && first.unfinishedIDs.isEmpty
+        guard isAlone else {
+            if members.count > 1 { step.settings.insert(YAMLEntry("order", .word("sequence")), at: 0) }
+            step.body = .group(members)
+            return
+        }
+        step.comments += first.comments
+        step.notes += first.notes
+        if step.name == nil { step.name = first.name }
+        step.env = step.env.filter { own in !first.env.contains { $0.key == own.key } } + first.env
+        step.secrets = first.secrets
+        step.settings =
+            step.settings.filter { own in !first.settings.contains { $0.key == own.key } } + first.settings
+        step.body = first.body
+    }
+
+    private func addOutputs(_ node: YAMLNode?, to step: inout StepDraft) {
+        for (key, value) in node?.entries.map({ ($0.key, $0.value) }) ?? [] {
+            if let text = try? GitHubStep.template(value.text) {
+                step.outputs.append(YAMLEntry(GitHubExpression.variableName(key.text), .text(text)))
+            } else {
+                step.notes += source.excerpt(key, value).comments("not converted")
+            }
+        }
+    }
+}

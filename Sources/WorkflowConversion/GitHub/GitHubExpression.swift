@@ -1,0 +1,132 @@
+internal import WorkflowModel
+
+/// The expressions of a GitHub workflow, and what flowrun says in their place.
+enum GitHubExpression {
+    /// What a script reads in place of `${{ … }}`.
+    enum Reading: Equatable {
+        case variable(String)
+        /// A variable that the runner of GitHub sets; a script that finds none stops.
+        case runnerVariable(String)
+        case secret(String)
+        /// The expression in flowrun's words.
+        case expression(String)
+        /// Nothing that flowrun has.
+        case unknown
+    }
+
+    /// A text that is cut at `${{ … }}`.
+    enum Piece: Equatable {
+        case text(String)
+        case expression(String)
+    }
+
+    static func pieces(of text: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: "${{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
+            if start.lowerBound > rest.startIndex { pieces.append(.text(String(rest[..<start.lowerBound]))) }
+            pieces.append(.expression(rest[start.upperBound..<end.lowerBound].trimmed))
+            rest = rest[end.upperBound...]
+        }
+        if !rest.isEmpty { pieces.append(.text(String(rest))) }
+        return pieces
+    }
+
+    static func reading(of expression: String) -> Reading {
+        let path = expression.trimmed
+        if path.allSatisfy({ $0.isIDCharacter || $0 == "." }) {
+            let parts = path.split(separator: ".").map(String.init)
+            switch (parts.first, parts.count) {
+            case ("matrix", 2), ("inputs", 2), ("env", 2): return .variable(variableName(parts[1]))
+            case ("secrets", 2): return isVariable(parts[1]) ? .secret(parts[1]) : .unknown
+            case ("github", 2) where parts[1] == "token": return .secret("GITHUB_TOKEN")
+            case ("github", 2) where parts[1] == "workspace": return .variable("PWD")
+            case ("github", 2) where runnerNames.contains(parts[1]):
+                return .runnerVariable("GITHUB_\(parts[1].uppercased())")
+            case ("github", 4) where parts[1...2] == ["event", "inputs"]: return .variable(variableName(parts[3]))
+            case ("runner", 2): return .runnerVariable("RUNNER_\(parts[1].uppercased())")
+            default: break
+            }
+        }
+        return translation(of: expression).map(Reading.expression) ?? .unknown
+    }
+
+    /// The expression in flowrun's words; nil where they have none for it.
+    static func translation(of expression: String) -> String? {
+        var result = ""
+        var rest = expression[...]
+        while let first = rest.first {
+            if first == "'" {
+                // A quote in a text is doubled on both sides.
+                let text = rest.dropFirst().prefix { $0 != "'" }
+                guard rest.dropFirst(text.count + 1).first == "'" else { return nil }
+                result += "'\(text)'"
+                rest = rest.dropFirst(text.count + 2)
+            } else if first.isLetter || first == "_" {
+                let path = rest.prefix { $0.isIDCharacter || $0 == "." }
+                rest = rest.dropFirst(path.count)
+                let isCall = rest.drop { $0 == " " }.first == "("
+                guard rest.first != "[", let word = isCall ? function(String(path)) : value(String(path)) else {
+                    return nil
+                }
+                result += word
+            } else if first == "*" {
+                return nil
+            } else {
+                result.append(rest.removeFirst())
+            }
+        }
+        return result.trimmed
+    }
+
+    private static func function(_ name: String) -> String? {
+        [
+            "contains", "startsWith", "endsWith", "format", "join", "toJSON", "fromJSON", "hashFiles", "success",
+            "failure", "always", "cancelled",
+        ].first { $0.lowercased() == name.lowercased() }
+    }
+
+    private static func value(_ path: String) -> String? {
+        let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.count) {
+        case ("true", 1), ("false", 1), ("null", 1): return path
+        case ("matrix", 2): return variableName(parts[1])
+        case ("inputs", 2): return "params.\(variableName(parts[1]))"
+        case ("env", 2): return "(env.\(parts[1]) ?? '')"
+        case ("needs", 4) where parts[2] == "outputs", ("steps", 4) where parts[2] == "outputs":
+            return "(steps.\(parts[1]).outputs.\(variableName(parts[3])) ?? '')"
+        case ("needs", 3) where parts[2] == "result",
+            ("steps", 3) where parts[2] == "outcome" || parts[2] == "conclusion":
+            return "steps.\(parts[1]).outcome"
+        case ("github", 4) where parts[1...2] == ["event", "inputs"]: return "params.\(variableName(parts[3]))"
+        case ("github", 2) where runnerNames.contains(parts[1]): return "(env.GITHUB_\(parts[1].uppercased()) ?? '')"
+        case ("runner", 2): return "(env.RUNNER_\(parts[1].uppercased()) ?? '')"
+        default: return nil
+        }
+    }
+
+    /// What GitHub's runner has in the environment of steps, too.
+    private static let runnerNames: Set<String> = [
+        "ref", "ref_name", "ref_type", "sha", "repository", "repository_owner", "actor", "event_name", "run_id",
+        "run_number", "run_attempt", "workflow", "job", "head_ref", "base_ref", "server_url", "api_url",
+    ]
+
+    static func isVariable(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
+
+    /// The name as a variable of the environment.
+    static func variableName(_ name: String) -> String { name.replacing("-", with: "_") }
+
+    /// Whether a variable that the shell has to have under this name can be one.
+    static func environmentName(of expression: String) -> String {
+        var name = ""
+        for character in expression {
+            if character.isVariableCharacter {
+                name += character.uppercased()
+            } else if !name.isEmpty, name.last != "_" {
+                name += "_"
+            }
+        }
+        while name.last == "_" { name.removeLast() }
+        return name.isEmpty || name.first?.isNumber == true ? "VALUE_\(name)" : String(name.prefix(60))
+    }
+}

@@ -1,0 +1,235 @@
+internal import YAMLSyntax
+
+/// One step of a job.
+struct GitHubStep {
+    enum Result {
+        case step(StepDraft)
+        /// Nothing to run here; what was there, as comments.
+        case comment([String])
+    }
+
+    let source: YAMLSource
+    /// What a script of the job is read by; nil for the default.
+    let shell: String?
+    /// The outputs that others read, by the id of their step.
+    let reads: [String: [String]]
+    /// The secrets that steps of the workflow want, by the variable that has them.
+    private(set) var secrets: [(name: String, variable: String)] = []
+
+    init(source: YAMLSource, shell: String?, reads: [String: [String]]) {
+        self.source = source
+        self.shell = shell
+        self.reads = reads
+    }
+
+    mutating func convert(_ node: YAMLNode, ids: inout StepIDs) -> Result {
+        var fields = YAMLFields(node)
+        let origin = source.excerpt(node)
+        let name = fields.takeText("name")
+        let id = fields.takeText("id")
+        if let action = fields.takeText("uses") {
+            if let reason = Self.reason(toSkip: action, fields.take("with")) {
+                return .comment(origin.comments(reason))
+            }
+            var step = StepDraft(
+                ids.id(for: id ?? name?.lowercased() ?? Self.shortName(of: action)), .milestone, origin: origin)
+            setName(name, of: &step)
+            for output in id.flatMap({ reads[$0] }) ?? [] {
+                step.outputs.append(YAMLEntry(GitHubExpression.variableName(output), .word("string")))
+            }
+            step.giveUp("flowrun runs no actions, write the commands")
+            return .step(step)
+        }
+        let script = fields.takeText("run") ?? ""
+        var step = StepDraft(
+            ids.id(for: id ?? name?.lowercased() ?? Self.firstWords(of: script)), .milestone, origin: origin)
+        setName(name, of: &step)
+        step.comments = source.comment(above: node)
+        do throws(GitHubProblem) {
+            try setBody(script, of: &step, &fields, outputs: id.flatMap { reads[$0] } ?? [])
+            step.notes += fields.leftOver(source)
+        } catch {
+            step.giveUp(error.reason)
+        }
+        return .step(step)
+    }
+
+    private func setName(_ name: String?, of step: inout StepDraft) {
+        guard let name, name != step.id else { return }
+        if name.contains("${{") { step.notes.append("not converted: name: \(name)") } else { step.name = name }
+    }
+
+    private mutating func setBody(
+        _ script: String, of step: inout StepDraft, _ fields: inout YAMLFields, outputs: [String]
+    ) throws(GitHubProblem) {
+        if let condition = fields.takeText("if") { step.condition = try Self.condition(condition) }
+        for (key, value) in fields.take("env")?.entries.map({ ($0.key.text, $0.value) }) ?? [] {
+            try setVariable(key, value.text, of: &step)
+        }
+        let ownShell = fields.takeText("shell")
+        if let ownShell { step.set("shell", try Self.shell(ownShell)) }
+        if let folder = fields.takeText("working-directory") {
+            step.set("working-directory", .text(try Self.template(folder)))
+        }
+        if let minutes = fields.takeText("timeout-minutes") { step.set("timeout", try Self.minutes(minutes)) }
+        if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
+        let names = (outputs + Self.written(in: script)).unique
+        for name in names { step.outputs.append(YAMLEntry(GitHubExpression.variableName(name), .word("string"))) }
+        if script.contains("GITHUB_ENV") || script.contains("GITHUB_PATH") {
+            throw GitHubProblem("no step changes the environment of those behind it")
+        }
+        let isShell = ["bash", "sh", nil].contains(ownShell ?? shell)
+        var text = try self.script(script, isShell: isShell, of: &step)
+        text = text.replacing("GITHUB_OUTPUT", with: "FLOWRUN_OUTPUT")
+        if isShell, text.contains("GITHUB_STEP_SUMMARY") {
+            text = "GITHUB_STEP_SUMMARY=\"${GITHUB_STEP_SUMMARY:-/dev/null}\"\n\(text)"
+        }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        step.body = .script(text.isEmpty ? ":" : text)
+    }
+
+    // MARK: - Values
+
+    /// A variable of the step, or a secret under its name.
+    mutating func setVariable(_ name: String, _ text: String, of step: inout StepDraft) throws(GitHubProblem) {
+        if let secret = Self.secret(text) {
+            want(name, from: secret, in: &step)
+        } else {
+            step.env.append(YAMLEntry(name, .text(try Self.template(text))))
+        }
+    }
+
+    mutating func want(_ name: String, from variable: String, in step: inout StepDraft) {
+        if !secrets.contains(where: { $0.name == name }) { secrets.append((name, variable)) }
+        if !step.secrets.contains(name) { step.secrets.append(name) }
+    }
+
+    /// The secret that is the whole text.
+    static func secret(_ text: String) -> String? {
+        let pieces = GitHubExpression.pieces(of: text)
+        guard pieces.count == 1, case .expression(let expression)? = pieces.first,
+            case .secret(let name) = GitHubExpression.reading(of: expression)
+        else { return nil }
+        return name
+    }
+
+    /// A text with expressions in flowrun's words.
+    static func template(_ text: String) throws(GitHubProblem) -> String {
+        var result = ""
+        for piece in GitHubExpression.pieces(of: text) {
+            switch piece {
+            case .text(let text): result += text
+            case .expression("github.workspace"): result += "."
+            case .expression(let expression):
+                guard let translation = GitHubExpression.translation(of: expression) else {
+                    throw GitHubProblem("flowrun has nothing like `${{ \(expression) }}`")
+                }
+                result += "${{ \(translation) }}"
+            }
+        }
+        return result
+    }
+
+    /// A condition, with or without its braces.
+    static func condition(_ text: String) throws(GitHubProblem) -> String {
+        let pieces = GitHubExpression.pieces(of: text.trimmed)
+        var expression = text.trimmed
+        if pieces.count == 1, case .expression(let inner)? = pieces.first { expression = inner }
+        guard let translation = GitHubExpression.translation(of: expression) else {
+            throw GitHubProblem("flowrun has nothing like the condition `\(expression)`")
+        }
+        return translation
+    }
+
+    static func minutes(_ text: String) throws(GitHubProblem) -> YAMLValue {
+        guard let minutes = Int(text), minutes > 0 else {
+            throw GitHubProblem("`timeout-minutes: \(text)` is computed")
+        }
+        return .word(minutes % 60 == 0 ? "\(minutes / 60)h" : "\(minutes)m")
+    }
+
+    static func shell(_ name: String) throws(GitHubProblem) -> YAMLValue {
+        switch name {
+        case "bash", "sh": return .text(name)
+        case "python": return .texts(["python3", "-c"])
+        case "pwsh", "powershell": return .texts([name, "-Command"])
+        default: throw GitHubProblem("`shell: \(name)` takes its script as a file")
+        }
+    }
+
+    /// A script with variables in place of `${{ … }}`.
+    private mutating func script(
+        _ text: String, isShell: Bool, of step: inout StepDraft
+    ) throws(GitHubProblem) -> String {
+        var script = ShellText()
+        for piece in GitHubExpression.pieces(of: text) {
+            guard case .expression(let expression) = piece else {
+                if case .text(let text) = piece { script.append(text) }
+                continue
+            }
+            guard isShell else { throw GitHubProblem("only a shell can read values in place of `${{ … }}`") }
+            switch GitHubExpression.reading(of: expression) {
+            case .variable(let name): script.append(variable: name)
+            case .runnerVariable(let name): script.append(expansion: "\(name):?")
+            case .secret(let name):
+                want(name, from: name, in: &step)
+                script.append(variable: name)
+            case .expression(let translation):
+                let name = GitHubExpression.environmentName(of: expression)
+                if !step.env.contains(where: { $0.key == name }) {
+                    step.env.append(YAMLEntry(name, .text("${{ \(translation) }}")))
+                }
+                script.append(variable: name)
+            case .unknown: throw GitHubProblem("flowrun has nothing like `${{ \(expression) }}`")
+            }
+        }
+        let result = script.finish()
+        if let problem = script.problem { throw GitHubProblem(problem) }
+        return result
+    }
+
+    /// The outputs that a script says it writes.
+    private static func written(in script: String) -> [String] {
+        script.split(separator: "\n").filter { $0.contains("GITHUB_OUTPUT") }.compactMap { line in
+            guard let equals = line.firstIndex(of: "=") ?? line.firstRange(of: "<<")?.lowerBound else { return nil }
+            let name = String(line[..<equals].reversed().prefix { $0.isIDCharacter }.reversed())
+            return name.isEmpty || name.first?.isNumber == true ? nil : name
+        }
+    }
+
+    // MARK: - Names
+
+    /// Why an action has nothing to do here; nil for one that has.
+    private static func reason(toSkip action: String, _ with: YAMLNode?) -> String? {
+        let name = action.prefix { $0 != "@" }
+        switch name {
+        case "actions/checkout":
+            let isOwn = !(with?.entries.contains { $0.key.text == "repository" } ?? false)
+            return isOwn ? "steps run in the folder of this file, which is there already" : nil
+        case "actions/cache", "actions/cache/save", "actions/cache/restore": return "files stay where they are"
+        case "actions/upload-artifact", "actions/download-artifact":
+            return "all steps work in one folder, so files need not be handed on"
+        default:
+            return name.contains("/setup-") || name.hasSuffix("-toolchain")
+                ? "steps use what is installed" : nil
+        }
+    }
+
+    private static func shortName(of action: String) -> String {
+        let path = action.prefix { $0 != "@" }
+        return path.split(separator: "/").last.map(String.init) ?? "action"
+    }
+
+    /// A step without a name goes by what it calls: `npm ci`, `cargo test`.
+    private static func firstWords(of script: String) -> String {
+        let words = script.split(separator: "\n").first { !$0.isBlank }?.words ?? []
+        let plain = words.filter { $0.first?.isLetter == true && $0.allSatisfy { $0.isIDCharacter } }
+        return plain.isEmpty ? "commands" : plain.prefix(2).joined(separator: "-")
+    }
+}
+
+/// Why a part of a GitHub workflow cannot be said.
+struct GitHubProblem: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}

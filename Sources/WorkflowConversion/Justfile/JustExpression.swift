@@ -1,0 +1,142 @@
+/// A value of a justfile as the parts that a shell can put together.
+struct JustValue: Equatable {
+    enum Part: Equatable {
+        case text(String)
+        case variable(String)
+        /// What a command prints.
+        case output(String)
+        /// A variable of the environment, and what stands in its place where it is not set.
+        case environment(String, String?)
+    }
+
+    var parts: [Part]
+
+    /// The value where no shell is needed for it; nil elsewhere.
+    var literal: String? {
+        var result = ""
+        for part in parts {
+            guard case .text(let text) = part else { return nil }
+            result += text
+        }
+        return result
+    }
+}
+
+/// Reads expressions of a justfile: strings, backticks, variables, `+`, `/` and the functions that read the environment.
+struct JustExpression {
+    private var rest: Substring
+
+    /// nil for an expression that has more than that.
+    static func value(of text: String) -> JustValue? {
+        var reader = JustExpression(rest: text[...])
+        guard let value = reader.sum() else { return nil }
+        reader.skipBlanks()
+        return reader.rest.isEmpty || reader.rest.first == "#" ? value : nil
+    }
+
+    /// The values of a list such as `'a' b "c"`, or with commas between them; nil where one cannot be read.
+    static func values(of text: String) -> [JustValue]? {
+        var reader = JustExpression(rest: text[...])
+        var values: [JustValue] = []
+        reader.skipBlanks()
+        while !reader.rest.isEmpty {
+            guard let value = reader.term() else { return nil }
+            values.append(value)
+            reader.skipBlanks()
+            if reader.rest.first == "," { reader.rest.removeFirst() }
+            reader.skipBlanks()
+        }
+        return values
+    }
+
+    private mutating func skipBlanks() { rest = rest.drop { $0.isWhitespace } }
+
+    private mutating func take(_ character: Character) -> Bool {
+        skipBlanks()
+        guard rest.first == character else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func sum() -> JustValue? {
+        guard var value = term() else { return nil }
+        while true {
+            if take("+") {
+                guard let next = term() else { return nil }
+                value.parts += next.parts
+            } else if take("/") {
+                guard let next = term() else { return nil }
+                value.parts += [.text("/")] + next.parts
+            } else {
+                return value
+            }
+        }
+    }
+
+    private mutating func term() -> JustValue? {
+        skipBlanks()
+        guard let first = rest.first else { return nil }
+        switch first {
+        case "'", "\"": return string(first).map { JustValue(parts: [.text($0)]) }
+        case "`":
+            rest.removeFirst()
+            guard let end = rest.firstIndex(of: "`") else { return nil }
+            let command = String(rest[..<end])
+            rest = rest[rest.index(after: end)...]
+            return JustValue(parts: [.output(command)])
+        case "(":
+            rest.removeFirst()
+            guard let value = sum(), take(")") else { return nil }
+            return value
+        default:
+            let name = String(rest.prefix { $0.isIDCharacter })
+            guard !name.isEmpty, name != "if" else { return nil }
+            rest = rest.dropFirst(name.count)
+            return rest.first == "(" ? call(name) : JustValue(parts: [.variable(name)])
+        }
+    }
+
+    private mutating func string(_ quote: Character) -> String? {
+        // Three quotes open a text of several lines.
+        guard !rest.hasPrefix(String(repeating: quote, count: 3)) else { return nil }
+        rest.removeFirst()
+        var text = ""
+        while let character = rest.popFirst() {
+            if character == quote { return text }
+            guard quote == "\"", character == "\\" else {
+                text.append(character)
+                continue
+            }
+            switch rest.popFirst() {
+            case "n": text += "\n"
+            case "t": text += "\t"
+            case "r": text += "\r"
+            case let other?: text.append(other)
+            case nil: return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func call(_ name: String) -> JustValue? {
+        rest.removeFirst()
+        var arguments: [JustValue] = []
+        while !take(")") {
+            guard let argument = sum() else { return nil }
+            arguments.append(argument)
+            _ = take(",")
+            if rest.isEmpty { return nil }
+        }
+        switch (name, arguments.first?.literal, arguments.count) {
+        case ("env", let variable?, 1), ("env_var", let variable?, 1):
+            return JustValue(parts: [.environment(variable, nil)])
+        case ("env", let variable?, 2), ("env_var_or_default", let variable?, 2):
+            return arguments[1].literal.map { JustValue(parts: [.environment(variable, $0)]) }
+        case ("justfile_directory", nil, 0), ("invocation_directory", nil, 0): return JustValue(parts: [.text(".")])
+        case ("num_cpus", nil, 0): return JustValue(parts: [.output("nproc")])
+        case ("just_executable", nil, 0): return JustValue(parts: [.text("just")])
+        case ("shell", let command?, 1): return JustValue(parts: [.output(command)])
+        default: return nil
+        }
+    }
+}

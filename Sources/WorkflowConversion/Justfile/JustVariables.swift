@@ -1,0 +1,115 @@
+internal import WorkflowModel
+
+/// The variables of a justfile, and the names that the shell has them under.
+struct JustVariables {
+    private var values: [String: JustValue] = [:]
+    private var unread: Set<String> = []
+    private static let depthLimit = 12
+
+    init(_ statements: [JustStatement]) {
+        for statement in statements {
+            guard case .assignment(let name, let text, _) = statement.content else { continue }
+            values[name] = JustExpression.value(of: text)
+            if values[name] == nil { unread.insert(name) }
+        }
+    }
+
+    /// The name that a shell can use.
+    static func shellName(_ name: String) -> String { name.replacing("-", with: "_") }
+
+    /// What the variable is at the top of the file; nil for one whose value only a shell can tell.
+    func entry(of name: String) -> String? {
+        let shellName = Self.shellName(name)
+        guard let value = values[name].flatMap({ resolved($0) }), VariableName.isValid(shellName),
+            !VariableName.isListenedTo(shellName)
+        else { return nil }
+        var text = ""
+        for part in value.parts {
+            switch part {
+            case .text(let literal): text += literal.replacing("${{", with: "$${{")
+            case .environment(let variable, let substitute?):
+                text += "${{ env.\(variable) ?? '\(substitute.replacing("'", with: "''"))' }}"
+            case .variable, .output, .environment: return nil
+            }
+        }
+        return text
+    }
+
+    /// With what variables stand for in place of them; nil where that cannot be read.
+    private func resolved(_ value: JustValue, depth: Int = 0) -> JustValue? {
+        guard depth < Self.depthLimit else { return nil }
+        var parts: [JustValue.Part] = []
+        for part in value.parts {
+            guard case .variable(let name) = part else {
+                parts.append(part)
+                continue
+            }
+            guard let inner = values[name].flatMap({ resolved($0, depth: depth + 1) }) else { return nil }
+            parts += inner.parts
+        }
+        return JustValue(parts: parts)
+    }
+
+    /// Puts an expression into a script. `local` are the parameters of the recipe, with the one that takes all further
+    /// arguments under its mark.
+    func append(
+        _ expression: String, to script: inout ShellText, local: [String: Character?]
+    ) throws(JustProblem) {
+        guard let value = JustExpression.value(of: expression) else {
+            throw JustProblem("a script has nothing like `{{\(expression.trimmed)}}`")
+        }
+        try append(value, to: &script, local: local, depth: 0)
+    }
+
+    func append(
+        _ value: JustValue, to script: inout ShellText, local: [String: Character?], depth: Int = 0
+    ) throws(JustProblem) {
+        guard depth < Self.depthLimit else { throw JustProblem("a variable is defined by itself") }
+        for part in value.parts {
+            switch part {
+            case .text(let text): script.append(text)
+            case .output(let command): script.append(output: try self.script(command, local: local))
+            case .environment(let name, nil): script.append(expansion: "\(name):?")
+            case .environment(let name, let substitute?): script.append(expansion: "\(name)-\(shellWord(substitute))")
+            case .variable(let name):
+                if let mark = local[name] {
+                    if mark == nil { script.append(variable: Self.shellName(name)) } else { script.appendArguments() }
+                } else if entry(of: name) != nil {
+                    script.append(variable: Self.shellName(name))
+                } else if let value = values[name] {
+                    try append(value, to: &script, local: local, depth: depth + 1)
+                } else {
+                    throw JustProblem("what `\(name)` is could not be converted")
+                }
+            }
+        }
+    }
+
+    /// A text with `{{…}}` in it as a shell script.
+    func script(_ text: String, local: [String: Character?]) throws(JustProblem) -> String {
+        var script = ShellText()
+        var rest = text[...]
+        while let start = rest.firstRange(of: "{{") {
+            script.append(rest[..<start.lowerBound])
+            rest = rest[start.upperBound...]
+            if rest.hasPrefix("{{") {
+                script.append("{{")
+                rest = rest.dropFirst(2)
+                continue
+            }
+            guard let end = rest.firstRange(of: "}}") else { throw JustProblem("`{{` has no end") }
+            try append(String(rest[..<end.lowerBound]), to: &script, local: local)
+            rest = rest[end.upperBound...]
+        }
+        script.append(rest)
+        let result = script.finish()
+        if let problem = script.problem { throw JustProblem(problem) }
+        return result
+    }
+}
+
+/// Why a text of a justfile cannot be said.
+struct JustProblem: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,208 @@
+/// A justfile as a workflow: a step for each recipe.
+struct JustfileConversion {
+    private let source: SourceLines
+    private let statements: [JustStatement]
+    let variables: JustVariables
+    private var draft = WorkflowDraft()
+    private var ids = StepIDs()
+    private var recipes: [Recipe] = []
+    /// Steps of recipes that others need with arguments.
+    private var copies: [JustRecipe.Dependency] = []
+    /// What stands above the steps, because it belongs to none of them.
+    private var notes: [String] = []
+    private var dotenv: [String] = []
+    private var isDotenvOptional = true
+    private var passesArguments = false
+
+    private struct Recipe {
+        let recipe: JustRecipe
+        let statement: JustStatement
+        let id: String
+    }
+
+    static func draft(of source: SourceLines) -> WorkflowDraft {
+        var conversion = JustfileConversion(source)
+        conversion.convert()
+        return conversion.draft
+    }
+
+    private init(_ source: SourceLines) {
+        self.source = source
+        statements = JustReader.statements(of: source)
+        variables = JustVariables(statements)
+    }
+
+    private mutating func convert() {
+        draft.settings = [YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(["sh", "-euc"]))]))]
+        draft.head = ["Steps that do not need one another run at the same time; just runs one after the other."]
+        var aliases: [StepDraft] = []
+        for statement in statements {
+            switch statement.content {
+            case .blank, .comment: break
+            case .setting(let name, let value): set(name, value, statement)
+            case .assignment(let name, _, let isExported): add(name, isExported, statement)
+            case .recipe(let recipe):
+                // A recipe may be written once for each platform.
+                let number = recipes.count { $0.recipe.name == recipe.name }
+                let id = ids.id(for: number == 0 ? recipe.name : "\(recipe.name) \(number + 1)")
+                recipes.append(Recipe(recipe: recipe, statement: statement, id: id))
+            case .alias(let name, let target):
+                var step = StepDraft(name, .milestone, origin: statement.origin)
+                step.needs = [target]
+                aliases.append(step)
+            case .other: notes += source.comment(above: statement.line) + statement.origin.comments("not converted")
+            }
+        }
+        draft.settings[0].comments = notes + draft.settings[0].comments
+        addSteps()
+        for var alias in aliases {
+            let targets = recipes.filter { $0.recipe.name == alias.needs[0] }.map(\.id)
+            guard !targets.isEmpty else {
+                draft.tail += alias.origin.comments("not converted: there is no such recipe")
+                continue
+            }
+            alias.id = ids.id(for: alias.id)
+            alias.needs = targets
+            draft.steps.append(alias)
+        }
+        if !dotenv.isEmpty {
+            let files = dotenv.map { YAMLEntry("path", .text($0)) }
+            let values = files.map { file in
+                YAMLValue.inline(isDotenvOptional ? [file, YAMLEntry("optional", .word("true"))] : [file])
+            }
+            draft.settings.insert(YAMLEntry("dotenv", values.count == 1 ? values[0] : .list(values)), at: 0)
+        }
+        let marked = recipes.first { $0.recipe.attributes.contains("default") } ?? recipes.first
+        if let marked { draft.defaultSteps = [marked.id] }
+    }
+
+    // MARK: - Settings and variables
+
+    private mutating func set(_ name: String, _ value: String, _ statement: JustStatement) {
+        switch name {
+        case "shell":
+            let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
+            guard value.hasPrefix("["), let program = words.first else {
+                notes += statement.origin.comments("not converted")
+                return
+            }
+            let stops = Interpreter.isShell(program) ? words.prefix(1) + ["-e"] + words.dropFirst() : words[...]
+            let comments = source.comment(above: statement.line)
+            draft.settings[0] = YAMLEntry(
+                "defaults", .inline([YAMLEntry("shell", .texts(Array(stops)))]), comments: comments)
+        case "dotenv-load" where value != "false": dotenv = dotenv.isEmpty ? [".env"] : dotenv
+        case "dotenv-filename", "dotenv-path":
+            guard let file = JustExpression.value(of: value)?.literal else { fallthrough }
+            dotenv = [file]
+        case "dotenv-required" where value != "false": isDotenvOptional = false
+        case "positional-arguments" where value != "false": passesArguments = true
+        default: notes += statement.origin.comments("not converted")
+        }
+        if name == "positional-arguments" {
+            notes += statement.origin.comments("scripts have their arguments in $1, $2, …")
+        }
+    }
+
+    private mutating func add(_ name: String, _ isExported: Bool, _ statement: JustStatement) {
+        let comments = source.comment(above: statement.line)
+        guard let value = variables.entry(of: name) else {
+            let reason = "written out where a script reads it"
+            notes += comments + statement.origin.comments(isExported ? "\(reason), not in the environment" : reason)
+            return
+        }
+        draft.env.append(YAMLEntry(JustVariables.shellName(name), .text(value), comments: comments))
+    }
+
+    // MARK: - Recipes
+
+    private mutating func addSteps() {
+        for recipe in recipes { draft.steps.append(step(recipe, id: recipe.id, arguments: nil)) }
+        var index = 0
+        // Copies may need further ones.
+        while index < copies.count, copies.count < 1000 {
+            let copy = copies[index]
+            index += 1
+            guard let recipe = recipes.first(where: { $0.recipe.name == copy.name }) else { continue }
+            var step = step(recipe, id: ids.id(for: "\(copy.name) \(copy.arguments)"), arguments: copy.arguments)
+            step.name = "\(copy.name) \(copy.arguments)"
+            draft.steps.append(step)
+        }
+    }
+
+    private mutating func step(_ known: Recipe, id: String, arguments: String?) -> StepDraft {
+        let (recipe, statement) = (known.recipe, known.statement)
+        var step = StepDraft(id, .milestone, origin: statement.origin)
+        let comment = source.comment(above: statement.line)
+        if comment.count == 1, comment[0].count < 80 { step.description = comment[0] } else { step.comments = comment }
+        if !recipe.parameters.isEmpty, arguments == nil {
+            step.notes.append("arguments: \(recipe.parameters.map(\.spelling).joined(separator: " "))")
+        }
+        var problem: String?
+        step.needs = recipe.needs.flatMap { need in self.ids(of: need) { problem = problem ?? $0 } }.unique
+        if !recipe.followers.isEmpty {
+            let names = recipe.followers.map(\.name).enumerated
+            problem = problem ?? "what runs after a step needs it: add it to `needs` of \(names)"
+        }
+        var prelude: [String] = []
+        for attribute in recipe.attributes { apply(attribute, to: &step, &prelude) { problem = problem ?? $0 } }
+        do throws(JustProblem) {
+            if let problem { throw JustProblem(problem) }
+            let body = try script(of: recipe, arguments: arguments, &step, prelude)
+            if !body.isEmpty || step.needs.isEmpty { step.body = .script(body.isEmpty ? ":" : body) }
+        } catch {
+            step.giveUp(error.reason)
+        }
+        return step
+    }
+
+    private mutating func ids(of need: JustRecipe.Dependency, problem: (String) -> Void) -> [String] {
+        guard recipes.contains(where: { $0.recipe.name == need.name }) else {
+            problem("there is no recipe `\(need.name)` here")
+            return []
+        }
+        guard need.arguments.isEmpty else {
+            guard JustExpression.values(of: need.arguments)?.allSatisfy({ $0.literal != nil }) == true else {
+                problem("the arguments of `\(need.name)` are computed")
+                return []
+            }
+            if !copies.contains(need) { copies.append(need) }
+            return [ids.id(for: "\(need.name) \(need.arguments)")]
+        }
+        return recipes.filter { $0.recipe.name == need.name }.map(\.id)
+    }
+
+    private func apply(
+        _ attribute: String, to step: inout StepDraft, _ prelude: inout [String], problem: (String) -> Void
+    ) {
+        let name = String(attribute.prefix { $0.isIDCharacter })
+        let rest = attribute.dropFirst(name.count).trimmed
+        let argument = rest.hasPrefix("(") ? rest.dropFirst().dropLast() : rest.hasPrefix(":") ? rest.dropFirst() : ""
+        let text = JustExpression.value(of: String(argument))?.literal
+        switch name {
+        case "linux", "macos", "windows", "freebsd": addPlatforms([name], to: &step)
+        case "unix": addPlatforms(["linux", "macos", "freebsd"], to: &step)
+        case "doc" where text != nil: step.description = text
+        case "working-directory" where text != nil: step.set("working-directory", .text(text ?? ""))
+        case "confirm": prelude.append(confirmation(text ?? "Run \(step.id)?"))
+        case "script": problem("the script of `[script]` has an interpreter of its own")
+        case "default", "parallel", "positional-arguments": break
+        default: step.notes.append("not converted: [\(attribute)]")
+        }
+    }
+
+    private func addPlatforms(_ names: [String], to step: inout StepDraft) {
+        if let index = step.settings.firstIndex(where: { $0.key == "platforms" }),
+            case .list(let before) = step.settings[index].value
+        {
+            step.settings[index].value = .list((before.map(YAMLText.word) + names).unique.map(YAMLValue.text))
+        } else {
+            step.set("platforms", .texts(names))
+        }
+    }
+}
+
+extension YAMLText {
+    fileprivate static func word(_ value: YAMLValue) -> String {
+        if case .text(let text) = value { text } else { "" }
+    }
+}

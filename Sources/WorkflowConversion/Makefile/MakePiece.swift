@@ -1,0 +1,134 @@
+/// A part of a text of a makefile.
+enum MakePiece: Equatable {
+    case text(String)
+    /// `$$`.
+    case dollar
+    /// What stands between the brackets of `$(…)`, or the letter of `$@`.
+    case reference(String)
+
+    static func pieces(of text: String) -> [MakePiece] {
+        var pieces: [MakePiece] = []
+        var literal = ""
+        var rest = text[...]
+        func flush() {
+            if !literal.isEmpty { pieces.append(.text(literal)) }
+            literal = ""
+        }
+        while let character = rest.popFirst() {
+            guard character == "$", let next = rest.popFirst() else {
+                literal.append(character)
+                continue
+            }
+            flush()
+            switch next {
+            case "$": pieces.append(.dollar)
+            case "(", "{":
+                let inner = upToClosing(next == "(" ? ")" : "}", opening: next, in: rest)
+                pieces.append(.reference(String(inner)))
+                rest = rest[inner.endIndex...].dropFirst()
+            default: pieces.append(.reference(String(next)))
+            }
+        }
+        flush()
+        return pieces
+    }
+
+    private static func upToClosing(_ closing: Character, opening: Character, in text: Substring) -> Substring {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == opening { depth += 1 }
+            guard text[index] == closing else { continue }
+            if depth == 0 { return text[..<index] }
+            depth -= 1
+        }
+        return text
+    }
+
+    /// The arguments of a function: what stands between commas outside of references.
+    static func arguments(of text: String) -> [String] {
+        var arguments = [""]
+        var depth = 0
+        for character in text {
+            if character == "(" || character == "{" { depth += 1 }
+            if character == ")" || character == "}" { depth -= 1 }
+            if character == ",", depth == 0 {
+                arguments.append("")
+            } else {
+                arguments[arguments.count - 1].append(character)
+            }
+        }
+        return arguments
+    }
+}
+
+/// A pattern of a makefile with at most one `%`.
+struct MakePattern {
+    let prefix: String
+    /// nil for a text without `%`.
+    let suffix: String?
+
+    init(_ text: String) {
+        let parts = text.cut(at: "%")
+        prefix = parts?.before ?? text
+        suffix = parts?.after
+    }
+
+    /// What `%` stands for in a word; nil where the pattern does not fit.
+    func stem(of word: String) -> String? {
+        guard let suffix else { return word == prefix ? "" : nil }
+        guard word.hasPrefix(prefix), word.hasSuffix(suffix), word.count >= prefix.count + suffix.count else {
+            return nil
+        }
+        return String(word.dropFirst(prefix.count).dropLast(suffix.count))
+    }
+
+    func replaced(_ word: String, by replacement: String) -> String {
+        guard let stem = stem(of: word) else { return word }
+        return suffix == nil ? replacement : replacement.cut(at: "%").map { $0.before + stem + $0.after } ?? replacement
+    }
+}
+
+/// The functions of make that only need their arguments.
+enum MakeFunction {
+    /// nil for a function that is not one of them.
+    static func value(of name: String, _ arguments: [String]) -> String? {
+        let last = arguments.last?.words ?? []
+        func each(_ change: (String) -> String) -> String { last.map(change).joined(separator: " ") }
+        switch (name, arguments.count) {
+        case ("strip", 1): return each { $0 }
+        case ("subst", 3): return arguments[2].replacing(arguments[0], with: arguments[1])
+        case ("patsubst", 3): return each { MakePattern(arguments[0].trimmed).replaced($0, by: arguments[1].trimmed) }
+        case ("filter", 2): return last.filter { fits($0, arguments[0]) }.joined(separator: " ")
+        case ("filter-out", 2): return last.filter { !fits($0, arguments[0]) }.joined(separator: " ")
+        case ("sort", 1): return last.unique.sorted().joined(separator: " ")
+        case ("addprefix", 2): return each { arguments[0].trimmed + $0 }
+        case ("addsuffix", 2): return each { $0 + arguments[0].trimmed }
+        case ("firstword", 1): return last.first ?? ""
+        case ("lastword", 1): return last.last ?? ""
+        case ("words", 1): return String(last.count)
+        case ("dir", 1): return each { folder(of: $0) + "/" }
+        case ("notdir", 1): return each { fileName(of: $0) }
+        case ("basename", 1): return each { String($0.dropLast(suffix(of: $0).count)) }
+        case ("suffix", 1): return last.map(suffix).filter { !$0.isEmpty }.joined(separator: " ")
+        default: return nil
+        }
+    }
+
+    private static func fits(_ word: String, _ patterns: String) -> Bool {
+        patterns.words.contains { MakePattern($0).stem(of: word) != nil }
+    }
+
+    /// `.` for a name without a folder.
+    static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    static func fileName(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    }
+
+    private static func suffix(of path: String) -> String {
+        let name = fileName(of: path)
+        return name.lastIndex(of: ".").map { String(name[$0...]) } ?? ""
+    }
+}

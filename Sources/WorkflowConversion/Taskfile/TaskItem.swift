@@ -1,0 +1,131 @@
+internal import YAMLSyntax
+
+/// One thing that a task does, in the order of its `cmds`.
+enum TaskItem {
+    case command(ShellCommand)
+    /// Another task runs here, with values of its own.
+    case call(TaskCall)
+    /// Runs when the task has ended, however it did.
+    case deferred(ShellCommand)
+}
+
+/// Another task, as `deps` or `cmds` ask for it.
+struct TaskCall: Hashable {
+    struct Value: Hashable {
+        let name: String
+        let text: String
+    }
+
+    let task: String
+    /// The variables that it gets, without templates.
+    let values: [Value]
+
+    /// What nobody else asks for in just this way has this name.
+    var name: String { ([task] + values.map { "\($0.name)=\($0.text)" }).joined(separator: " ") }
+}
+
+/// Reads the `cmds` and `deps` of tasks.
+struct TaskItemReader {
+    let variables: TaskVariables
+
+    func items(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
+        guard node.kind == .scalar else { return try mapped(node) }
+        return [.command(ShellCommand(text: try variables.script(node.text)))]
+    }
+
+    private func mapped(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
+        var fields = YAMLFields(node)
+        if let loop = fields.take("for") { return try looped(loop, fields) }
+        if let deferred = fields.take("defer") {
+            guard deferred.kind == .scalar else { throw TaskProblem("a deferred task has no counterpart") }
+            _ = fields.take("silent")
+            try expectNothing(fields)
+            return [.deferred(ShellCommand(text: try variables.script(deferred.text), isTolerated: true))]
+        }
+        if fields.has("task") { return [.call(try call(&fields))] }
+        guard let text = fields.takeText("cmd") else { throw TaskProblem("a command of an unknown form") }
+        _ = fields.take("silent")
+        let isTolerated = fields.takeFlag("ignore_error") ?? false
+        var script = try variables.script(text)
+        if let condition = fields.takeText("if") {
+            script = "if \(try variables.script(condition)); then\n\(script)\nfi"
+        }
+        try expectNothing(fields)
+        return [.command(ShellCommand(text: script, isTolerated: isTolerated))]
+    }
+
+    /// `deps` and `cmds` name tasks in the same way.
+    func calls(_ node: YAMLNode) throws(TaskProblem) -> [TaskCall] {
+        guard node.kind == .mapping else { return [TaskCall(task: try name(node.text), values: [])] }
+        var fields = YAMLFields(node)
+        guard let loop = fields.take("for") else { return [try call(&fields)] }
+        return try looped(loop, fields).compactMap { if case .call(let call) = $0 { call } else { nil } }
+    }
+
+    private func call(_ fields: inout YAMLFields) throws(TaskProblem) -> TaskCall {
+        let task = try name(fields.takeText("task") ?? "")
+        var values: [TaskCall.Value] = []
+        for (key, value) in fields.take("vars")?.entries.map({ ($0.key.text, $0.value) }) ?? [] {
+            guard value.kind == .scalar, let text = variables.literal(value.text), TaskVariables.isName(key) else {
+                throw TaskProblem("what `\(key)` of the task `\(task)` gets is computed")
+            }
+            values.append(TaskCall.Value(name: key, text: text))
+        }
+        _ = fields.take("silent")
+        try expectNothing(fields)
+        return TaskCall(task: task, values: values)
+    }
+
+    /// A task of this file is named with a colon in front, too.
+    private func name(_ text: String) throws(TaskProblem) -> String {
+        guard let name = variables.literal(text) else { throw TaskProblem("which task runs is computed") }
+        return name.hasPrefix(":") ? String(name.dropFirst()) : name
+    }
+
+    private func expectNothing(_ fields: YAMLFields) throws(TaskProblem) {
+        if let key = fields.firstKey { throw TaskProblem("`\(key)` of a command has no counterpart") }
+    }
+
+    // MARK: - Loops
+
+    private func looped(_ loop: YAMLNode, _ rest: YAMLFields) throws(TaskProblem) -> [TaskItem] {
+        var name = "ITEM"
+        var words: [String]?
+        var variable: String?
+        switch loop.kind {
+        case .sequence: words = loop.elements.map(\.text)
+        case .mapping:
+            var fields = YAMLFields(loop)
+            name = fields.takeText("as") ?? name
+            variable = fields.takeText("var")
+            if let separator = fields.takeText("split"), let known = variable {
+                words = variables.literal("{{.\(known)}}")?.split(separator: separator).map(String.init)
+                guard words != nil else { throw TaskProblem("what `for` splits is computed") }
+            }
+            if variable == nil || !fields.isEmpty { throw TaskProblem("`for` over this has no counterpart") }
+        default: throw TaskProblem("`for: \(loop.text)` has no counterpart")
+        }
+        guard TaskVariables.isName(name) else { throw TaskProblem("`\(name)` is a name that programs listen to") }
+        var rest = rest
+        var inner = variables
+        if rest.has("task") {
+            words = words ?? variable.flatMap(variables.words)
+            guard let words else { throw TaskProblem("the tasks that `for` runs are computed") }
+            var items: [TaskItem] = []
+            for word in words {
+                inner[name] = .text(word)
+                var fields = rest
+                items.append(.call(try TaskItemReader(variables: inner).call(&fields)))
+            }
+            return items
+        }
+        guard let text = rest.takeText("cmd") else { throw TaskProblem("a command of an unknown form") }
+        _ = rest.take("silent")
+        try expectNothing(rest)
+        words = words ?? variable.flatMap(variables.words)
+        var list = words?.map(shellWord).joined(separator: " ") ?? ""
+        if words == nil { list = try variables.script("{{.\(variable ?? "")}}") }
+        inner[name] = .shell
+        return [.command(ShellCommand(text: "for \(name) in \(list); do\n\(try inner.script(text))\ndone"))]
+    }
+}

@@ -1,0 +1,223 @@
+internal import WorkflowModel
+internal import YAMLSyntax
+
+/// The variables of a Taskfile as far as they are seen at one place, and what texts with `{{…}}` come to.
+struct TaskVariables {
+    enum Value {
+        /// A text that may have templates.
+        case text(String)
+        case list([String])
+        /// What a command prints.
+        case command(String)
+        /// A parameter with a default.
+        case param(String)
+        /// A variable that the shell has already.
+        case shell
+        /// A value of another kind, or none that is known.
+        case unknown
+    }
+
+    private var values: [String: Value] = [:]
+    /// The task that is read; nil at the top.
+    var task: String?
+    private static let depthLimit = 12
+
+    subscript(name: String) -> Value? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// What an entry of `vars` or `env` says.
+    static func value(of name: String, _ node: YAMLNode) -> Value {
+        switch node.kind {
+        case .scalar:
+            let text = node.text
+            if let (variable, substitute) = TaskTemplate.defaulted(text), variable == name { return .param(substitute) }
+            return .text(text)
+        case .mapping:
+            var fields = YAMLFields(node)
+            return fields.takeText("sh").map { .command($0) } ?? .unknown
+        case .sequence where node.elements.allSatisfy { $0.kind == .scalar }: return .list(node.elements.map(\.text))
+        default: return .unknown
+        }
+    }
+
+    /// The words of a variable, one by one; nil where a shell has to tell them.
+    func words(of name: String) -> [String]? {
+        if case .list(let words)? = values[name] { return words }
+        return literal("{{.\(name)}}")?.words
+    }
+
+    /// A text without anything that a shell has to tell; nil where there is such.
+    func literal(_ text: String, depth: Int = 0) -> String? {
+        guard depth < Self.depthLimit else { return nil }
+        var result = ""
+        for piece in TaskTemplate.pieces(of: text) {
+            switch piece {
+            case .text(let text): result += text
+            case .expression(let expression):
+                guard case .variable(let name, nil) = TaskTemplate.meaning(of: expression) else { return nil }
+                switch values[name] {
+                case .text(let text):
+                    guard let inner = literal(text, depth: depth + 1) else { return nil }
+                    result += inner
+                case nil where name == "TASK" && task != nil: result += task ?? ""
+                default: return nil
+                }
+            }
+        }
+        return result
+    }
+
+    /// The value in the `env` of a file or step, where parameters can be read; nil where a shell has to tell it.
+    func template(_ text: String, depth: Int = 0) -> String? {
+        guard depth < Self.depthLimit else { return nil }
+        var result = ""
+        for piece in TaskTemplate.pieces(of: text) {
+            switch piece {
+            case .text(let text): result += text.replacing("${{", with: "$${{")
+            case .expression(let expression):
+                guard case .variable(let name, nil) = TaskTemplate.meaning(of: expression) else { return nil }
+                switch values[name] {
+                case .text(let text):
+                    guard let inner = template(text, depth: depth + 1) else { return nil }
+                    result += inner
+                case .param: result += "${{ params.\(name) }}"
+                case nil where name == "TASK" && task != nil: result += task ?? ""
+                default: return nil
+                }
+            }
+        }
+        return result
+    }
+
+    static func isName(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
+
+    /// A command as a shell script.
+    func script(_ text: String) throws(TaskProblem) -> String {
+        var script = ShellText()
+        try append(text, to: &script, depth: 0)
+        let result = script.finish()
+        if let problem = script.problem { throw TaskProblem(problem) }
+        return result
+    }
+
+    private func append(_ text: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        guard depth < Self.depthLimit else { throw TaskProblem("a variable is defined by itself") }
+        for piece in TaskTemplate.pieces(of: text) {
+            switch piece {
+            case .text(let text): script.append(text)
+            case .expression(let expression): try append(expression: expression, to: &script, depth: depth)
+            }
+        }
+    }
+
+    private func append(expression: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        switch TaskTemplate.meaning(of: expression) {
+        case .arguments: script.appendArguments()
+        case .variable(let name, let substitute?):
+            if case .param? = values[name] { return script.append(variable: name) }
+            guard values[name] == nil, Self.isName(name) else {
+                return try append(expression: ".\(name)", to: &script, depth: depth)
+            }
+            script.append(expansion: "\(name):-\(shellWord(substitute))")
+        case .variable(let name, nil):
+            switch values[name] {
+            case .text(let text):
+                if template(text) != nil, Self.isName(name) { return script.append(variable: name) }
+                try append(text, to: &script, depth: depth + 1)
+            case .param, .shell: script.append(variable: name)
+            case .command(let command): script.append(output: try self.script(command))
+            case .unknown, .list: throw TaskProblem("what `\(name)` is could not be converted")
+            case nil:
+                switch name {
+                case "TASK": script.append(task ?? "")
+                case "ROOT_DIR", "TASKFILE_DIR", "USER_WORKING_DIR": script.append(variable: "PWD")
+                default:
+                    guard Self.isName(name) else { throw TaskProblem("there is no `{{.\(name)}}` here") }
+                    // Task takes it from the environment, too.
+                    script.append(variable: name)
+                }
+            }
+        case nil: throw TaskProblem("a script has nothing like `{{\(expression)}}`")
+        }
+    }
+}
+
+/// Why a text of a Taskfile cannot be said.
+struct TaskProblem: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
+/// The templates of a Taskfile, as far as they only name a variable.
+enum TaskTemplate {
+    enum Piece {
+        case text(String)
+        /// What stands between the braces.
+        case expression(String)
+    }
+
+    enum Meaning {
+        /// A variable and what stands in its place where it is empty.
+        case variable(String, String?)
+        case arguments
+    }
+
+    static func pieces(of text: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
+            if start.lowerBound > rest.startIndex { pieces.append(.text(String(rest[..<start.lowerBound]))) }
+            pieces.append(.expression(String(rest[start.upperBound..<end.lowerBound])))
+            rest = rest[end.upperBound...]
+        }
+        if !rest.isEmpty { pieces.append(.text(String(rest))) }
+        return pieces
+    }
+
+    /// nil for what is more than the name of a variable with a default.
+    static func meaning(of expression: String) -> Meaning? {
+        var text = expression[...]
+        // `{{-` only takes blanks away.
+        if text.hasPrefix("- ") { text = text.dropFirst() }
+        if text.hasSuffix(" -") { text = text.dropLast() }
+        let words = text.trimmed
+        if words == ".CLI_ARGS" { return .arguments }
+        if let name = name(words) { return .variable(name, nil) }
+        if let (before, after) = words.cut(at: "|"), let name = name(before.trimmed) {
+            guard after.words.first == "default" else { return nil }
+            return unquoted(after.trimmed.dropFirst(7).trimmed).map { .variable(name, $0) }
+        }
+        if words.hasPrefix("default "), let last = words.words.last, let name = name(last) {
+            return unquoted(words.dropFirst(8).dropLast(last.count).trimmed).map { .variable(name, $0) }
+        }
+        return nil
+    }
+
+    /// The variable and its default, where the whole text is `{{.NAME | default "…"}}`.
+    static func defaulted(_ text: String) -> (String, String)? {
+        guard case .variable(let name, let substitute?)? = only(text) else { return nil }
+        return (name, substitute)
+    }
+
+    /// The meaning of a text that is one template and nothing else.
+    static func only(_ text: String) -> Meaning? {
+        let pieces = pieces(of: text)
+        guard pieces.count == 1, case .expression(let expression)? = pieces.first else { return nil }
+        return meaning(of: expression)
+    }
+
+    private static func name(_ text: String) -> String? {
+        guard text.first == ".", text.count > 1, text.dropFirst().allSatisfy(\.isVariableCharacter) else { return nil }
+        return String(text.dropFirst())
+    }
+
+    private static func unquoted(_ text: String) -> String? {
+        if let quote = text.first, "\"'`".contains(quote), text.last == quote, text.count > 1 {
+            let inner = text.dropFirst().dropLast()
+            return inner.contains(quote) || inner.contains("\\") ? nil : String(inner)
+        }
+        return !text.isEmpty && text.allSatisfy { $0.isNumber } || text == "true" || text == "false" ? text : nil
+    }
+}

@@ -1,0 +1,104 @@
+import Testing
+
+/// GitHub workflows.
+struct GitHubTests {
+    private func expect(
+        _ jobs: String, top: String = "", _ wanted: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let output = try converted("\(top)jobs:\n\(jobs)", "ci.yml")
+        #expect(wrongLines(output) == [], "\(output)", sourceLocation: sourceLocation)
+        for text in wanted {
+            #expect(output.contains(text), "not found:\n\(text)\nin:\n\(output)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `a job of one step is that step, one of several a sequence`() throws {
+        try expect(
+            "  a: { steps: [{ run: make }] }\n  b: { needs: a, steps: [{ run: x }, { name: Do It, run: 'y' }] }\n",
+            "  a:\n    run: make\n",
+            "  b:\n    needs: [a]\n    order: sequence\n    steps:\n      x:\n        run: x\n\n      do-it:\n        name: Do It\n        run: 'y'\n"
+        )
+    }
+
+    @Test func `a matrix makes copies`() throws {
+        try expect(
+            """
+              a:
+                strategy: { matrix: { os: [x, z], node-version: [18, 3.10], exclude: [{ os: x, node-version: 18 }] } }
+                steps: [{ run: 'echo ${{ matrix.node-version }} "${{ matrix.os }}"' }]
+            """,
+            "matrix:\n      os: [x, z]\n      node_version: [18, 3.10]\n      exclude: [{ os: x, node_version: 18 }]\n    fail-fast: true\n",
+            "run: echo $node_version \"$os\"\n")
+        try expect(
+            "  l: { outputs: { v: '${{ steps.f.outputs.v }}' }, steps: [{ id: f, run: 'echo v=[1] >> $GITHUB_OUTPUT' }] }\n"
+                + "  a:\n    needs: l\n    strategy: { matrix: { x: '${{ fromJSON(needs.l.outputs.v) }}' } }\n    steps: [{ run: 'echo ${{ matrix.x }}' }]\n",
+            "as: x\n", "run: echo $x\n", "echo v=[1] >> $FLOWRUN_OUTPUT", "outputs:\n          v: string\n")
+    }
+
+    @Test func `inputs are parameters`() throws {
+        try expect(
+            "  a: { steps: [{ run: 'echo ${{ inputs.dry-run }} ${{ github.event.inputs.to }}' }] }\n",
+            top:
+                "on: { workflow_dispatch: { inputs: { dry-run: { type: boolean, default: true }, to: { type: choice, options: [x, z] } } } }\n",
+            "dry_run: { type: bool, default: true }", "to: { type: enum, values: [x, z], default: x }",
+            "run: echo $dry_run $to\n")
+    }
+
+    @Test func `secrets come from the environment, to the steps that read them`() throws {
+        try expect(
+            "  a: { steps: [{ run: x, env: { T: '${{ secrets.TOKEN }}' } }, { run: 'curl ${{ secrets.KEY }}' }, { run: z }] }\n",
+            "secrets:\n  T: { env: TOKEN }\n  KEY: { env: KEY }\n", "secrets: [T]\n        run: x\n",
+            "secrets: [KEY]\n        run: curl $KEY\n")
+    }
+
+    @Test func `expressions in scripts go through the environment`() throws {
+        try expect(
+            "  a: { steps: [{ id: m, run: 'echo n=1 >> \"$GITHUB_OUTPUT\"' }, { run: 'echo ${{ steps.m.outputs.n }} ${{ github.sha }}' }] }\n",
+            "env:\n          STEPS_M_OUTPUTS_N: ${{ (steps.m.outputs.n ?? '') }}\n",
+            "run: echo $STEPS_M_OUTPUTS_N ${GITHUB_SHA:?}\n")
+    }
+
+    @Test func `conditions are translated`() throws {
+        try expect(
+            "  a: { if: \"github.ref == 'refs/heads/main' && !cancelled()\", steps: [{ run: x }] }\n  b: { needs: a, if: \"${{ always() && needs.a.result == 'failure' }}\", steps: [{ run: 'y' }] }\n",
+            "if: (env.GITHUB_REF ?? '') == 'refs/heads/main' && !cancelled()",
+            "if: always() && steps.a.outcome == 'failure'")
+    }
+
+    @Test func `actions that make a machine ready are left out with a comment, others have to be filled in`() throws {
+        try expect(
+            "  a: { steps: [{ uses: actions/checkout@v4 }, { run: x }, { uses: acme/deploy@v1, with: { to: prod } }] }\n",
+            "# ci.yml:2: steps run in the folder of this file, which is there already\n",
+            "flowrun runs no actions, write the commands", "to: prod")
+        try expect(
+            "  a: { uses: ./.github/workflows/b.yml }\n",
+            "flowrun does not call the workflow `./.github/workflows/b.yml`")
+    }
+
+    @Test func `settings of jobs and steps`() throws {
+        try expect(
+            "  a: { timeout-minutes: 90, continue-on-error: true, runs-on: x, env: { A: 1 }, steps: [{ run: x, shell: python, working-directory: w, timeout-minutes: 60 }, { run: 'y' }] }\n",
+            top: "defaults: { run: { shell: sh } }\n",
+            "defaults: { shell: sh }", "timeout: 90m", "continue-on-error: true", "shell: [python3, -c]",
+            "working-directory: w",
+            "timeout: 1h", "A: '1'", "runs-on: x")
+    }
+
+    @Test func `what changes the environment of others has to be filled in`() throws {
+        try expect(
+            "  a: { steps: [{ run: 'echo A=1 >> $GITHUB_ENV' }] }\n",
+            "no step changes the environment of those behind it")
+        try expect(
+            "  a: { steps: [{ run: 'echo x >> $GITHUB_STEP_SUMMARY' }] }\n",
+            "GITHUB_STEP_SUMMARY=\"${GITHUB_STEP_SUMMARY:-/dev/null}\"")
+    }
+
+    @Test func `an expression without a counterpart gives up its step, not the job`() throws {
+        try expect(
+            "  a: { steps: [{ run: 'echo ${{ job.status }}' }, { run: z }] }\n",
+            "flowrun has nothing like `${{ job.status }}`", "run: z\n")
+        try expect(
+            "  a: { if: 'github.event.x > 1', steps: [{ run: x }] }\n",
+            "flowrun has nothing like the condition `github.event.x > 1`")
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+/// Justfiles.
+struct JustfileTests {
+    @Test func `the first recipe runs by default`() throws {
+        try expect(
+            "a: b\n  one\nb:\n  two\n", "justfile", "default: [a]", "  a:\n    needs: [b]\n    run: one\n", "run: two\n"
+        )
+    }
+
+    @Test func `parameters are the arguments of the script`() throws {
+        try expect(
+            "a x y='d' *z:\n  echo {{x}} '{{y}}' {{z}}\n", "justfile",
+            "      x=\"${1:?x is missing}\"\n      y=\"${2-d}\"\n      shift $(( $# < 2 ? $# : 2 ))\n      echo $x \"$y\" \"$@\"\n"
+        )
+        try expect("a +z:\n  echo {{z}}\n", "justfile", ": \"${1:?z is missing}\"\n      echo \"$@\"\n")
+        try expect("a $x='1':\n  echo $x\n", "justfile", "export x=\"${1-1}\"\n      echo $x\n")
+    }
+
+    @Test func `a recipe that is needed with arguments is a further step`() throws {
+        try expect(
+            "all: (b 'x y') (b \"z\")\nb v:\n  echo {{v}}\n", "justfile", "needs: [b-x-y, b-z]", "  b:\n",
+            "  b-x-y:\n    name: b 'x y'\n    run: |\n      v='x y'\n      echo $v\n", "      v=z\n")
+    }
+
+    @Test func `variables are in the environment where a shell need not be asked`() throws {
+        try expect(
+            "v := 'a' + \"b\" / 'c'\ne := env('HOST', 'x')\nt := `date`\na:\n  echo {{v}} {{e}} '{{t}}'\n", "justfile",
+            "# justfile:3: written out where a script reads it\n#     t := `date`\n", "run: echo $v $e \"$(date)\"\n")
+        try expect("e := env('HOST', 'x')\na:\n  b\n", "justfile", "env:\n  e: ${{ env.HOST ?? 'x' }}\n")
+    }
+
+    @Test func `a script has its own interpreter`() throws {
+        try expect(
+            "a:\n  #!/usr/bin/env python3\n  print(1)\n", "justfile",
+            "shell: [python3, -c]\n    run: |\n      #!/usr/bin/env python3\n      print(1)\n")
+        try expect(
+            "a x:\n  #!/bin/bash\n  set -u\n  echo {{x}}\n", "justfile",
+            "shell: [bash, -c]", "#!/bin/bash\n      x=\"${1:?x is missing}\"\n      set -u\n      echo $x\n")
+        try expect("a x:\n  #!/usr/bin/env ruby\n  puts '{{x}}'\n", "justfile", "only a shell can read values")
+    }
+
+    @Test func `attributes, aliases and settings`() throws {
+        try expect(
+            "set dotenv-load\nset shell := ['bash', '-uc']\n[linux]\n[macos]\na:\n  x\nalias b := a\n", "justfile",
+            "dotenv: { path: .env, optional: true }", "shell: [bash, -e, -uc]", "platforms: [linux, macos]",
+            "  b:\n    needs: [a]\n")
+        try expect("[confirm('Sure?')]\na:\n  x\n", "justfile", "CONFIRM", "Sure?", "x\n")
+        try expect("[odd]\na:\n  x\n", "justfile", "# not converted: [odd]\n  a:")
+        try expect(
+            "[doc('Does it')]\n[working-directory: 'sub']\na:\n  x\n", "justfile", "description: Does it",
+            "working-directory: sub")
+    }
+
+    @Test func `one recipe for each platform is a step for each`() throws {
+        try expect(
+            "all: a\n[linux]\na:\n  x\n[macos]\na:\n  y\n", "justfile", "needs: [a, a-2]", "run: x", "  a-2:",
+            "run: 'y'")
+    }
+
+    @Test func `what follows a recipe, modules and computed values are not converted`() throws {
+        try expect(
+            "import 'x.just'\na: && b\n  x\nb:\n  y\n", "justfile", "#     import 'x.just'", "add it to `needs` of b",
+            "exit 1")
+        try expect(
+            "v := if os() == 'x' { 'a' } else { 'b' }\na:\n  echo {{v}}\n", "justfile",
+            "what `v` is could not be converted")
+        try expect("a:\n  echo {{uppercase('x')}}\n", "justfile", "a script has nothing like `{{uppercase('x')}}`")
+    }
+
+    @Test func `braces that are meant stay`() throws {
+        try expect("a:\n  echo '{{{{x}}'\n", "justfile", "run: echo '{{x}}'\n")
+    }
+}

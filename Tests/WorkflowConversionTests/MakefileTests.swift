@@ -1,0 +1,92 @@
+import Testing
+
+/// Makefiles.
+struct MakefileTests {
+    @Test func `the default goal is the first target, or the one that is named`() throws {
+        try expect(
+            ".PHONY: a b\na: b\n\tone\nb:\n\ttwo\n", "Makefile", "default: [a]", "  a:\n    needs: [b]\n    run: one\n")
+        try expect("a:\n\tone\nb:\n\ttwo\n.DEFAULT_GOAL := b\n", "Makefile", "default: [b]")
+    }
+
+    @Test func `a variable that may be given is a parameter, one that is set is in the environment`() throws {
+        try expect(
+            "CC ?= gcc\nOPT = -O2\nOPT += -g\nall:\n\t$(CC) ${OPT} $X a.c\n", "Makefile",
+            "params:\n  CC: { type: string, default: gcc, env: CC }\n", "env:\n  OPT: -O2 -g\n",
+            "run: $CC $OPT $X a.c\n")
+    }
+
+    @Test func `a value that a shell has to read stands where it is read`() throws {
+        try expect(
+            "V := $(shell git describe)\nF = -DX=\"a b\" -DV=$(V)\nall:\n\tcc $(F)\n", "Makefile",
+            "# Makefile:1: written out where a script reads it\n#     V := $(shell git describe)\n",
+            "run: cc -DX=\"a b\" -DV=$(git describe)\n")
+    }
+
+    @Test func `a variable of the environment is left to it`() throws {
+        try expect("all:\n\t$(CC) $(CFLAGS) $(DESTDIR)/x\n", "Makefile", "run: ${CC:-cc} $CFLAGS $DESTDIR/x\n")
+    }
+
+    @Test func `patterns become steps of the files that are needed`() throws {
+        try expect(
+            "OBJS = a.o b.o\nx: $(OBJS)\n\tcc -o $@ $^\n%.o: %.c x.h\n\tcc -c $< -o $@ # $*\n", "Makefile",
+            "  x:\n    needs: [a-o, b-o]\n    run: cc -o x a.o b.o\n",
+            "  # files it reads: a.c x.h\n  a-o:\n    name: a.o\n    run: 'cc -c a.c -o a.o # a'\n", "  b-o:")
+    }
+
+    @Test func `functions of texts are evaluated`() throws {
+        try expect(
+            "S = a.c lib/b.c\nall:\n\techo $(S:.c=.o) $(patsubst %.c,o/%.o,$(S)) $(notdir $(S)) $(dir $(S)) $(addprefix -I,x y)\n",
+            "Makefile", "run: echo a.o lib/b.o o/a.o o/lib/b.o a.c b.c ./ lib/ -Ix -Iy\n")
+    }
+
+    @Test func `what only make can tell is to be filled in, below its lines`() throws {
+        try expect(
+            "all: a\n\techo all\na: $(foreach x,$(Y),$(x).o)\n\tcc $^\n", "Makefile",
+            "  # Makefile:3: not converted, fill in the step: only make knows what it needs\n"
+                + "  #     a: $(foreach x,$(Y),$(x).o)\n  #     \tcc $^\n  a:\n", "exit 1\n")
+    }
+
+    @Test func `prefixes of recipe lines say what happens after a failure`() throws {
+        try expect(
+            "a:\n\t@-rm x\n\t-@a; b\n\t+@make -C c\n", "Makefile",
+            "    run: |\n      rm x || true\n      (a; b) || true\n      make -C c\n")
+    }
+
+    @Test func `conditions and includes stand in comments`() throws {
+        try expect(
+            "include a.mk\nifdef X\nY = 1\nendif\na:\n\techo $(Y)\n", "Makefile",
+            "# Makefile:1: not converted\n#     include a.mk\n",
+            "# Makefile:2: not converted\n#     ifdef X\n#     Y = 1\n#     endif\n", "only make knows `Y`")
+    }
+
+    @Test func `the shell of a makefile is that of the steps`() throws {
+        try expect("a:\n\tb\n", "Makefile", "defaults: { shell: sh }")
+        try expect("SHELL = /bin/bash\na:\n\tb\n", "Makefile", "defaults: { shell: [/bin/bash, -e, -c] }")
+        try expect(
+            "SHELL := bash\n.SHELLFLAGS := -o pipefail -c\na:\n\tb\n", "Makefile", "shell: [bash, -e, -o, pipefail, -c]"
+        )
+    }
+
+    @Test func `targets share rules, and a target has several`() throws {
+        try expect(
+            "a b: c\n\techo $@\nc:\n\tc\nb: d\nd:\n\td\n", "Makefile", "a:\n    needs: [c]\n    run: echo a\n",
+            "b:\n    needs: [c, d]\n    run: echo b\n")
+        try expect("a:: \n\tone\na::\n\ttwo\n", "Makefile", "run: |\n      one\n      two\n")
+        try expect("a:\n\told thing\na:\n\tnew\n", "Makefile", "replaced by what follows", "old thing", "run: new\n")
+    }
+
+    @Test func `a description is taken from the comment, above or behind`() throws {
+        try expect(
+            "# Builds it\na:\n\tb\nc: ## Tests it\n\td\n", "Makefile", "description: Builds it", "description: Tests it"
+        )
+    }
+
+    @Test func `one shell for all lines is one script`() throws {
+        try expect(".ONESHELL:\na:\n\tcd x\n\tpwd\n", "Makefile", "run: |\n      cd x\n      pwd\n")
+    }
+
+    @Test func `variables that double themselves are no trouble`() throws {
+        let doubling = (0..<40).map { "V\($0) = $(V\($0 + 1))$(V\($0 + 1))\n" }.joined()
+        _ = try converted(doubling + "V40 = x\na:\n\techo $(V0)\nLOOP = $(LOOP)\nb:\n\techo $(LOOP)\n", "Makefile")
+    }
+}
