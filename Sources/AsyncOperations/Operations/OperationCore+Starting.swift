@@ -1,5 +1,11 @@
 // Operations that are started by themselves.
 
+extension Lifecycle {
+    fileprivate var isIdle: Bool {
+        if case .idle = self { true } else { false }
+    }
+}
+
 extension OperationCore {
     /// Starts it on a queue of its own. If `inherits`, bodies have the priority and the task-local values of the
     /// caller.
@@ -14,17 +20,21 @@ extension OperationCore {
     }
 
     func setSuspended(_ isSuspended: Bool) throws(UsageError) {
-        while let ownQueue = try queueToSuspend(isSuspended) {
-            ownQueue.setSuspended(isSuspended)
-            // Otherwise a start was refused meanwhile, and has given it back.
-            guard case .idle = lifecycle else { return }
-        }
-        guard !isSuspended else { return }
-        do throws(UsageError) {
-            try start(clock: ContinuousClock())
-        } catch .alreadyStarted(id) {
-            // Somebody else was faster, which is as good.
-        }
+        repeat {
+            if let ownQueue = try queueToSuspend(isSuspended) {
+                ownQueue.setSuspended(isSuspended)
+            } else if !isSuspended {
+                do throws(UsageError) {
+                    return try start(clock: ContinuousClock())
+                } catch .alreadyStarted(id) {
+                    // Somebody else was faster, which is as good. Waits until that start is decided.
+                    lifecycle.queue?.setSuspended(false)
+                }
+            } else {
+                return
+            }
+            // A start that was refused has given it back.
+        } while lifecycle.isIdle
     }
 
     /// Its own queue, if it was started by itself; nil if it has not started yet, which is then noted.

@@ -158,7 +158,8 @@ struct ProgramRules {
             case (.success, .left(_, .value)?), (.failure, .left(_, .error)?): break
             case (.success, nil) where operation.kind == .waterfall && operation.steps.isEmpty: break
             case (.success, _), (.failure, _): return "o\(index) is \(end.outcome) though its body did not end so"
-            case (.skipped, _?), (.notRun, _?): return "o\(index) is \(end.outcome) though it ran"
+            case (.skipped, _?) where rounds(index) == 1, (.notRun, _?) where rounds(index) == 1:
+                return "o\(index) is \(end.outcome) though it ran"
             default: break
             }
         }

@@ -92,7 +92,11 @@ extension ProgramRun {
         case .hang: await untilCancelled()
         case .produce(let member):
             guard let operation = self.operation(member) else { return }
-            if (try? context.produce(operation)) != nil { see(.taken(member, queue: nil)) }
+            guard (try? context.produce(operation)) != nil else { break }
+            let compound = record.events.lazy.compactMap { event -> Int? in
+                if case .memberAccepted(index, let compound) = event { compound } else { nil }
+            }.last
+            see(compound.map { .memberAccepted(member, of: $0) } ?? .taken(member, queue: nil))
         case .act(let action): perform(action)
         case .await(let other): await wait(for: other, heedsCancel: false, in: index)
         case .awaitValue(let other): await wait(for: other, heedsCancel: true, in: index)
