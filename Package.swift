@@ -93,7 +93,10 @@ let package = Package(
         tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "WorkflowConversionTests",
-            ["WorkflowConversion", "WorkflowPlanning", "WorkflowModel", "SourceDiagnostics", "FlowrunTestSupport"],
+            [
+                "WorkflowConversion", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics",
+                "FlowrunTestSupport",
+            ],
             exclude: ["Samples"]),
         tests(
             "WorkflowPlanningTests",
