@@ -163,7 +163,11 @@ extension WaitGraph {
         case .end(let core): (causesOfEnd(of: core), false)
         case .idle(let queue): (ask(queue) { queue.unended(&$0).map { .end($0) } }, false)
         case .place(let compound): (compound.holdersOfPlaces.map { .end($0) }, true)
-        case .turn(let queue): (ask(queue) { queue.holdersOfTurns($0).map { .end($0) } }, true)
+        case .turn(let queue):
+            ask(queue) { state in
+                let (holders, needsOnlyOne) = queue.holdersOfTurns(state)
+                return (holders.map { .end($0) }, needsOnlyOne)
+            }
         }
     }
 
@@ -190,7 +194,7 @@ extension WaitGraph {
         }
     }
 
-    private func ask(_ queue: QueueCore, _ question: (inout QueueCore.State) -> [WaitEvent]) -> [WaitEvent] {
+    private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (inout QueueCore.State) -> Answer) -> Answer {
         if let own, own.queue === queue {
             var state = own.state
             return question(&state)
@@ -204,10 +208,12 @@ extension QueueCore {
         operations(&state).filter { !$0.isFinished }
     }
 
-    /// The operations that run, if there is no room for another and all of them wait; otherwise none.
-    fileprivate func holdersOfTurns(_ state: State) -> [OperationCore] {
-        guard state.running.count >= state.width else { return [] }
-        return state.running.contains { $0.wait == nil } ? [] : state.running.map(\.core)
+    /// The bodies that wait, if there is no room for another when all other bodies have ended; otherwise none. More may
+    /// run than there is room for, because the width may have been made smaller.
+    fileprivate func holdersOfTurns(_ state: State) -> (holders: [OperationCore], needsOnlyOne: Bool) {
+        let waiting = state.running.filter { $0.wait != nil }
+        guard waiting.count >= state.width else { return ([], true) }
+        return (waiting.map(\.core), state.width > 1)
     }
 
     fileprivate func causesOfStart(

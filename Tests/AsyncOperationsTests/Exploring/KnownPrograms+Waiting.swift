@@ -29,6 +29,7 @@ extension Program {
             name: "a group gets a need of the place it takes while it starts", program: placeNeededWhileStarting),
         KnownProgram(name: "what is tried again is inside what is tried again", program: roundsInRounds),
         KnownProgram(name: "a body begins to wait for what is just ending", program: waitAtTheEnd),
+        KnownProgram(name: "a body waits in a queue that is made narrower while others run", program: narrowed),
     ]
 
     static let bodiesInARing = Program(
@@ -123,6 +124,10 @@ extension Program {
 
     static let waitAtTheEnd = Program(
         queues: [Queue(width: 3)], operations: [Operation(steps: [.run(0)])], clients: [[.start(0)]])
+
+    static let narrowed = Program(
+        queues: [Queue(width: 2)], operations: [Operation(steps: [.run(0)]), Operation()],
+        clients: [[.add(1, queue: 0), .setWidth(0, 1)], [.add(0, queue: 0)]])
 
     static let roundsInRounds = Program(
         operations: [
