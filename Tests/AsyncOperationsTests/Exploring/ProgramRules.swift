@@ -130,6 +130,8 @@ struct ProgramRules {
             guard case .refused(let index, let other) = event, let end = ends[other] else { continue }
             // What is around it may be ruled out by something else before, which nobody can foresee.
             if end.outcome == .notRun || end.outcome == .skipped { continue }
+            // So may be a wait of its own, in another cycle.
+            if events.contains(where: { if case .refused(other, _) = $0 { true } else { false } }) { continue }
             let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }
             if let left, end.place < left, index != other {
                 return "o\(other) ended before o\(index), which was told that it could not"
