@@ -71,7 +71,7 @@ struct OddFileTests {
         #expect(mkfifo(test.path("fifo.yml"), 0o600) == 0)
         #expect(symlink("nowhere", test.path("dangling.yml")) == 0)
         for (name, code) in [
-            ("missing.yml", "FR0101"), ("folder", "FR0101"), ("large.yml", "FR0102"), ("fifo.yml", "FR0101"),
+            ("missing.yml", "FR0101"), ("folder/", "FR0101"), ("large.yml", "FR0102"), ("fifo.yml", "FR0101"),
             ("dangling.yml", "FR0101"), ("/dev/zero", "FR0101"),
         ] {
             let result = try await test.run("check", name, launcher: Self.bounded)

@@ -38,11 +38,11 @@ extension QueueCore {
             let lastRound = need.core.lastRound(seenFrom: core)
             switch find(need.core) {
             case .over(let end) where need.isMet(by: end): continue
-            case .here where lastRound == nil: break
-            case .here where need.core.sharesRounds(with: core):
-                // It ends for good only after the dependent, but its rounds are over before.
+            case .here:
+                // How it ended counts only after the last round. A stand-in would look like something outside to what
+                // is around both.
                 if let lastRound { edges.append(Edge(dependent: core, need: lastRound, kind: .done, standIn: nil)) }
-            case .over, .elsewhere, .here:
+            case .over, .elsewhere:
                 let known = state.standIns[need.core.id]
                 let next = OperationID(row: state.entries.count + standIns.count)
                 let used = known ?? StandIn(for: need.core, in: self, row: next)
