@@ -22,7 +22,7 @@ struct WatchedScriptTests {
                     "trap 'echo \"lib: $? $LINENO\"' ERR\nlibrary() {\n  echo library\n  false\n  echo no\n}\n",
                 "plain.sh": "helper() {\n  test -f \"$1\"\n}\n",
             ])
-        let log = try await test.runLogged("-j", "2").log()
+        let log = try await test.runLogged("-j", "2", environment: ["_": "/usr/bin/flowrun"]).log()
         var named = 0
         for (index, script) in scripts.enumerated() {
             for stream in ["stdout", "stderr"] {

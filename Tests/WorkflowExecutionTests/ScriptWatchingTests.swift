@@ -59,7 +59,7 @@ struct ScriptWatchingTests {
 
     @Test(arguments: [
         "for i in 1; do a; done\nb", "a <<E\nE\nb", "if a; then\n b\nfi\nc", "a\nb\n# comment", "a\nb\n\n", "a\nb | c",
-        "f() {\n a\n}\nb\nf x", "a\n. ./lib\nb", "a\n(b)", "",
+        "f() {\n a\n}\nb\nf x", "a\n. ./lib\nb", "a\n(b)", "trap x EXIT\na", "",
     ])
     func `where bash takes no other's place, or nobody can tell, the trap stays to the end`(script: String) {
         #expect(ScriptOutline(script).tail == nil)

@@ -11,17 +11,13 @@ struct BashStartup: Equatable {
     private let reachesFunctions: Bool
     /// The line from which nothing may be trapped but DEBUG; nil where ERR may stay to the end.
     private let tail: Int?
-    private let shell: String
 
     /// nil where the shell is not bash, for a script that may not be watched, and for one of a single command, which needs
     /// no watching.
     init?(_ script: String, for shell: Shell) {
-        guard !ScriptOutline.isOneCommand(script), let name = shell.arguments.first, Self.reads(shell) else {
-            return nil
-        }
+        guard !ScriptOutline.isOneCommand(script), Self.reads(shell) else { return nil }
         let outline = ScriptOutline(script)
         guard !outline.forbidsWatching else { return nil }
-        self.shell = name
         reachesFunctions = outline.hasFunctionsOrSubshells && !outline.readsOtherScripts
         tail = outline.tail
     }
@@ -43,19 +39,21 @@ struct BashStartup: Equatable {
 
     /// The commands; the notes are appended to the file that `$BASH_ENV` names, behind them.
     var text: String {
-        var text = "{ "
-        if reachesFunctions { text += "set -E; " }
-        text += "trap -- \(trap("case $- in *e*) \(note("E"));; esac")) ERR; "
+        var setUp = reachesFunctions ? "set -E; " : ""
+        setUp += "trap -- \(trap("case $- in *e*) \(note("E"));; esac")) ERR; "
         if let tail {
             // The last command of a script takes the place of bash, but only if neither ERR nor EXIT is trapped when bash
             // gets there. So from the command before it on, DEBUG notes what starts; it does not count as trapped.
-            // The loop's own variable is `$_`, which has its value again behind it.
-            let release = "for _ in /flowrun \"${_-}\"; do [[ $_ != /flowrun ]]||builtin trap - ERR; done"
+            let release = keepingLastWord("builtin trap - ERR")
             let watch = "((LINENO<\(tail)))||[[ ${BASH_SOURCE-} ]]||{ \(note("D")); \(release); }"
-            text += "trap -- \(trap(watch)) DEBUG; "
+            setUp += "trap -- \(trap(watch)) DEBUG; "
         }
-        // The last word of the last command is `$_` in the script's first one.
-        return text + "unset BASH_ENV; : \(Self.quoted(shell)); } 2>/dev/null\n"
+        return "{ \(keepingLastWord("{ \(setUp)unset BASH_ENV; }")); } 2>/dev/null\n"
+    }
+
+    /// The loop's own variable is `$_`. Its second word is what that was before, and stays.
+    private func keepingLastWord(_ command: String) -> String {
+        "for _ in \"flowrun first\" \"${_-}\"; do [[ $_ != \"flowrun first\" ]]||\(command); done"
     }
 
     /// Output of `set -x` goes to standard error, and so nowhere.
@@ -67,9 +65,5 @@ struct BashStartup: Equatable {
         builtin printf "%s\\0" \(kind) "$?" "$LINENO" "$BASHPID" "${PIPESTATUS[*]-}" "${BASH_SOURCE-}" \
         "${BASH_COMMAND:0:\(BashNote.commandLimit)}" "${_-}" >>'"$BASH_ENV"'
         """
-    }
-
-    private static func quoted(_ word: String) -> String {
-        "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }

@@ -70,8 +70,8 @@ struct ScriptOutline {
     /// The line, from 1, where the command before the last one begins; nil where the last command cannot take the place of
     /// bash, or where that is not certain.
     var tail: Int? {
-        guard !hasWord("for", "while", "until", "select", "case"), !hasHereDocument, let last = lines.indices.last,
-            Self.isCommand(lines[last])
+        guard !hasWord("for", "while", "until", "select", "case", "trap"), !hasHereDocument,
+            let last = lines.indices.last, Self.isCommand(lines[last])
         else { return nil }
         let start = beginning(of: last)
         let first = lines[..<start].lastIndex(where: Self.isCommand).map(beginning) ?? start
