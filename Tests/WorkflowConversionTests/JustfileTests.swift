@@ -40,6 +40,11 @@ struct JustfileTests {
         try expect("a x:\n  #!/usr/bin/env ruby\n  puts '{{x}}'\n", "justfile", "only a shell can read values")
     }
 
+    @Test func `a script that is no shell's cannot ask for a confirmation`() throws {
+        try expect(
+            "[confirm]\na:\n  #!/usr/bin/env python3\n  print(1)\n", "justfile", "ask for a confirmation", "exit 1")
+    }
+
     @Test func `attributes, aliases and settings`() throws {
         try expect(
             "set dotenv-load\nset shell := ['bash', '-uc']\n[linux]\n[macos]\na:\n  x\nalias b := a\n", "justfile",

@@ -85,6 +85,11 @@ struct MakefileTests {
         try expect(".ONESHELL:\na:\n\tcd x\n\tpwd\n", "Makefile", "run: |\n      cd x\n      pwd\n")
     }
 
+    @Test func `a target that only needs others is a milestone`() throws {
+        try expect("all: a b\na:\n\tx\nb:\n\tx\n", "Makefile", "  all:\n    needs: [a, b]\n\n  a:\n")
+        try expect(".PHONY: all\nall:\n", "Makefile", "  all:\n    run: ':'\n")
+    }
+
     @Test func `variables that double themselves are no trouble`() throws {
         let doubling = (0..<40).map { "V\($0) = $(V\($0 + 1))$(V\($0 + 1))\n" }.joined()
         _ = try converted(doubling + "V40 = x\na:\n\techo $(V0)\nLOOP = $(LOOP)\nb:\n\techo $(LOOP)\n", "Makefile")

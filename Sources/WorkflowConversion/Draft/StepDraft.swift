@@ -87,7 +87,10 @@ package struct StepDraft: Equatable, Sendable {
         switch body {
         case .script(let script): add("run", .script(script))
         case .words(let words): add("run", .texts(words))
-        case .milestone: add("run", .script(":"))
+        case .milestone:
+            // One that has more than its needs is a step, and a step runs something.
+            let isMilestone = !needs.isEmpty && (fanOut + env + settings + outputs).isEmpty && secrets.isEmpty
+            if !isMilestone { add("run", .script(":")) }
         case .group(let steps, let finally):
             add("steps", .mapping(steps.map(\.entry)))
             add("finally", finally.isEmpty ? nil : .mapping(finally.map(\.entry)))

@@ -16,8 +16,8 @@ extension JustfileConversion {
             if Interpreter.isShell(command[0]) {
                 body = try variables.script(text, local: local)
             } else {
-                guard !text.contains("{{"), recipe.parameters.isEmpty else {
-                    throw JustProblem("only a shell can read values in place of `{{…}}`")
+                guard !text.contains("{{"), recipe.parameters.isEmpty, checks.isEmpty else {
+                    throw JustProblem("only a shell can read values and ask for a confirmation")
                 }
                 body = text
             }
