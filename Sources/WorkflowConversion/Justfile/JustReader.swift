@@ -42,7 +42,7 @@ struct JustReader {
             return readAssignment(
                 name, assignment.after.trimmed, isExported: words[0] == "export", from: start, to: end)
         }
-        if !["import", "import?", "mod", "mod?", "unexport"].contains(words[0]), var recipe = Self.header(text) {
+        if !["import", "import?", "mod", "mod?", "unexport"].contains(words[0]), var recipe = JustRecipe(header: text) {
             recipe.attributes = attributes
             return readBody(of: recipe, from: start, after: end)
         }
@@ -104,113 +104,44 @@ struct JustReader {
 
     /// Whether a bracket is open at the end.
     private static func isOpen(_ text: String) -> Bool {
-        var depth = 0
-        var quote: Character?
-        for character in text {
-            if let open = quote {
-                if character == open { quote = nil }
-            } else if "'\"`".contains(character) {
-                quote = character
-            } else if character == "#" {
-                break
-            } else if "([{".contains(character) {
-                depth += 1
-            } else if ")]}".contains(character) {
-                depth -= 1
-            }
+        let code = unquoted(text[...]).prefix { $0.character != "#" }
+        return (code.last?.depth ?? 0) > 0
+    }
+
+    /// The parts between separators outside of quotes and brackets, without the empty ones.
+    static func parts(of text: Substring, between separator: Character) -> [String] {
+        var parts: [String] = []
+        var start = text.startIndex
+        for (index, character, depth) in unquoted(text)
+        where depth == 0 && (character == separator || separator == " " && character == "\t") {
+            parts.append(text[start..<index].trimmed)
+            start = text.index(after: index)
         }
-        return depth > 0
+        parts.append(text[start...].trimmed)
+        return parts.filter { !$0.isEmpty }
     }
 
-    // MARK: - Headers
-
-    private static func header(_ text: String) -> JustRecipe? {
-        guard let colon = outer(":", in: text) else { return nil }
-        var head = text[..<colon]
-        if head.first == "@" { head = head.dropFirst() }
-        let parts = parts(of: head, between: " ")
-        guard let name = parts.first, name.allSatisfy(\.isIDCharacter), let parameters = parameters(parts.dropFirst())
-        else { return nil }
-        var recipe = JustRecipe(name: name, parameters: parameters)
-        var tail = String(text[text.index(after: colon)...])
-        if let comment = outer("#", in: tail) { tail = String(tail[..<comment]) }
-        let sides = tail.cut(at: "&&")
-        recipe.needs = dependencies(sides?.before ?? tail)
-        recipe.followers = dependencies(sides?.after ?? "")
-        return recipe
-    }
-
-    private static func parameters(_ words: ArraySlice<String>) -> [JustRecipe.Parameter]? {
-        var parameters: [JustRecipe.Parameter] = []
-        for word in words {
-            var rest = word[...]
-            let mark = rest.first.flatMap { $0 == "+" || $0 == "*" ? $0 : nil }
-            if mark != nil { rest.removeFirst() }
-            let isExported = rest.first == "$"
-            if isExported { rest.removeFirst() }
-            let name = rest.prefix { $0.isIDCharacter }
-            rest = rest.dropFirst(name.count)
-            guard !name.isEmpty, rest.isEmpty || rest.first == "=" else { return nil }
-            parameters.append(
-                JustRecipe.Parameter(
-                    name: String(name), defaultValue: rest.isEmpty ? nil : String(rest.dropFirst()), mark: mark,
-                    isExported: isExported))
-        }
-        return parameters
-    }
-
-    private static func dependencies(_ text: String) -> [JustRecipe.Dependency] {
-        parts(of: text[...], between: " ").map { part in
-            guard part.hasPrefix("("), part.hasSuffix(")") else {
-                return JustRecipe.Dependency(name: part, arguments: "")
-            }
-            let inner = part.dropFirst().dropLast().trimmed
-            let name = inner.prefix { !$0.isWhitespace }
-            return JustRecipe.Dependency(name: String(name), arguments: inner.dropFirst(name.count).trimmed)
-        }
-    }
-
-    /// Where a character stands outside of quotes and brackets, and is not the beginning of `:=`.
-    private static func outer(_ wanted: Character, in text: String) -> String.Index? {
+    /// The characters outside of quotes, each with the number of brackets that are open after it.
+    static func unquoted(_ text: Substring) -> [(index: String.Index, character: Character, depth: Int)] {
+        var characters: [(index: String.Index, character: Character, depth: Int)] = []
         var depth = 0
         var quote: Character?
         for index in text.indices {
             let character = text[index]
             if let open = quote {
                 if character == open { quote = nil }
-            } else if "'\"`".contains(character) {
-                quote = character
-            } else if character == "(" {
-                depth += 1
-            } else if character == ")" {
-                depth -= 1
-            } else if character == wanted, depth == 0 {
-                return index
-            }
-        }
-        return nil
-    }
-
-    /// The parts between separators outside of quotes and brackets, without the empty ones.
-    private static func parts(of text: Substring, between separator: Character) -> [String] {
-        var parts = [""]
-        var depth = 0
-        var quote: Character?
-        for character in text {
-            if let open = quote {
-                if character == open { quote = nil }
-            } else if "'\"`".contains(character) {
-                quote = character
-            } else if character == "(" {
-                depth += 1
-            } else if character == ")" {
-                depth -= 1
-            } else if character == separator || separator == " " && character == "\t", depth == 0 {
-                parts.append("")
                 continue
             }
-            parts[parts.count - 1].append(character)
+            switch character {
+            case "'", "\"", "`":
+                quote = character
+                continue
+            case "(", "[", "{": depth += 1
+            case ")", "]", "}": depth -= 1
+            default: break
+            }
+            characters.append((index, character, depth))
         }
-        return parts.map(\.trimmed).filter { !$0.isEmpty }
+        return characters
     }
 }
