@@ -12,7 +12,7 @@ extension RunState {
         case .itself:
             return self.cause(of: row) ?? self.cause(.lost, "ended without a reason", row)
         case .dependency(let prerequisite) where outcome == .skipped:
-            return self.cause(.condition, "\(name(prerequisite.planIndex)) did not end as `needs` asks", row)
+            return self.cause(.condition, "\(name(prerequisite.planIndex)) did not end as `needs` requires", row)
         case .dependency(let prerequisite):
             let root = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
             return self.cause(.dependency, "ruled out by \(name(root))", root, self.cause(of: root))

@@ -28,7 +28,7 @@ extension WorkflowRunner {
         case .success(let value):
             state.noteFailure(of: row, .condition, "`if` is \(value.text), expected true or false")
         case .failure(let error):
-            state.noteFailure(of: row, .condition, "`if` cannot be decided: \(error.message)")
+            state.noteFailure(of: row, .condition, "cannot evaluate `if`: \(error.message)")
         }
         return .fail
     }

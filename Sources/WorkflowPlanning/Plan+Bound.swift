@@ -38,7 +38,7 @@ extension Plan {
         }
         bound = min(bound, whole ?? bound)
         guard bound < exact else {
-            return .none(reason: "what retries and fan-outs come to is longer than can be counted")
+            return .none(reason: "retries and fan-outs add up to more than can be counted")
         }
         return .atMost(.milliseconds(Int(bound.rounded(.up))))
     }

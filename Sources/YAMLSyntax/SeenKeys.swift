@@ -150,7 +150,7 @@ extension YAMLTreeBuilder {
         let (row, firstRow) = (rows[key], rows[first])
         report(
             .duplicateKey, "the key \(Phrase.quoted(name)) is given twice", at: Int(row.start)..<Int(row.end),
-            notes: [.init("the first one stands here", at: firstRow.range)],
+            notes: [.init("the first one is here", at: firstRow.range)],
             fix: .init("remove or rename one of the two"))
     }
 }

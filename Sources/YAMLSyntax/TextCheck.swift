@@ -73,7 +73,7 @@ struct TextCheck {
                 .controlCharacter, isNUL ? "the file has a NUL byte" : "the file has \(Self.name(UInt32(first)))",
                 at: offset..<offset + 1,
                 fix: isNUL
-                    ? "remove it; a file full of them is no text, or is UTF-16"
+                    ? "remove it; a file full of them is not text, or is UTF-16"
                     : "remove it, or write it as an escape in double quotes, such as \"\\e\"")
             return 1
         }

@@ -71,7 +71,7 @@ struct YAMLSyntaxError {
                 fix: .init("indent the keys of the workflow alike, starting in the first column"))
         case "did not find expected comment or line break", "found an indentation indicator equal to 0":
             return Finding(
-                message: "after `|` or `>` only `+`, `-` and a digit from 1 to 9 may stand on the line",
+                message: "after `|` or `>` the line may hold only `+`, `-` and a digit from 1 to 9",
                 range: line.text(from: offset), fix: .init("begin the text on the next line"))
         case "found incompatible YAML document", "did not find expected version number",
             "found extremely long version number", "did not find expected digit or '.' character",
@@ -82,7 +82,7 @@ struct YAMLSyntaxError {
                 fix: .init("remove the directive"))
         case "found unknown directive name", "could not find expected directive name":
             return Finding(
-                message: "`%` at the start of a line begins a YAML directive, and this is none that is known",
+                message: "`%` at the start of a line begins a YAML directive, and this one is unknown",
                 range: line.text(from: line.contentStart), fix: .init("indent or quote the text"))
         case _ where context.hasSuffix("tag") || problem == "found undefined tag handle":
             let start = contextOffset ?? offset
@@ -185,7 +185,7 @@ extension YAMLSyntaxError {
         let isItem = line.source[min(offset, line.source.count)...].starts(with: "-".utf8)
         return Finding(
             message: isItem
-                ? "a list item stands among `key: value` lines"
+                ? "a list item is among `key: value` lines"
                 : "the indentation of this line fits none of the lines above", range: range,
             notes: [startNote("the keys it should line up with begin here")],
             fix: .init(isItem ? "give the list a key of its own" : "indent it like the keys it belongs to"))

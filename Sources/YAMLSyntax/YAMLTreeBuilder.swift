@@ -145,11 +145,11 @@ struct YAMLTreeBuilder: ~Copyable {
                     Diagnostic.Fix(
                         "did you mean `*\(near)`?",
                         edits: [.init(range: SourceRange(start..<end), replacement: "*\(near)")])
-                } ?? .init("give a value here `&\(name)` first, or quote the text if it is no alias"))
+                } ?? .init("give a value here `&\(name)` first, or quote the text if it is not an alias"))
         case let anchor? where anchor.size == nil:
             let opened = rows[anchor.row]
             report(
-                .recursiveAlias, "the alias `*\(name)` stands inside what it stands for", at: start..<end,
+                .recursiveAlias, "the alias `*\(name)` is inside the node it refers to", at: start..<end,
                 notes: [
                     .init("`&\(name)` begins here", at: SourceRange(start: opened.start, end: opened.start + 1))
                 ],
@@ -245,7 +245,7 @@ struct YAMLTreeBuilder: ~Copyable {
 
     private mutating func refuseNUL(at range: Range<Int>) {
         report(
-            .controlCharacter, "the text holds a NUL character, which no program can be given", at: range,
+            .controlCharacter, "the text holds a NUL character, which cannot be passed to a program", at: range,
             fix: .init("remove the `\\0` or `\\x00`"))
     }
 }

@@ -100,8 +100,8 @@ import Testing
         (["a.yml", "--log", "xml"], "--log xml: expected `text`, `json` or `quiet`"),
         (["graph", "a.yml", "--format", "text"], "--format text: expected `dot`, `mermaid` or `json`"),
         (["ctl"], "`ctl` needs a REQUEST"), (["why"], "`why` needs a STEP"),
-        (["list", "a.yml", "b.yml"], "`b.yml` is too much: `list` takes one FILE"),
-        (["why", "a.yml", "b", "c"], "`c` is too much: `why` takes one STEP"),
+        (["list", "a.yml", "b.yml"], "unexpected `b.yml`: `list` takes one FILE"),
+        (["why", "a.yml", "b", "c"], "unexpected `c`: `why` takes one STEP"),
         (["help", "chek"], "there is no command `chek`; did you mean `check`?"),
     ])
     func `what cannot be meant is refused with what is accepted`(words: [String], message: String) {

@@ -101,7 +101,7 @@ struct ArgumentTests {
         #expect(log.output(of: "list") == "<first><printf><%s-><a b><><-0>")
         let empty = try await FlowrunTest(Self.workflow).run("workflow.yml", "words")
         empty.expect(exit: 1)
-        empty.expect(stdout: "words  the list of `run` has come to nothing")
+        empty.expect(stdout: "words  the list of `run` is empty once its lists are spliced in")
     }
 
     @Test func `a secret among the arguments is not logged`() async throws {

@@ -274,7 +274,9 @@ struct HandedOnValueTests {
         result.expect(exit: 0)
         let log = try result.log()
         #expect(log.output(of: "hash") == "64\n")
-        #expect(log.finished("cut[0]")?.cause?.message == "a value holds a NUL, which no argument or variable can")
+        #expect(
+            log.finished("cut[0]")?.cause?.message
+                == "a value has a NUL character, which no argument or variable can hold")
         #expect(log.output(of: "cut[0]") == "")
     }
 

@@ -98,7 +98,7 @@ struct InitTests {
             (["--from", "Taskfile.yml"], 1, "`Taskfile.yml` cannot be read as YAML\n"),
             (["--from", "Makefile"], 1, "`Makefile` has nothing that could be a step\n"),
             (["--from", "nowhere.mk"], 125, "`nowhere.mk`: there is no such file\n"),
-            (["Makefile"], 64, "`Makefile` is too much; a file to convert is named with `--from Makefile`\n"),
+            (["Makefile"], 64, "unexpected `Makefile`; to convert a file, write `--from Makefile`\n"),
             (["-o", "no/such.yml"], 125, "cannot write `no/such.yml`: no such file or directory\n"),
         ] {
             let result = try await test.start(["init"] + arguments).finish()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 /// A random workflow with nearly everything that a file can say, and what a run of it has to keep to. Its processes are
 /// tiny, and none of its steps depends on how long another takes.
 ///
-/// Locks may be asked for so that steps could wait for one another for ever; `flowrun plan` refuses those.
+/// Locks may be asked for so that steps could wait for one another forever; `flowrun plan` refuses those.
 struct RandomWorkflow {
     /// What an attempt of a step does by itself.
     enum Work: Hashable {

@@ -60,7 +60,7 @@ struct StateTests {
         let run = try #require(try await first.waitForEvent("run.started")["run"]?.string)
         let second = try await test.ask("run", "workflow.yml", "--log-file", "untouched.jsonl")
         second.expect(exit: 75, stdout: "")
-        second.expect(stderr: "`workflow.yml` is being run already by process \(first.pid), run \(run)")
+        second.expect(stderr: "`workflow.yml` is already being run by process \(first.pid), run \(run)")
         #expect(!test.exists("untouched.jsonl"))
         gate.open()
         try await first.finish().expect(exit: 0)
@@ -92,7 +92,7 @@ struct StateTests {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" workflow.yml' } }\n")
         let result = try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path])
         result.expect(exit: 1)
-        result.expect(stdout: "is being run already", "exit 75")
+        result.expect(stdout: "is already being run", "exit 75")
     }
 
     @Test func `any number of workflows from standard input run at once`() async throws {

@@ -41,7 +41,7 @@ struct WhyTests {
         try await expect("lint: success\n", why: "lint", in: test)
         try await expect("slow: timeout\n  timed out after <time> (workflow.yml:7)\n", why: "slow", in: test)
         try await expect(
-            "quiet: skipped\n  `lint` did not end as `needs` asks (workflow.yml:9)\n", why: "quiet", in: test)
+            "quiet: skipped\n  `lint` did not end as `needs` requires (workflow.yml:9)\n", why: "quiet", in: test)
         let group = try await test.ask("why", "group")
         group.expect(exit: 0)
         group.expect(

@@ -119,7 +119,7 @@ package final class FlowrunTest: Sendable {
     }
 
     /// Starts the program beside another one of the same test, with which it shares its slot: a test that holds one slot
-    /// and waits for a second could wait for ever for others like it.
+    /// and waits for a second could block forever for others like it.
     package func startBeside(
         _ arguments: [String], environment: [String: String?] = [:], stdin: StandardInput = .null,
         launcher: [String] = []

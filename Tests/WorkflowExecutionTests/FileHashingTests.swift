@@ -119,7 +119,7 @@ import Testing
         run.hasher.error = FileHash.ReadError(path: "x", reason: "permission denied")
         #expect(try run.run().outcome == .failure)
         let message = "`hashFiles` cannot read `x`: permission denied"
-        #expect(run.causes(of: "a") == ["`if` cannot be decided: \(message)"])
+        #expect(run.causes(of: "a") == ["cannot evaluate `if`: \(message)"])
         #expect(run.causes(of: "b") == [message])
     }
 

@@ -62,13 +62,13 @@ import WorkflowModel
             "wrote the output `count `, which it does not declare; did you mean `count`? (line 1 of $FLOWRUN_OUTPUT)"
         ),
         ("count=1\nnonsense", "expected `name=value` or `name<<END`, found `nonsense` (line 2 of $FLOWRUN_OUTPUT)"),
-        ("count<<E\n1\n", "output `count` is not ended by a line `E` (line 1 of $FLOWRUN_OUTPUT)"),
-        ("count<<\n1\n", "output `count` has no word behind `<<` that would end it (line 1 of $FLOWRUN_OUTPUT)"),
+        ("count<<E\n1\n", "output `count` is not closed by a line `E` (line 1 of $FLOWRUN_OUTPUT)"),
+        ("count<<\n1\n", "output `count` has no end word after `<<` (line 1 of $FLOWRUN_OUTPUT)"),
         (#"{"count": "1"}"#, #"output `count` has to be a whole number, found `"1"`"#),
         (#"{"count": 1.5}"#, "output `count` has to be a whole number, found `1.5`"),
         (
             "{\n\"count\" 1}",
-            "wrote what begins as a JSON object but is none: `:` is wanted (line 2 of $FLOWRUN_OUTPUT)"
+            "wrote something that begins like a JSON object but is not one: expected `:` (line 2 of $FLOWRUN_OUTPUT)"
         ),
         ("", "did not write the declared output `count` to $FLOWRUN_OUTPUT"),
         ("{}", "did not write the declared output `count` to $FLOWRUN_OUTPUT"),
@@ -85,7 +85,7 @@ import WorkflowModel
         ),
         (
             "isGood=true\ntargets=a,b",
-            "output `targets` has to be a JSON array, found `a,b`: this begins no value (line 2 of $FLOWRUN_OUTPUT)"
+            "output `targets` has to be a JSON array, found `a,b`: expected a JSON value (line 2 of $FLOWRUN_OUTPUT)"
         ),
         ("\n", "did not write the declared outputs `isGood`, `targets` to $FLOWRUN_OUTPUT"),
     ])

@@ -24,7 +24,7 @@ struct `What runs by default` {
 
     @Test(arguments: [
         ("default: 1️⃣build", "FR0205 `default` takes a list of ids, found the text `build`", "write `[build]`"),
-        ("default: 1️⃣[]", "FR0216 `default` names nothing", "name what runs, or remove the key so that everything does"),
+        ("default: 1️⃣[]", "FR0216 `default` is empty", "name what runs, or remove the key so that everything does"),
         (
             "default: 1️⃣{ timeout: 10m }", "FR0205 `default` takes a list of ids, found a mapping",
             "did you mean `defaults`?"
@@ -59,6 +59,6 @@ struct `What runs by default` {
         let checked = checkStep("run: x\n1️⃣aliases: [b]")
         #expect(checked.summary == ["1️⃣ FR0202 flowrun has no key `aliases`"])
         #expect(
-            checked.diagnostics.first?.fix?.description == "write a step of the other name that only needs this one")
+            checked.diagnostics.first?.fix?.description == "add a step with the other name that only needs this one")
     }
 }

@@ -59,7 +59,7 @@ struct `A fan-out` {
         ("for-each: 1️⃣a", "FR0205 `for-each` takes a list of texts, or one expression in `${{ }}`, found the text `a`"),
         (
             "for-each: x 1️⃣${{ steps.b.outputs.c }}",
-            "FR0401 the braces stand around the whole expression, or not at all"
+            "FR0401 `${{ }}` goes around the whole expression, or is left out"
         ),
         ("for-each: [1️⃣[a]]", "FR0205 an item of `for-each` is a text, found a list"),
         ("for-each: [a]\nas: 1️⃣PATH", "FR0212 `PATH` is a variable that changes how programs behave"),

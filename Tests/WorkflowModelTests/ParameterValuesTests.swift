@@ -33,7 +33,7 @@ import WorkflowModel
         (.list, "a,,b", "a value between commas is empty; for an empty text write a JSON array with `\"\"`"),
         (.list, "[3.10]", "item 1 needs quotes, so that it keeps its digits"),
         (.list, "[\"a\", [1]]", "item 2 is not a text; the items of a list are"),
-        (.list, "[a", "what begins with `[` has to be a JSON array: this begins no value"),
+        (.list, "[a", "what begins with `[` has to be a JSON array: expected a JSON value"),
     ])
     func `a text that is no value of the type is refused with what would be one`(
         kind: Parameter.Kind, text: String, message: String

@@ -22,7 +22,7 @@ struct `A step is refused` {
         ("run: [x]\n1️⃣shell: sh", "FR0209? `shell` has no effect, a `run` list is run without one"),
         ("run: x\ntimeout: 1️⃣30", "FR0206 `timeout` needs a unit, found `30`"),
         ("run: x\ntimeout: 1️⃣2.25", "FR0206 `timeout` needs a unit, found `2.25`"),
-        ("run: x\ntimeout: 1️⃣0s", "FR0206 `timeout` takes a duration longer than nothing, found `0s`"),
+        ("run: x\ntimeout: 1️⃣0s", "FR0206 `timeout` takes a duration above zero, found `0s`"),
         ("run: x\ntimeout: 1️⃣1001d", "FR0206 `timeout` takes a duration of at most 1000 days, found `1001d`"),
         (
             "run: x\ntimeout: 1️⃣99999999999999999999s",
@@ -68,7 +68,7 @@ struct `A step is refused` {
             "run: x\ndotenv: 1️⃣true",
             "FR0205 `dotenv` takes a path, or a list of paths and `{ path, optional }`, found the boolean `true`"
         ),
-        ("run: x\nneeds: 1️⃣[]", "FR0216? `needs` names nothing"),
+        ("run: x\nneeds: 1️⃣[]", "FR0216? `needs` is empty"),
         (
             "run: x\nneeds: 1️⃣b",
             "FR0205 `needs` takes a list of ids, or a mapping of ids to `success`, `failure` or `done`, found the text `b`"

@@ -74,7 +74,7 @@ struct `A workflow is refused` {
         ("version: 1\nsteps: { 1️⃣\"\": { run: x } }", "FR0207 an id cannot be empty"),
         (
             "version: 1\nsteps: { 1️⃣no: { run: x } }",
-            "FR0219? other YAML tools read the id `no` as something else than a text"
+            "FR0219? other YAML tools do not read the id `no` as text"
         ),
         ("version: 1\nsteps: { a: { run: x }, 1️⃣a: { run: y } }", "FR0106 the key `a` is given twice"),
     ])

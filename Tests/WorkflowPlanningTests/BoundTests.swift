@@ -82,7 +82,7 @@ struct BoundTests {
         #expect(
             try bound(retry(1_000_000, delay: 1, backoff: 2))
                 == .none(
-                    reason: "what retries and fan-outs come to is longer than can be counted"))
+                    reason: "retries and fan-outs add up to more than can be counted"))
     }
 
     @Test func `a retried group takes its rounds and their delays, its limit what each round may take`() throws {

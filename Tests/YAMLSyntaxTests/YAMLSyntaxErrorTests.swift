@@ -29,11 +29,11 @@ struct `A YAML mistake is told in one well-placed line` {
         ("run: 1️⃣&& x\n", "`&` at the start of a value begins an anchor, and this is not a name for one"),
         ("a: [x, 1️⃣, y]\n", "expected a value here"),
         ("a:\n  b: 1\n 1️⃣c: 2\n", "the indentation of this line fits none of the lines above"),
-        ("a:\n  b: 1\n  1️⃣- c\n", "a list item stands among `key: value` lines"),
+        ("a:\n  b: 1\n  1️⃣- c\n", "a list item is among `key: value` lines"),
         ("a:\n- b\n1️⃣c\nd: 1\n", "expected `key: value`, found `c` without a `:`"),
-        ("a: | 1️⃣text\n", "after `|` or `>` only `+`, `-` and a digit from 1 to 9 may stand on the line"),
+        ("a: | 1️⃣text\n", "after `|` or `>` the line may hold only `+`, `-` and a digit from 1 to 9"),
         ("  a: 1\n1️⃣b: 2\n", "this does not belong to the workflow above"),
-        ("1️⃣%FOO\n---\na: 1\n", "`%` at the start of a line begins a YAML directive, and this is none that is known"),
+        ("1️⃣%FOO\n---\na: 1\n", "`%` at the start of a line begins a YAML directive, and this one is unknown"),
     ])
     func `with what was found`(text: String, message: String) {
         #expect(findings(text) == ["1️⃣ FR0105 \(message)"])

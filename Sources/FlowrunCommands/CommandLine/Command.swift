@@ -11,7 +11,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .graph: "Print the graph of steps and groups."
         case .list: "List steps and groups with their descriptions."
         case .ctl: "Steer a live run."
-        case .why: "Tell why a step of the last run, or of a live one, ended as it did."
+        case .why: "Say why a step of the last run, or of a live one, ended as it did."
         case .`init`: "Write a first workflow file, or convert the file of another tool."
         case .explain: "Explain a finding by its code, such as FR0301."
         }

@@ -120,7 +120,7 @@ struct CommandLineParser {
         }
         if let last = command.operands.last, !last.isRepeatable, result.operands.count > command.operands.count {
             throw .syntax(
-                "`\(result.operands[command.operands.count])` is too much: `\(command.rawValue)` takes one \(last.name)",
+                "unexpected `\(result.operands[command.operands.count])`: `\(command.rawValue)` takes one \(last.name)",
                 command)
         }
         return result

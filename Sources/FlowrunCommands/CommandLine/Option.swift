@@ -58,17 +58,17 @@ package final class Option: Sendable {
         Option(.jobs, "-j", "--jobs", .required("N"), [.plan], "Steps that may run at once, for the bound."),
         Option(
             .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run, .plan, .graph],
-            "Give a parameter of the workflow its value."),
+            "Set a parameter of the workflow."),
         Option(
             .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
-            "Set a variable for every step, over what the file says."),
+            "Set a variable of every step's environment; wins over the file."),
         Option(.failFast, nil, "--fail-fast", .none, [.run], "Cancel what runs when a step fails."),
         Option(
             .timeout, nil, "--timeout", .required("DURATION"), [.run],
             "Limit for the whole run, such as 90s or 1h30m."),
         Option(
             .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run],
-            "What standard output carries: text, json (one event a line) or quiet."),
+            "What standard output carries: text, json (one event per line) or quiet."),
         Option(
             .logFile, nil, "--log-file", .required("PATH", .files), [.run],
             "Write the JSON Lines log to a file as well."),
@@ -80,14 +80,14 @@ package final class Option: Sendable {
             "Progress on standard error: auto, plain or none."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list],
-            "How to answer: text or json."),
+            "The form of the answer: text or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],
             "The language of the graph: dot, mermaid or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.ctl],
-            "How to answer `status`: text or json."),
-        Option(.strict, nil, "--strict", .none, [.check], "Take warnings for errors."),
+            "The form of the answer to `status`: text or json."),
+        Option(.strict, nil, "--strict", .none, [.check], "Treat warnings as errors."),
         Option(
             .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check],
             "Colours: auto, always or never."),

@@ -23,14 +23,14 @@ struct CtlCommand {
         }
         guard let verb = rest.popFirst().flatMap(ControlVerb.init) else {
             let verbs = ControlVerb.allCases.map(\.rawValue)
-            let found = run.map { "`\($0)` is no request" } ?? "there is no request"
+            let found = run.map { "`\($0)` is not a request" } ?? "no request is given"
             let near = run.flatMap { Suggestion.nearest(to: $0, among: verbs) }
             let advice = near.map { "did you mean `\($0)`?" } ?? "expected \(Phrase.alternatives(verbs))"
             throw .syntax("\(found); \(advice)", .ctl)
         }
         let argument = rest.popFirst()
         guard rest.isEmpty, argument == nil || verb == .cancel || verb == .jobs else {
-            throw .syntax("`\((rest.first ?? argument)!)` is too much for `\(verb.rawValue)`", .ctl)
+            throw .syntax("unexpected `\((rest.first ?? argument)!)` after `\(verb.rawValue)`", .ctl)
         }
         guard !arguments.has(.stop) || verb == .pause else { throw .usage("--stop belongs to `pause`") }
         self.run = run

@@ -16,7 +16,7 @@ struct InitCommand {
         source = arguments.value(.from)
         destination = arguments.value(.destination)
         if let word = arguments.operands.first {
-            throw .syntax("`\(word)` is too much; a file to convert is named with `--from \(word)`", .`init`)
+            throw .syntax("unexpected `\(word)`; to convert a file, write `--from \(word)`", .`init`)
         }
     }
 
@@ -98,7 +98,7 @@ struct InitCommand {
                     lines.append("to be filled in: \(unfinished.joined(separator: ", "))")
                 }
                 if draft.text.contains("not converted") {
-                    lines.append("what could not be converted stands in comments that say `not converted`")
+                    lines.append("what could not be converted is in comments that say `not converted`")
                 }
                 if let path {
                     let option = WorkflowChoice.defaultFiles.contains(path) ? "" : " \(path)"

@@ -13,7 +13,7 @@ struct WhyCommand {
         let (file, words) = (arguments.operands.first, arguments.operands)
         if words.count > 1, let file, arguments.has(.file) || !WorkflowChoice.isFile(file) {
             throw arguments.has(.file)
-                ? .syntax("`\(words[1])` is too much: `why` takes one STEP", .why) : WorkflowChoice.missing(file)
+                ? .syntax("unexpected `\(words[1])`: `why` takes one STEP", .why) : WorkflowChoice.missing(file)
         }
         step = words[words.count - 1]
         run = arguments.value(.run)

@@ -46,7 +46,7 @@ extension Flowrun {
         let choice = try WorkflowChoice(arguments)
         if let word = choice.steps.first {
             throw choice.isNamed
-                ? .syntax("`\(word)` is too much: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
+                ? .syntax("unexpected `\(word)`: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
         }
         let printer = ListPrinter(try choice.wholePlan())
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())

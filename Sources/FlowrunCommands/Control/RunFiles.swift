@@ -35,7 +35,7 @@ final class RunFiles {
                 guard !error.isUnsafe, !isExplicit else { throw .unable(error.message) }
                 guard failure == nil, let fallback = place.fallback else {
                     let message = (failure ?? error).message
-                    StandardStream.error.say("\(message); going on, but `ctl` and `why` will not find the run")
+                    StandardStream.error.say("\(message); continuing, but `ctl` and `why` will not find the run")
                     return nil
                 }
                 failure = error
@@ -68,7 +68,7 @@ final class RunFiles {
         case .held(let holder):
             let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
             let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
-            return CommandError(.inUse, ["`\(file)` is being run already\(by)\(help)"])
+            return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
         case .unusable(let error):
             return .unable(
                 "cannot lock `\(file)` in `\(directory.path)`: \(SystemError(error).words); "

@@ -77,10 +77,10 @@ struct RunSelector {
             case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(SystemError(error).words)")
             }
         }
-        guard let fields = JSONFields(reply) else { throw .failed("the run `\(run)` answers in no way known here") }
+        guard let fields = JSONFields(reply) else { throw .failed("the run `\(run)` gave an answer that this flowrun does not understand") }
         if let error = fields.string("error") { throw .failed(error) }
         guard fields.int("v") == ControlRequest.version else {
-            throw .failed("the run `\(run)` answers in a version that is not known here")
+            throw .failed("the run `\(run)` answers in a version that this flowrun does not know")
         }
         return (fields, reply)
     }

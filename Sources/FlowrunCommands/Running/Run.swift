@@ -126,14 +126,14 @@ package struct Run {
     /// Listens for `flowrun ctl`. Returns false if a paused run could never be resumed.
     @EventLoopActor
     private func listen(for handler: ControlRequestHandler, in files: RunFiles?) -> Bool {
-        let stuck = "with --paused nobody could ever start the run"
+        let stuck = "--paused needs the control socket, because nothing else can resume the run"
         guard let files else {
             if request.isPaused { standardError.say(stuck) }
             return !request.isPaused
         }
         guard request.isPaused else {
             files.serveSoon(handler.answer) { [standardError] message in
-                standardError.say("\(message); going on, but `ctl` will not find the run")
+                standardError.say("\(message); continuing, but `ctl` will not find the run")
             }
             return true
         }

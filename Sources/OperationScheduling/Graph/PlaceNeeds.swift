@@ -1,7 +1,7 @@
 /// What groups in a group that limits its members await before they start.
 ///
 /// A member in progress has one of a few places. A group that took one while something inside it depends on another
-/// member, which waits for a place, could wait for ever. So such a group starts only after everything around it that
+/// member, which waits for a place, could block forever. So such a group starts only after everything around it that
 /// something inside depends on has ended; unless that itself depends on something inside, which must then start first.
 struct PlaceNeeds {
     private let graph: OperationGraph

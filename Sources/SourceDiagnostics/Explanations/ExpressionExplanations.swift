@@ -14,10 +14,10 @@ extension DiagnosticCode {
                 remedy: "write what the finding suggests.")
         case .expressionNotAllowed:
             DiagnosticExplanation(
-                "an expression where nothing evaluates it",
+                "an expression where none is evaluated",
                 """
                 Ids, names, durations, counts and the values of a matrix are what the file says, so that a workflow can be
-                checked before it runs. Expressions stand in values of `env`, in the words of a `run` list, in
+                checked before it runs. Expressions are accepted in values of `env`, in the words of a `run` list, in
                 `working-directory`, `stdin` and `if`, in `for-each` as a whole, and in `outputs` of groups.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timeout: ${{ params.limit }}",
@@ -37,7 +37,7 @@ extension DiagnosticCode {
                 "a result that is not there yet",
                 """
                 A step may read the outputs and the outcome of what it needs, and of what that needs, because only these
-                have ended for certain when it starts. The step that is read here is none of them.
+                have ended for certain when it starts. The step that is read here is not one of them.
                 """,
                 example: """
                     version: 1
@@ -51,8 +51,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "a value that may not be there",
                 """
-                A step that failed or was skipped has no outputs, and a variable of the environment may not be set. What
-                comes in place of such a value has to be said.
+                A step that failed or was skipped has no outputs, and a variable of the environment may not be set. The
+                expression has to say which value takes its place.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: [echo, \"${{ env.NAME }}\"]",
                 remedy: "give a default with ??, as in env.NAME ?? 'nobody', or need the step's success.")
@@ -61,7 +61,7 @@ extension DiagnosticCode {
                 "a value of the wrong type",
                 """
                 Values have types and never change them by themselves: the text '1' is not the number 1. A comparison has
-                two values of one type, a condition is true or false, and `for-each` goes over a list.
+                two values of one type, a condition is true or false, and `for-each` takes a list.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: [echo, \"${{ 1 == 'one' }}\"]",
                 remedy: "compare like with like; fromJSON makes a value of a text, format a text of a value.")

@@ -24,7 +24,7 @@ extension DiagnosticCode {
                 "a mutex named again inside its holder",
                 """
                 A group that names a mutex holds it for all its members, from its start to its end. A member that names
-                the same mutex gets nothing by that: it has no wait for the group, and other members run beside it.
+                the same mutex gains nothing: it does not wait for the group, and other members run beside it.
                 """,
                 example: """
                     version: 1
@@ -49,8 +49,8 @@ extension DiagnosticCode {
                 remedy: "ask for less, or make the pool larger.")
         case .unknownPool:
             DiagnosticExplanation(
-                "a pool that nobody declares",
-                "A step asks for units of a pool that does not stand in `pools` at the top of the file.",
+                "an undeclared pool",
+                "A step asks for units of a pool that `pools` at the top of the file does not declare.",
                 example: """
                     version: 1
                     pools: { emulator: 2 }
@@ -61,8 +61,8 @@ extension DiagnosticCode {
                 remedy: "write the name as it is declared, or declare it: pools: { NAME: SIZE }.")
         default:
             DiagnosticExplanation(
-                "a pool that nobody uses",
-                "No step asks for the pool, which does no harm, and is mostly a step whose `pool` was forgotten.",
+                "an unused pool",
+                "No step asks for the pool, which does no harm, but usually means that a step lacks its `pool`.",
                 example: """
                     version: 1
                     pools: { emulator: 2 }

@@ -6,8 +6,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "unknown key",
                 """
-                The key is no word of the format at this place. A misspelt key that went unnoticed would be a timeout that
-                never comes, so flowrun accepts no unknown ones.
+                The format has no such key here. A misspelt key that went unnoticed would be a timeout that
+                never fires, so flowrun accepts no unknown ones.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timout: 5m",
                 remedy: "write the suggested key, or remove it.")
@@ -23,7 +23,7 @@ extension DiagnosticCode {
                 """
                 A workflow needs `steps`, a step needs `run`, and a group needs `steps`; `retry` needs `attempts`, a
                 parameter of type enum needs `values`, and a secret the place it comes from. An enum, a path and a
-                parameter with a `pattern` need a `default` or `required: true`, because nothing is no value of theirs.
+                parameter with a `pattern` need a `default` or `required: true`, because an empty text is not one of their values.
 
                 A step without `run` that has `needs` joins others. It starts no process, so it has no keys that are
                 about one.
@@ -43,7 +43,7 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "an impossible value",
                 """
-                The value is of the right kind and says something that cannot be. Durations have units: 90s, 10m, 1h30m,
+                The value is of the right kind but out of range. Durations have units: 90s, 10m, 1h30m,
                 250ms, 1d. Counts are whole numbers from 1.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timeout: 30",
@@ -61,8 +61,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "keys that do not go together",
                 """
-                A node runs one command or holds steps, fans out by `matrix` or by `for-each`, and keys that say how say
-                nothing alone: `as` belongs to `for-each`, `max-items` to a fan-out, `shell` to a script, `backoff` to
+                A node runs one command or holds steps, fans out by `matrix` or by `for-each`. Some keys mean
+                nothing on their own: `as` belongs to `for-each`, `max-items` to a fan-out, `shell` to a script, `backoff` to
                 a `delay`. A required parameter has no default, and a secret comes from one place.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    steps:\n      inner: { run: echo }",

@@ -14,7 +14,7 @@ extension DiagnosticCode {
                 remedy: "write the id as it is declared.")
         case .unknownStep:
             DiagnosticExplanation(
-                "`default` names no step",
+                "`default` names an unknown step",
                 """
                 `default` lists what runs when nobody names a step: full ids of steps and groups, as on the command line,
                 such as `build` or `build.compile`. An instance of a fan-out can be named if the file says its items.
@@ -25,9 +25,9 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "not an id",
                 """
-                Ids begin with a letter, a digit or _ and go on with these and -, at most 128 characters. A dot separates a
+                Ids begin with a letter, a digit or _, followed by these and -, at most 128 characters. A dot separates a
                 group from its member in logs and on the command line, and so cannot be part of an id. The names of
-                pools, mutexes and outputs follow the same rule. `finally` and `on-failure` are no ids in a group that
+                pools, mutexes and outputs follow the same rule. `finally` and `on-failure` cannot be ids in a group that
                 has a block of that name.
                 """,
                 example: "version: 1\nsteps:\n  r4.5.6: { run: echo }",
@@ -37,7 +37,7 @@ extension DiagnosticCode {
                 "not the name of a variable",
                 """
                 Environment variables, parameters, secrets, axes of a matrix and loop variables begin with a letter or _
-                and go on with letters, digits and _. Others could not be read in a shell.
+                followed by letters, digits and _. Others could not be read in a shell.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    env: { MY-NAME: x }",
                 remedy: "write MY_NAME.")
@@ -46,8 +46,8 @@ extension DiagnosticCode {
                 "a reserved variable",
                 """
                 Variables that begin with FLOWRUN_ are flowrun's own. Parameters, secrets, axes and loop variables may also
-                not be named like those that shells and programs take orders from, such as PATH, IFS, HOME, BASH_ENV or
-                LD_PRELOAD: an item of a list would then decide what is run. In `env` those may be set. `args` and `vars` have
+                not have the name of one that shells and programs obey, such as PATH, IFS, HOME, BASH_ENV or
+                LD_PRELOAD: an item of a list could then decide what runs. In `env` those may be set. `args` and `vars` have
                 a meaning of their own in expressions.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    for-each: [a, b]\n    as: PATH",
@@ -72,9 +72,9 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "the same item twice",
                 """
-                Instances of a fan-out are named by their items, in logs and on the command line, so that no two may have
+                Instances of a fan-out are named by their items, in logs and on the command line, so no two may have
                 the same. In a list of pools, mutexes, secrets, values or exit codes a second mention adds nothing, and is
-                mostly a slip of the pen.
+                usually a typo.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    for-each: [a, b, a]",
                 remedy: "remove one of the two.")
@@ -98,15 +98,15 @@ extension DiagnosticCode {
         case .repeatedDependency:
             DiagnosticExplanation(
                 "the same dependency twice",
-                "`needs` names an id twice. That does no harm, and is mostly a slip of the pen for another id.",
+                "`needs` names an id twice. That does no harm, and is usually a typo for another id.",
                 example: "version: 1\nsteps:\n  a: { run: echo }\n  b:\n    run: echo\n    needs: [a, a]",
                 remedy: "remove one of the two.")
         case .dependencyInsideGroup:
             DiagnosticExplanation(
                 "a dependency inside another group",
                 """
-                `needs` reaches siblings, and the siblings of the groups around. What is inside another group is that
-                group's own affair: it may fan out, and then there is no single step to wait for.
+                `needs` reaches siblings, and the siblings of the groups around. What is inside another group is private to
+                it: the group may fan out, and then there is no single step to wait for.
                 """,
                 example: """
                     version: 1

@@ -6,8 +6,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "the file cannot be read",
                 """
-                There is no such file, it may not be read, or it is no regular file. Directories, pipes and devices are
-                refused by their kind, because reading from a pipe could wait for ever.
+                There is no such file, it may not be read, or it is not a regular file. Directories, pipes and devices are
+                refused by their kind, because reading from a pipe could block forever.
                 """,
                 remedy: "check the path; to read from a pipe, give `-` and connect the pipe to standard input.")
         case .fileTooLarge:
@@ -20,7 +20,7 @@ extension DiagnosticCode {
                 "the file is not UTF-8",
                 """
                 A workflow file is UTF-8, with or without a byte order mark. Bytes that are not UTF-8 would reach commands
-                and logs as something else than what was meant.
+                and logs as something other than what was meant.
                 """,
                 remedy: "save the file as UTF-8, for instance with `iconv -f ISO-8859-1 -t UTF-8`.")
         case .controlCharacter:
@@ -37,7 +37,7 @@ extension DiagnosticCode {
                 "not YAML",
                 """
                 The text does not follow the rules of YAML. The most frequent reasons: a second `: ` in a value without
-                quotes, a tab as indentation, a line that is indented otherwise than its neighbours, a bracket or a quote
+                quotes, a tab as indentation, a line that is indented unlike its neighbours, a bracket or a quote
                 that is not closed.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: say price: ten",
@@ -46,7 +46,7 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "the same key twice",
                 """
-                A mapping has each key once. Other tools keep the last of two and drop the first in silence; flowrun names
+                A mapping has each key once. Other tools keep the last of two and silently drop the first; flowrun names
                 both places. Quotes make no difference: a and "a" are the same key.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo one\n    run: echo two",
@@ -55,8 +55,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "YAML tag",
                 """
-                A word that begins with ! is a tag in YAML, which makes a value something else than it looks like. A
-                workflow needs none; where one turns up, a value that begins with ! was mostly meant as text.
+                A word that begins with ! is a tag in YAML, which gives a value another type than it seems to have. A
+                workflow needs none; where one turns up, the value was usually meant as text.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: !secret command",
                 remedy: "quote the value if the ! belongs to it, otherwise remove the tag.")
@@ -78,13 +78,13 @@ extension DiagnosticCode {
         case .nestingTooDeep:
             DiagnosticExplanation(
                 "nested too deeply",
-                "Mappings and lists may stand inside each other up to 64 levels. Groups of groups need two levels each.",
+                "Mappings and lists may be nested up to 64 levels deep. Groups of groups need two levels each.",
                 remedy: "look for a bracket that was never closed; flatten the groups.")
         case .aliasBudget:
             DiagnosticExplanation(
                 "aliases stand for too much",
                 """
-                Aliases of aliases grow without measure: ten lines can stand for a billion nodes. In one file they may
+                Aliases of aliases grow without limit: ten lines can stand for a billion nodes. In one file they may
                 stand for ten times the nodes that the file spells out, and always for ten thousand.
                 """,
                 remedy: "write out what is meant, or use `matrix` or `for-each` to make many steps of one.")
@@ -100,13 +100,13 @@ extension DiagnosticCode {
         case .recursiveAlias:
             DiagnosticExplanation(
                 "alias inside itself",
-                "The alias stands inside the node that it stands for, which would have no end.",
+                "The alias is inside the node that it refers to, which would never end.",
                 example: "version: 1\nsteps: &all\n  hello:\n    run: echo\n    env: *all",
                 remedy: "write out what is meant.")
         case .emptyDocument:
             DiagnosticExplanation(
                 "nothing in the file",
-                "The file is empty, or has comments only. An empty workflow is most likely a wrong path or a lost text.",
+                "The file is empty, or has comments only. An empty workflow is most likely a wrong path or lost text.",
                 example: "# nothing here",
                 remedy: "the smallest workflow has `version: 1`, and one step under `steps:`.")
         case .yamlVersion:
@@ -117,7 +117,7 @@ extension DiagnosticCode {
                 remedy: "remove the line.")
         default:
             DiagnosticExplanation(
-                "a key that is no name",
+                "a key that is not a name",
                 """
                 YAML allows lists and mappings as keys; in a workflow every key is a word. Two braces at the start of a
                 value, as templates have them, are such a key.

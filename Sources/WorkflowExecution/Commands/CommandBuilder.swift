@@ -42,7 +42,7 @@ final class CommandBuilder {
             arguments.reserveCapacity(templates.count)
             for template in templates { try append(template, to: &arguments, in: row) }
             guard !arguments.isEmpty else {
-                throw StepError("the list of `run` has come to nothing", kind: .expression)
+                throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression)
             }
             return .arguments(arguments)
         }
@@ -250,7 +250,7 @@ final class CommandBuilder {
 
     private func withoutNUL(_ text: String) throws(StepError) -> String {
         guard !text.utf8.contains(0) else {
-            throw StepError("a value holds a NUL, which no argument or variable can", kind: .expression)
+            throw StepError("a value has a NUL character, which no argument or variable can hold", kind: .expression)
         }
         return text
     }

@@ -31,7 +31,7 @@ enum DotenvReader {
             guard bytes.count <= 1 << 20 else { throw ReadError(line: nil, message: "is larger than 1 MiB") }
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        if bytes.contains(0) { throw ReadError(line: nil, message: "holds a NUL, which no variable can") }
+        if bytes.contains(0) { throw ReadError(line: nil, message: "has a NUL character, which no variable can hold") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
@@ -57,7 +57,7 @@ enum DotenvReader {
             }
             let name = String(trimmed(rest[..<equals]))
             guard VariableName.isValid(name) else {
-                throw ReadError(line: number, message: "`\(name)` is no name of a variable")
+                throw ReadError(line: number, message: "`\(name)` is not a valid variable name")
             }
             guard !VariableName.isFlowruns(name) else {
                 throw ReadError(line: number, message: "`\(name)` is set by flowrun itself; choose another name")

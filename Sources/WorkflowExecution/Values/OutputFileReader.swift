@@ -57,7 +57,8 @@ package struct OutputFileReader {
             object = try Value(json: text)
         } catch {
             let line = 1 + text.utf8.prefix(error.offset).count { $0 == 0x0A }
-            throw OutputError("wrote what begins as a JSON object but is none: \(error.message)", line: line)
+            throw OutputError(
+                "wrote something that begins like a JSON object but is not one: \(error.message)", line: line)
         }
         guard case .object(let fields) = object else { return [:] }
         var values: [String: Value] = [:]
@@ -96,11 +97,11 @@ package struct OutputFileReader {
                 let end = line[(index + 2)...]
                 guard !end.isEmpty else {
                     throw OutputError(
-                        "output \(secrets.quoted(name)) has no word behind `<<` that would end it", line: number)
+                        "output \(secrets.quoted(name)) has no end word after `<<`", line: number)
                 }
                 guard let value = lines.upTo(end) else {
                     throw OutputError(
-                        "output \(secrets.quoted(name)) is not ended by a line \(secrets.quoted(try text(end, number)))",
+                        "output \(secrets.quoted(name)) is not closed by a line \(secrets.quoted(try text(end, number)))",
                         line: number)
                 }
                 return (name, try text(value, number + 1))

@@ -59,7 +59,7 @@ final class StepFiles {
         var bytes: [UInt8] = []
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw StepError("`$FLOWRUN_OUTPUT` is no file any more", kind: .output)
+            throw StepError("`$FLOWRUN_OUTPUT` is no longer a file", kind: .output)
         }
         while bytes.count <= limit {
             let wanted = min(limit + 1 - bytes.count, 1 << 16)

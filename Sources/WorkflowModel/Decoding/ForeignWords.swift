@@ -60,15 +60,15 @@ enum ForeignWords {
         case "ensure", "onExit", "on_exit", "after_script", "after-script", "defer": return .key(.finally)
         case "errors", "on_failure", "onFailure", "on_error", "on-error": return .key(.onFailure)
         case "handler_on", "handlerOn", "hooks":
-            return .advice("write the steps for every end under `finally`, those for a failure under `on-failure`")
+            return .advice("put steps that always run under `finally`, those for a failure under `on-failure`")
         case "os": return .key(.platforms)
         case "silent", "quiet": return .setting(.log, "quiet")
         case "hidden", "internal", "private": return .key(.manual)
         case "aliases", "alias":
-            return .advice("write a step of the other name that only needs this one")
+            return .advice("add a step with the other name that only needs this one")
         case "default-goal", "default_goal", "defaultGoal": return .key(.default)
         case "id" where place == .step || place == .group:
-            return .advice("remove it: the key the step stands under is its id")
+            return .advice("remove it: the step's key is its id")
         case "on", "triggers", "schedule": return .advice("remove it: flowrun runs when it is called, from cron or CI")
         case "runs-on", "image", "container": return .advice("remove it: steps run where flowrun runs")
         default: return nil

@@ -56,7 +56,7 @@ extension WorkflowDecoder {
         }
         guard isBlank(0..<first), isBlank(close + 2..<all.upperBound) else {
             throw ExpressionError(
-                "the braces stand around the whole expression, or not at all", at: text.range(first..<close + 2),
+                "`${{ }}` goes around the whole expression, or is left out", at: text.range(first..<close + 2),
                 fix: needsBraces
                     ? .init("write one `${{ … }}` and nothing beside it")
                     : text.replacing(
@@ -107,7 +107,7 @@ extension WorkflowDecoder {
             } else {
                 report(
                     .expressionNotAllowed, "`${{ }}` is not evaluated here", at: text.range(part),
-                    notes: [.init("expressions stand in \(Self.expressionPlaces)")], fix: .init("write the value"))
+                    notes: [.init("expressions are accepted in \(Self.expressionPlaces)")], fix: .init("write the value"))
             }
         }
     }

@@ -10,7 +10,7 @@ extension WorkflowDecoder {
         if let matrix, let loop {
             report(
                 .conflictingKeys, "a node has either `matrix` or `for-each`, this one has both", at: loop.key,
-                notes: [.init("`matrix` stands here", at: matrix.key.range)],
+                notes: [.init("`matrix` is here", at: matrix.key.range)],
                 fix: .init("make the loop another axis of the matrix"))
         }
         reportLonelyKeys(reader, in: place)
@@ -167,7 +167,7 @@ extension WorkflowDecoder {
             if let first = places[text] {
                 report(
                     .duplicateItem, "\(Phrase.quoted(text)) is in the list twice", at: element,
-                    notes: [.init("the first one stands here", at: first)], fix: .init("remove one of the two"))
+                    notes: [.init("the first one is here", at: first)], fix: .init("remove one of the two"))
                 continue
             }
             places[text] = element.range

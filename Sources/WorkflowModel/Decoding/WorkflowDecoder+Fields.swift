@@ -57,7 +57,7 @@ extension WorkflowDecoder {
         }
         if value.count == 0 {
             report(
-                .emptyList, "\(Phrase.quoted(entry.key.text)) names nothing", at: value, severity: .warning,
+                .emptyList, "\(Phrase.quoted(entry.key.text)) is empty", at: value, severity: .warning,
                 fix: .init("remove the key"))
         }
         var items: [YAMLNode] = []
@@ -66,7 +66,7 @@ extension WorkflowDecoder {
             if let first = places.updateValue(element.range, forKey: element.text) {
                 report(
                     .duplicateItem, "\(Phrase.quoted(element.text)) is in the list twice", at: element,
-                    notes: [.init("the other one stands here", at: first)], fix: .init("remove one of the two"))
+                    notes: [.init("the other one is here", at: first)], fix: .init("remove one of the two"))
             } else {
                 items.append(element)
             }
@@ -94,7 +94,7 @@ extension WorkflowDecoder {
         report(
             .invalidID, "\(Phrase.quoted(node.text)) cannot name \(noun)", at: node,
             notes: [.init("names have letters, digits, `_` and `-`, at most \(StepName.lengthLimit), no `-` in front")],
-            fix: suggestion.map { .init("write `\($0)`, here and wherever it is meant") })
+            fix: suggestion.map { .init("write `\($0)`, here and wherever it is used") })
         return false
     }
 

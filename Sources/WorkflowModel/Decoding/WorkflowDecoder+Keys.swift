@@ -9,7 +9,7 @@ extension WorkflowDecoder {
             if key == .run, place == .group, let steps = reader.take(.steps) {
                 report(
                     .conflictingKeys, "a node has either `run` or `steps`, this one has both", at: entry.key,
-                    notes: [.init("`steps` stands here", at: steps.key.range)],
+                    notes: [.init("`steps` is here", at: steps.key.range)],
                     fix: .init("move the command into a step of its own below `steps`"))
             } else {
                 reportMisplaced(key, entry, in: place)
@@ -44,7 +44,7 @@ extension WorkflowDecoder {
         refuse(entry.value)
         report(
             .unknownKey, "`\(key.spelling)` is not a key of \(place.rawValue)", at: entry.key,
-            notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
+            notes: [.init("it is accepted \(homes(of: key))")], fix: advice(on: key, in: place))
     }
 
     private func homes(of key: WorkflowKey) -> String {
@@ -82,7 +82,7 @@ extension WorkflowDecoder {
             report(
                 .foreignKey,
                 "\(word) is not a key of \(place.rawValue), and neither is flowrun's word for it, `\(key.spelling)`",
-                at: entry.key, notes: [.init("it may stand \(homes(of: key))")], fix: advice(on: key, in: place))
+                at: entry.key, notes: [.init("it is accepted \(homes(of: key))")], fix: advice(on: key, in: place))
         case .retries:
             let retries = entry.value.type == .int ? Int(entry.value.text) : nil
             let retry = retries.flatMap { (1..<Self.attemptLimit).contains($0) ? "{ attempts: \($0 + 1) }" : nil }

@@ -54,7 +54,7 @@ extension WorkflowDecoder {
             let near = suggestions.nearest(to: text, among: axis.values.map(\.text))
             report(
                 .unknownAxis, "the axis `\(name)` has no value \(Phrase.quoted(text))", at: entry.value,
-                notes: [.init("the axis stands here", at: axis.range)],
+                notes: [.init("the axis is declared here", at: axis.range)],
                 fix: near.map { replacing(entry.value, by: $0, "did you mean `\($0)`?") })
             return nil
         }
@@ -63,7 +63,7 @@ extension WorkflowDecoder {
             report(
                 .unknownAxis,
                 "\(found(entry.value)) is not the value of the axis `\(name)`, which is written `\(spelling)`",
-                at: entry.value, notes: [.init("the value stands here", at: value.range)],
+                at: entry.value, notes: [.init("the value is here", at: value.range)],
                 fix: replacing(entry.value, by: spelling))
             return nil
         }

@@ -133,7 +133,7 @@ extension WorkflowDecoder {
         let text = value.text
         switch DurationText.read(text) {
         case .duration(.zero) where !mayBeZero:
-            reportValue(entry, expected: "a duration longer than nothing")
+            reportValue(entry, expected: "a duration above zero")
         case .duration(let duration):
             return duration
         case .tooLong:

@@ -110,7 +110,7 @@ extension WorkflowDecoder {
         let fields = fields(entry.value, of: .retry)
         if fields.take("attempts") == nil {
             report(
-                .missingKey, "\(Phrase.quoted(entry.key.text)) does not say how many `attempts` there may be",
+                .missingKey, "\(Phrase.quoted(entry.key.text)) needs `attempts`",
                 at: entry.key,
                 fix: .init("add `attempts:` with the number of all attempts, the first included"))
         }
@@ -169,7 +169,7 @@ extension WorkflowDecoder {
             } else if number == 0 {
                 .init("remove it: an attempt that ends with 0 has succeeded")
             } else if ["failure", "error", "always", "any", "on_failure", "OnFailure", "OnError"].contains(text) {
-                .init("remove `when`: without it any failure or timeout is tried again")
+                .init("remove `when`: without it any failure or timeout is retried")
             } else {
                 Suggestion.nearest(to: text, among: ["timeout", "signal"]).map { replacing(node, by: $0) }
             }

@@ -128,7 +128,7 @@ extension WorkflowDecoder {
         let text = key.text
         guard key.type == .bool || key.type == .null || Self.lookAlike(text.lowercased()) != nil else { return }
         report(
-            .lookAlike, "other YAML tools read the id `\(text)` as something else than a text", at: key,
+            .lookAlike, "other YAML tools do not read the id `\(text)` as text", at: key,
             severity: .warning, fix: replacing(key, by: "\"\(text)\"", "quote it, or choose another id"))
     }
 
@@ -158,7 +158,7 @@ extension WorkflowDecoder {
         report(
             .invalidID, message, at: key,
             fix: .init(
-                suggestion.map { "write `\($0)`, here and wherever it is needed" } ?? "write a name such as `build`"))
+                suggestion.map { "write `\($0)`, here and wherever it is used" } ?? "write a name such as `build`"))
     }
 }
 
@@ -262,7 +262,7 @@ extension WorkflowDecoder {
         }
         if value.isEmptyCollection {
             report(
-                .emptyList, "\(Phrase.quoted(entry.key.text)) names nothing", at: value, severity: .warning,
+                .emptyList, "\(Phrase.quoted(entry.key.text)) is empty", at: value, severity: .warning,
                 fix: .init("remove the key: a step without it starts at once"))
         }
     }

@@ -96,7 +96,7 @@ package struct WorkflowDecoder {
         }
         if entry.value.kind == .sequence, entry.value.count == 0 {
             report(
-                .emptyList, "`default` names nothing", at: entry.value,
+                .emptyList, "`default` is empty", at: entry.value,
                 fix: .init("name what runs, or remove the key so that everything does"))
             return nil
         }
@@ -129,7 +129,7 @@ package struct WorkflowDecoder {
             guard let secret = secrets[parameter.name] else { continue }
             report(
                 .conflictingKeys, "`\(parameter.name)` is a secret and a parameter", at: secret,
-                notes: [.init("the parameter stands here", at: parameter.range)], fix: .init("rename one of the two"))
+                notes: [.init("the parameter is declared here", at: parameter.range)], fix: .init("rename one of the two"))
         }
     }
 

@@ -171,7 +171,7 @@ extension ExpressionLexer {
         ("-", nil, "there is no arithmetic"), ("/", nil, "there is no arithmetic"),
         ("%", nil, "there is no arithmetic"),
         ("$", nil, "variables are read by their name, `env.NAME` for those of flowrun's environment"),
-        ("{", nil, "objects are not written, `fromJSON` reads one"), ("}", nil, "braces stand only around the whole"),
+        ("{", nil, "objects are not written, `fromJSON` reads one"), ("}", nil, "braces go only around the whole expression"),
     ]
 
     func unexpectedCharacter() -> ExpressionError {
@@ -186,11 +186,11 @@ extension ExpressionLexer {
         while last < end, text.bytes[last] & 0xC0 == 0x80 { last += 1 }
         return ExpressionError(
             "unexpected character \(Phrase.quoted(text.string(offset..<last)))", at: text.range(offset..<last),
-            fix: .init("a text stands in single quotes"))
+            fix: .init("write text in single quotes"))
     }
 
     private func doubleQuotes() -> ExpressionError {
-        let fix = "texts stand in single quotes"
+        let fix = "write text in single quotes"
         guard let close = text.bytes[(offset + 1)..<end].firstIndex(of: UInt8(ascii: "\"")) else {
             return ExpressionError(
                 "a double quote does not begin a text", at: text.range(offset..<offset + 1), fix: .init(fix))

@@ -48,7 +48,7 @@ extension DataFlowCheck {
             report(
                 .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
                 notes: [.init("names here are \(known.prefix(12).joined(separator: ", "))")],
-                fix: .init("a text stands in single quotes: `'\(text)'`"))
+                fix: .init("write it in single quotes: `'\(text)'`"))
         }
     }
 
@@ -120,6 +120,6 @@ extension DataFlowCheck {
         }
         unknownField(
             id, "there is no step or group", among: candidates,
-            otherwise: "`steps` reads what stands beside the step or beside a group around it")
+            otherwise: "`steps` reads siblings of the step or of a group around it")
     }
 }

@@ -59,7 +59,7 @@ extension DataFlowCheck {
         }
         let (first, second) = (present(left), present(right))
         guard comparison.isOrder ? first.isOrdered(with: second) : first.isComparable(to: second) else {
-            let message = comparison.isOrder ? "there is no order of" : "cannot compare"
+            let message = comparison.isOrder ? "cannot order" : "cannot compare"
             report(
                 .valueType, "\(message) \(first.described) and \(second.described)", at: range,
                 fix: .init(

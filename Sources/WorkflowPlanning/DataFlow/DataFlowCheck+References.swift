@@ -180,7 +180,7 @@ extension DataFlowCheck {
         report(
             .unknownName, "a name is missing after `\(root.text)`", at: root.range,
             notes: isVariable
-                ? [.init("the variable `\(root.text)` of a fan-out cannot be read here, its name has this meaning")]
+                ? [.init("`\(root.text)` means something else here, which hides the fan-out's variable of this name")]
                 : [],
             fix: .init(isVariable ? "give the variable another name" : "write `\(root.text).NAME`"))
         return nil

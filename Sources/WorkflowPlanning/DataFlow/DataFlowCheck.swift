@@ -124,7 +124,7 @@ struct DataFlowCheck {
         guard case .list(let element) = type.kind else {
             if !type.isAny {
                 report(
-                    .valueType, "`for-each` goes over a list, found \(type.described)", at: items.root.range,
+                    .valueType, "`for-each` takes a list, found \(type.described)", at: items.root.range,
                     fix: type.isText ? .init("write `fromJSON(\(items.text))` if it is the JSON text of one") : nil)
             }
             return

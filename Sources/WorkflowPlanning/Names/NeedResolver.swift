@@ -209,7 +209,7 @@ extension NeedResolver {
             return !more
         }
         guard !ids.isEmpty else { return "there is nothing here that it could need" }
-        return "`needs` takes what stands beside it or beside a group around it: "
+        return "`needs` takes siblings of the step or of a group around it: "
             + ids.joined(separator: ", ") + (more ? ", …" : "")
     }
 

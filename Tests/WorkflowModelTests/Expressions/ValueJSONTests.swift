@@ -15,19 +15,19 @@ struct `A value in JSON` {
     }
 
     @Test(arguments: [
-        ("", 0, "the text ends where a value is wanted"), ("[1,]", 3, "this begins no value"),
-        ("[1 2]", 3, "`,` or `]` is wanted"),
-        ("{\"a\":1,\"a\":2}", 7, "the name stands in the object twice"),
-        ("{a:1}", 1, "a name in double quotes is wanted"),
-        ("01", 0, "a number begins with 0"), ("1.", 2, "a digit is wanted"), ("-", 1, "a digit is wanted"),
-        ("1e", 2, "a digit is wanted"),
-        ("1e999", 0, "the number is too large"), ("nul", 0, "this begins no value"),
+        ("", 0, "the text ends where a value is expected"), ("[1,]", 3, "expected a JSON value"),
+        ("[1 2]", 3, "expected `,` or `]`"),
+        ("{\"a\":1,\"a\":2}", 7, "the object has this name twice"),
+        ("{a:1}", 1, "expected a name in double quotes"),
+        ("01", 0, "a number cannot begin with 0"), ("1.", 2, "expected a digit"), ("-", 1, "expected a digit"),
+        ("1e", 2, "expected a digit"),
+        ("1e999", 0, "the number is too large"), ("nul", 0, "expected a JSON value"),
         ("1 1", 2, "text follows the value"),
-        ("\"a", 0, "the text that begins here has no end"),
+        ("\"a", 0, "the text that begins here is not closed"),
         ("\"\n\"", 1, "a control character has to be written as an escape"),
-        (#""\ud800""#, 1, "half a character is written here"),
-        (#""\ud800\u0041""#, 1, "half a character is written here"),
-        (#""\x""#, 1, "there is no such escape"), (#""\u12g4""#, 3, "four hexadecimal digits are wanted"),
+        (#""\ud800""#, 1, "this is half of a surrogate pair"),
+        (#""\ud800\u0041""#, 1, "this is half of a surrogate pair"),
+        (#""\x""#, 1, "unknown escape"), (#""\u12g4""#, 3, "expected four hexadecimal digits"),
         (String(repeating: "[", count: 100_000), 64, "the nesting is deeper than 64 levels"),
     ])
     func `is refused with the place`(text: String, offset: Int, message: String) {

@@ -142,7 +142,7 @@ struct `What a step reads` {
             "FR0405 `steps.maybe.stdout` may have no value, because `maybe` may not have succeeded"
         ),
         ("1️⃣params.count == 'x'", "FR0406 cannot compare a whole number and a text"),
-        ("1️⃣params.flag < true", "FR0406 there is no order of true or false and true or false"),
+        ("1️⃣params.flag < true", "FR0406 cannot order true or false and true or false"),
         ("1️⃣steps.a.outputs.n == '3'", "FR0406 cannot compare a whole number and a text"),
         ("1️⃣params.list == 'a'", "FR0406 cannot compare a list and a text"),
         ("params.channel == 1️⃣'stabel'", "FR0406 the other side is never `stabel`, it is `nightly` or `stable`"),
@@ -170,7 +170,7 @@ struct `What a step reads` {
         ("if: 1️⃣env.CI", "FR0405 `env.CI` may have no value, because the variable may not be set"),
         ("stdin: \"${{ 1️⃣params.list }}\"", "FR0406 `stdin` takes a text, found a list"),
         ("working-directory: \"${{ 1️⃣params.list }}/x\"", "FR0406 `working-directory` takes a text, found a list"),
-        ("for-each: \"${{ 1️⃣params.text }}\"", "FR0406 `for-each` goes over a list, found a text"),
+        ("for-each: \"${{ 1️⃣params.text }}\"", "FR0406 `for-each` takes a list, found a text"),
         (
             "for-each: \"${{ 1️⃣[true] }}\"",
             "FR0406 items of `for-each` are texts, numbers or objects, found true or false"

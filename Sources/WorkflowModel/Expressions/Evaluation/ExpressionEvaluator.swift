@@ -151,7 +151,7 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
             return (comparison == .equal) == first.isEqual(to: second)
         }
         guard let order = first.order(against: second) else {
-            throw EvaluationError("there is no order of \(first.described) and \(second.described)", at: range)
+            throw EvaluationError("cannot order \(first.described) and \(second.described)", at: range)
         }
         return switch comparison {
         case .less: order < 0

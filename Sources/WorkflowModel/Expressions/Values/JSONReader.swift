@@ -25,7 +25,7 @@ struct JSONReader {
 
     private mutating func value() throws(JSONError) -> Value {
         skipBlanks()
-        guard let byte = peek else { throw error("the text ends where a value is wanted") }
+        guard let byte = peek else { throw error("the text ends where a value is expected") }
         switch byte {
         case UInt8(ascii: "{"): return try object()
         case UInt8(ascii: "["): return try list()
@@ -34,7 +34,7 @@ struct JSONReader {
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-        default: throw error("this begins no value")
+        default: throw error("expected a JSON value")
         }
     }
 
@@ -46,15 +46,15 @@ struct JSONReader {
             repeat {
                 skipBlanks()
                 let start = offset
-                guard peek == UInt8(ascii: "\"") else { throw error("a name in double quotes is wanted") }
+                guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
                 let name = try string()
                 guard names.insert(name).inserted else {
-                    throw JSONError(message: "the name stands in the object twice", offset: start)
+                    throw JSONError(message: "the object has this name twice", offset: start)
                 }
-                guard take(UInt8(ascii: ":")) else { throw error("`:` is wanted") }
+                guard take(UInt8(ascii: ":")) else { throw error("expected `:`") }
                 fields.append(Value.Field(name: name, value: try value()))
             } while take(UInt8(ascii: ","))
-            guard take(UInt8(ascii: "}")) else { throw error("`,` or `}` is wanted") }
+            guard take(UInt8(ascii: "}")) else { throw error("expected `,` or `}`") }
         }
         depth -= 1
         return .object(fields)
@@ -65,7 +65,7 @@ struct JSONReader {
         var elements: [Value] = []
         if !take(UInt8(ascii: "]")) {
             repeat { elements.append(try value()) } while take(UInt8(ascii: ","))
-            guard take(UInt8(ascii: "]")) else { throw error("`,` or `]` is wanted") }
+            guard take(UInt8(ascii: "]")) else { throw error("expected `,` or `]`") }
         }
         depth -= 1
         return .list(elements)
@@ -79,7 +79,7 @@ struct JSONReader {
 
     private mutating func word(_ word: StaticString, _ value: Value) throws(JSONError) -> Value {
         let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-        guard bytes[offset...].starts(with: letters) else { throw error("this begins no value") }
+        guard bytes[offset...].starts(with: letters) else { throw error("expected a JSON value") }
         offset += letters.count
         return value
     }
@@ -90,7 +90,7 @@ struct JSONReader {
         let first = offset
         try digits()
         if bytes[first] == UInt8(ascii: "0"), offset > first + 1 {
-            throw JSONError(message: "a number begins with 0", offset: start)
+            throw JSONError(message: "a number cannot begin with 0", offset: start)
         }
         var isWhole = true
         if peek == UInt8(ascii: ".") {
@@ -115,7 +115,7 @@ struct JSONReader {
     private mutating func digits() throws(JSONError) {
         let start = offset
         while let byte = peek, byte &- 0x30 < 10 { offset += 1 }
-        guard offset > start else { throw error("a digit is wanted") }
+        guard offset > start else { throw error("expected a digit") }
     }
 
     // MARK: texts
@@ -139,7 +139,7 @@ struct JSONReader {
                 offset += 1
             }
         }
-        throw JSONError(message: "the text that begins here has no end", offset: start)
+        throw JSONError(message: "the text that begins here is not closed", offset: start)
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
@@ -161,17 +161,17 @@ struct JSONReader {
                 offset += 2
                 let low = try hexDigits()
                 guard (0xDC00..<0xE000).contains(low) else {
-                    throw JSONError(message: "half a character is written here", offset: start)
+                    throw JSONError(message: "this is half of a surrogate pair", offset: start)
                 }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
             guard let scalar = Unicode.Scalar(code) else {
-                throw JSONError(message: "half a character is written here", offset: start)
+                throw JSONError(message: "this is half of a surrogate pair", offset: start)
             }
             text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
         default:
             offset -= 2
-            throw error("there is no such escape")
+            throw error("unknown escape")
         }
     }
 
@@ -179,7 +179,7 @@ struct JSONReader {
         guard offset + 4 <= bytes.count,
             bytes[offset..<offset + 4].allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }),
             let code = UInt32(String(decoding: bytes[offset..<offset + 4], as: UTF8.self), radix: 16)
-        else { throw error("four hexadecimal digits are wanted") }
+        else { throw error("expected four hexadecimal digits") }
         offset += 4
         return code
     }
