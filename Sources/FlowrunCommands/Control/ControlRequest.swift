@@ -42,7 +42,9 @@ enum ControlRequest: Sendable, Hashable {
     }
 
     init(line: [UInt8]) throws(ControlRequestError) {
-        guard let fields = JSONFields(line) else { throw ControlRequestError(message: "the request is not a JSON object") }
+        guard let fields = JSONFields(line) else {
+            throw ControlRequestError(message: "the request is not a JSON object")
+        }
         guard fields.int("v") == Self.version else {
             throw ControlRequestError(message: "this run understands version \(Self.version) of requests only")
         }

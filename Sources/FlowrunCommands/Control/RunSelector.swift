@@ -77,7 +77,9 @@ struct RunSelector {
             case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(SystemError(error).words)")
             }
         }
-        guard let fields = JSONFields(reply) else { throw .failed("the run `\(run)` gave an answer that this flowrun does not understand") }
+        guard let fields = JSONFields(reply) else {
+            throw .failed("the run `\(run)` gave an answer that this flowrun does not understand")
+        }
         if let error = fields.string("error") { throw .failed(error) }
         guard fields.int("v") == ControlRequest.version else {
             throw .failed("the run `\(run)` answers in a version that this flowrun does not know")

@@ -110,7 +110,9 @@ extension RunSecrets {
                 "\(place) \(found), but fewer than \(SecretForms.minimum) bytes cannot be hidden in a log; use a longer one"
             )
         }
-        guard !bytes.contains(0) else { throw SecretError(secret, "\(place) has a NUL character, which no variable can hold") }
+        guard !bytes.contains(0) else {
+            throw SecretError(secret, "\(place) has a NUL character, which no variable can hold")
+        }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw SecretError(secret, "\(place) is not UTF-8; encode it, for example as base64")
         }
