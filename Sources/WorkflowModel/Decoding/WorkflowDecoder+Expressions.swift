@@ -107,7 +107,8 @@ extension WorkflowDecoder {
             } else {
                 report(
                     .expressionNotAllowed, "`${{ }}` is not evaluated here", at: text.range(part),
-                    notes: [.init("expressions are accepted in \(Self.expressionPlaces)")], fix: .init("write the value"))
+                    notes: [.init("expressions are accepted in \(Self.expressionPlaces)")],
+                    fix: .init("write the value"))
             }
         }
     }

@@ -129,7 +129,8 @@ package struct WorkflowDecoder {
             guard let secret = secrets[parameter.name] else { continue }
             report(
                 .conflictingKeys, "`\(parameter.name)` is a secret and a parameter", at: secret,
-                notes: [.init("the parameter is declared here", at: parameter.range)], fix: .init("rename one of the two"))
+                notes: [.init("the parameter is declared here", at: parameter.range)],
+                fix: .init("rename one of the two"))
         }
     }
 

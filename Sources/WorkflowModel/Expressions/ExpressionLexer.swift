@@ -171,7 +171,8 @@ extension ExpressionLexer {
         ("-", nil, "there is no arithmetic"), ("/", nil, "there is no arithmetic"),
         ("%", nil, "there is no arithmetic"),
         ("$", nil, "variables are read by their name, `env.NAME` for those of flowrun's environment"),
-        ("{", nil, "objects are not written, `fromJSON` reads one"), ("}", nil, "braces go only around the whole expression"),
+        ("{", nil, "objects are not written, `fromJSON` reads one"),
+        ("}", nil, "braces go only around the whole expression"),
     ]
 
     func unexpectedCharacter() -> ExpressionError {
