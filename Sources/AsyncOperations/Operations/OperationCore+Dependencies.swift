@@ -151,7 +151,8 @@ extension OperationCore.State {
         switch lifecycle {
         case .ended, .dissolving: .alreadyFinished(id)
         case .running, .open, .settled: .alreadyStarted(id)
-        case .member, .taken, .waiting: .alreadyEnqueued(id)
+        case .taken, .waiting: lifecycle.queue?.owner == id ? .alreadyStarted(id) : .alreadyEnqueued(id)
+        case .member: .alreadyEnqueued(id)
         case .idle: nil
         }
     }

@@ -12,11 +12,7 @@ extension OperationCore {
     func start(clock: any Clock<Duration>, inherits: Bool = false) throws(UsageError) {
         let queue = QueueCore(
             name, width: .max, clock: clock, owner: id, priority: .current, inherits: inherits)
-        do throws(UsageError) {
-            try queue.add(self)
-        } catch .alreadyEnqueued(id) where lifecycle.queue?.owner == id {
-            throw .alreadyStarted(id)
-        }
+        try queue.add(self)
     }
 
     func setSuspended(_ isSuspended: Bool) throws(UsageError) {

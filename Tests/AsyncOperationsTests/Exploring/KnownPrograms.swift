@@ -52,6 +52,7 @@ extension Program {
             KnownProgram(name: "an operation is resumed while its start is refused", program: resumeOfTheRefused),
             KnownProgram(
                 name: "a member is cancelled in one round and ruled out in the next", program: cancelBeforeTheNextRound),
+            KnownProgram(name: "an operation is started twice while it ends", program: startOfTheEnding),
         ] + waiting
 
     static let dependentAddedByCompletion = Program(
@@ -176,6 +177,9 @@ extension Program {
             Operation(completion: [.cancel(2)]), Operation(kind: .compound(.serial, failsFast: false), attempts: 2),
             Operation(parent: 1, needs: [Need(on: 0, kind: .failure)]), Operation(parent: 1, failures: 9),
         ], clients: [[.add(1, queue: 0)], [.add(0, queue: 0)]])
+
+    static let startOfTheEnding = Program(
+        operations: [Operation(kind: .compound(.concurrent, failsFast: false))], clients: [[.start(0)], [.start(0)]])
 
     static let neededWhileTold = Program(
         queues: [Queue(width: 3)], operations: [Operation(), Operation(), Operation()],

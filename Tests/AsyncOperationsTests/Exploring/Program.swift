@@ -162,6 +162,17 @@ extension Program {
         } && actions.allSatisfy(\.isCalm)
     }
 
+    /// Whether nothing ever gives it to a queue or a compound operation.
+    func isOnlyStarted(_ operation: Int) -> Bool {
+        operations[operation].parent == nil && !operations.contains { $0.steps.contains(.produce(operation)) }
+            && !actions.contains { action in
+                switch action {
+                case .add(operation, _), .addBarrier(operation, _), .addMember(operation, _): true
+                default: false
+                }
+            }
+    }
+
     /// Whether a task waits for a queue at some time, and so keeps it.
     func isQueueWaitedFor(_ queue: Int) -> Bool {
         operations.contains { operation in

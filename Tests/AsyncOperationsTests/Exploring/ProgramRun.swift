@@ -123,7 +123,7 @@ extension ProgramRun {
             try target.add(operation)
             see(.memberAccepted(index, of: compound))
         case .start(let index):
-            try operation(index)?.start(clock: world.clock)
+            try start(index)
             see(.taken(index, queue: nil))
         case .addDependency(let index, let other, let kind):
             guard let dependent = operation(index), let prerequisite = operation(other) else { return }
@@ -181,6 +181,17 @@ extension ProgramRun {
             guard let updates = self.queue(queue)?.progressUpdates() else { return }
             inTask { [self] in await watch(updates) }
         case .track(let one, let other, let timeout): try track([one, other], timeout)
+        }
+    }
+
+    private func start(_ index: Int) throws(UsageError) {
+        do throws(UsageError) {
+            try operation(index)?.start(clock: world.clock)
+        } catch {
+            if case .alreadyEnqueued = error, program.isOnlyStarted(index) {
+                see(.misheard("o\(index) is said to belong to something"))
+            }
+            throw error
         }
     }
 
