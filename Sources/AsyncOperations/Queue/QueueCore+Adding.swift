@@ -100,7 +100,7 @@ extension QueueCore {
 
     /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.
     private func linkToBarrier(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
-        let earlier = isBarrier ? operations(&state) : state.barrier.map { [$0] } ?? []
+        let earlier = isBarrier ? operations(state) : state.barrier.map { [$0] } ?? []
         guard !earlier.isEmpty else { return }
         for core in batch.cores {
             if let path = OperationCore.path(from: earlier, to: .start(core), own: (self, state)) {
@@ -120,7 +120,7 @@ extension QueueCore {
     }
 
     /// The operations in the queue that have not ended, without members of compound operations.
-    func operations(_ state: inout State) -> [OperationCore] {
+    func operations(_ state: State) -> [OperationCore] {
         state.running.filter(\.isAlone).map(\.core)
             + state.entries.compactMap(\.operation).filter { $0.parent == nil }
     }

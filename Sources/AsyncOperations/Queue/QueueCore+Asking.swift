@@ -60,7 +60,7 @@ extension QueueCore {
 
     @discardableResult
     func cancelAll(_ reason: CancellationReason, _ state: inout State) -> [OperationCore] {
-        operations(&state).filter { cancel($0, reason, &state) == true }
+        operations(state).filter { cancel($0, reason, &state) == true }
     }
 
     /// Happens when the queue becomes idle; nil if it is idle.

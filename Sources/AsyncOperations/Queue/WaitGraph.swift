@@ -15,10 +15,9 @@ struct WaitGraph {
 
     private struct Node {
         let event: WaitEvent
-        /// Whether one of the causes is enough.
-        var needsOnlyOne = false
         var causes: [Int] = []
         var effects: [Int] = []
+        /// How many more of the causes it takes.
         var missing = 0
         var isPossible = false
     }
@@ -45,14 +44,14 @@ struct WaitGraph {
         while let next = pending.popLast() {
             let event = nodes[next].event
             if event == denied { continue }
-            guard let causes = causes(of: event), !causes.events.isEmpty else {
+            let causes = causes(of: event)
+            guard causes.needed > 0 else {
                 possible.append(next)
                 continue
             }
             let indices = causes.events.map { index(of: $0, &pending) }
             nodes[next].causes = indices
-            nodes[next].needsOnlyOne = causes.needsOnlyOne
-            nodes[next].missing = indices.count
+            nodes[next].missing = causes.needed
             for index in indices { nodes[index].effects.append(next) }
         }
         settle(possible)
@@ -74,7 +73,7 @@ struct WaitGraph {
             nodes[next].isPossible = true
             for effect in nodes[next].effects {
                 nodes[effect].missing -= 1
-                if nodes[effect].needsOnlyOne || nodes[effect].missing == 0 { pending.append(effect) }
+                if nodes[effect].missing == 0 { pending.append(effect) }
             }
         }
     }
@@ -154,21 +153,25 @@ extension WaitGraph {
 // What waits for what.
 
 extension WaitGraph {
-    typealias Causes = (events: [WaitEvent], needsOnlyOne: Bool)
+    /// `needed` of the events have to happen; 0 for what may happen by itself, or has happened.
+    typealias Causes = (events: [WaitEvent], needed: Int)
 
-    /// nil for an event that may happen by itself, or has happened.
-    private func causes(of event: WaitEvent) -> Causes? {
+    private func causes(of event: WaitEvent) -> Causes {
         switch event {
-        case .start(let core): (causesOfStart(of: core), false)
-        case .end(let core): (causesOfEnd(of: core), false)
-        case .idle(let queue): (ask(queue) { queue.unended(&$0).map { .end($0) } }, false)
-        case .place(let compound): (compound.holdersOfPlaces.map { .end($0) }, true)
-        case .turn(let queue):
-            ask(queue) { state in
-                let (holders, needsOnlyOne) = queue.holdersOfTurns(state)
-                return (holders.map { .end($0) }, needsOnlyOne)
-            }
+        case .start(let core): Self.all(causesOfStart(of: core))
+        case .end(let core): Self.all(causesOfEnd(of: core))
+        case .idle(let queue): Self.all(ask(queue) { queue.unended($0).map { .end($0) } })
+        case .place(let compound): Self.places(heldBy: compound.membersInProgress, of: compound.places)
+        case .turn(let queue): ask(queue) { Self.places(heldBy: $0.waitingOperations, of: $0.width) }
         }
+    }
+
+    private static func all(_ events: [WaitEvent]) -> Causes { (events, events.count) }
+
+    /// What has to end before one more finds a place. There may be more holders than places, because a queue may have
+    /// been made narrower.
+    private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
+        (holders.map { .end($0) }, max(0, holders.count - count + 1))
     }
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
@@ -194,26 +197,15 @@ extension WaitGraph {
         }
     }
 
-    private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (inout QueueCore.State) -> Answer) -> Answer {
-        if let own, own.queue === queue {
-            var state = own.state
-            return question(&state)
-        }
-        return queue.state.withLock { question(&$0) }
+    private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (QueueCore.State) -> Answer) -> Answer {
+        if let own, own.queue === queue { return question(own.state) }
+        return queue.state.withLock { question($0) }
     }
 }
 
 extension QueueCore {
-    fileprivate func unended(_ state: inout State) -> [OperationCore] {
-        operations(&state).filter { !$0.isFinished }
-    }
-
-    /// The bodies that wait, if there is no room for another when all other bodies have ended; otherwise none. More may
-    /// run than there is room for, because the width may have been made smaller.
-    fileprivate func holdersOfTurns(_ state: State) -> (holders: [OperationCore], needsOnlyOne: Bool) {
-        let waiting = state.running.filter { $0.wait != nil }
-        guard waiting.count >= state.width else { return ([], true) }
-        return (waiting.map(\.core), state.width > 1)
+    fileprivate func unended(_ state: State) -> [OperationCore] {
+        operations(state).filter { !$0.isFinished }
     }
 
     fileprivate func causesOfStart(
@@ -241,17 +233,24 @@ extension QueueCore {
     }
 }
 
+extension QueueCore.State {
+    /// The operations whose bodies wait. All others that run may end and leave their place.
+    fileprivate var waitingOperations: [OperationCore] { running.filter { $0.wait != nil }.map(\.core) }
+}
+
 extension CompoundCore {
-    /// The members in progress, if there is no place for another; otherwise none.
-    fileprivate var holdersOfPlaces: [OperationCore] {
-        guard case .members(let limit) = limit else { return [] }
-        let holders = withMembers { $1.cores }.filter { core in
+    /// How many members may be in progress at once.
+    fileprivate var places: Int {
+        if case .members(let limit) = limit { limit } else { .max }
+    }
+
+    fileprivate var membersInProgress: [OperationCore] {
+        withMembers { $1.cores }.filter { core in
             switch core.lifecycle {
             case .running, .open: true
             case .idle, .dissolving, .member, .taken, .waiting, .settled, .ended: false
             }
         }
-        return holders.count >= limit ? holders : []
     }
 }
 

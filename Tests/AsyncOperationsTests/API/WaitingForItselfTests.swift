@@ -280,4 +280,26 @@ import Testing
         #expect(outcomes.contains(.success(.cancelled)))
         #expect(await compound.outcome == .success)
     }
+
+    @Test func `bodies that wait in a queue that is made narrower need as many ends as there is room too little`()
+        async throws
+    {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 3)
+        let go = Latch()
+        let (elsewhere, behind) = (holding("elsewhere", until: go), nothing("behind"))
+        try elsewhere.start()
+        let latches = [Latch(), Latch(), Latch()]
+        let first = waiting("first", for: behind, up: latches[0])
+        let patient = waiting("patient", for: elsewhere, up: latches[1])
+        let second = waiting("second", for: behind, up: latches[2])
+        try queue.add(first, patient, second)
+        for latch in latches { await latch.wait() }
+        try queue.add(behind)
+        try queue.setMaxConcurrentOperationCount(2)
+        go.open()
+        #expect(await patient.result == .success(.success))
+        let results = [await first.result, await second.result]
+        #expect(results.contains(.success(.cancelled)) && results.contains(.success(.success)))
+        #expect(await behind.outcome == .success)
+    }
 }
