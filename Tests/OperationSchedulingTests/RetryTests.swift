@@ -248,6 +248,32 @@ import Testing
         }
     }
 
+    @Test func `what was cancelled by its id does not run in a later round, and counts in each`() {
+        for isAsleep in [true, false] {
+            var graph = OperationGraph()
+            let group = graph.beginGroup(options(RetryPolicy(attempts: 3)))
+            let bad = graph.addOperation()
+            let inner = graph.beginGroup()
+            let member = graph.addOperation()
+            graph.endGroup()
+            let victim = graph.addOperation()
+            graph.endGroup()
+            // It would be skipped in the last round.
+            graph.addDependency(of: victim, on: bad, isAsleep ? .done : .failure)
+            let time = Duration.seconds(isAsleep ? 0 : 1.5)
+            let run = VirtualRun(graph, width: 9, events: [(time, .cancel(victim)), (time, .cancel(inner))]) {
+                id, attempt in
+                Behaviour(
+                    duration: .seconds(id == bad ? 1 : 3), outcome: id == bad && attempt < 3 ? .failure : .success)
+            }
+            #expect(run.starts.filter { $0 == bad }.count == 3)
+            #expect(run.starts.filter { $0 == victim }.count == (isAsleep ? 0 : 1))
+            #expect(run.starts.filter { $0 == member }.count <= 1)
+            #expect([bad, inner, member, victim].map(run.outcome) == [.success, .cancelled, .cancelled, .cancelled])
+            #expect(run.outcome(group) == .cancelled)
+        }
+    }
+
     @Test func `fail-fast around a group hears of its last round only`() {
         for attempts in [1, 2] {
             var graph = OperationGraph(failFast: .cancel)

@@ -81,8 +81,6 @@ extension QueueCore {
     private func end(
         of core: OperationCore, _ outcome: OperationOutcome, _ cause: OperationCause, _ state: inout State
     ) -> OperationEnd {
-        // A later round may rule an operation out before it hears of a request that was accepted in an earlier one.
-        if outcome == .skipped || outcome == .notRun, let request = core.request { return .cancelled(request) }
         switch outcome {
         case .success: return .success
         case .failure: return .failure

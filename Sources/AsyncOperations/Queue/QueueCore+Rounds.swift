@@ -44,7 +44,7 @@ extension QueueCore {
     }
 
     /// Makes everything inside start again.
-    func reset(_ compound: CompoundCore, _ state: inout State) {
+    func reset(_ compound: CompoundCore) {
         var pending = [compound]
         while let next = pending.popLast() {
             let members = next.withMembers { _, members in
@@ -54,13 +54,10 @@ extension QueueCore {
                 return members.cores
             }
             for core in members {
-                let cancelled = core.state.withLock { operation -> OperationID? in
-                    guard case .settled(let place, _) = operation.lifecycle else { return nil }
+                core.state.withLock { operation in
+                    guard case .settled(let place, _) = operation.lifecycle else { return }
                     operation.lifecycle = .waiting(place, isReady: false)
-                    return operation.rare?.request.map { _ in place.row }
                 }
-                // An accepted request to cancel holds in all rounds.
-                if let cancelled { handle(.cancel(cancelled), &state) }
                 if let inner = core as? CompoundCore { pending.append(inner) }
             }
         }

@@ -8,6 +8,7 @@ extension OperationScheduler {
         case .executing:
             let isWorthAnother = mayRetry && (reported == .failure || reported == .timeout)
             if isWorthAnother, retry(id, after: reported, .itself) { return }
+            if reported == .cancelled { states[id.row].isCancelled = true }
             finish(id, reported, reported == .cancelled ? .request : .itself)
         case .stopping:
             // The stop came first, so it decides, whatever the work answered.

@@ -81,8 +81,8 @@ extension OperationScheduler {
     }
 
     /// Resets everything inside a group to its state before the first round. Members that joined by an expansion are
-    /// dropped, those that were added stay.
-    mutating func resetMembers(of id: OperationID) {
+    /// dropped, those that were added stay. Returns the rows that were cancelled before, and are still to end so.
+    mutating func resetMembers(of id: OperationID) -> [OperationID] {
         var rows: [OperationID] = []
         var walk = RowWalk(0..<0)
         resetGroup(id)
@@ -98,7 +98,7 @@ extension OperationScheduler {
             }
             rows.append(row)
             waitAnew(for: row)
-            states[row.row] = State()
+            states[row.row] = State(isCancelled: states[row.row].isCancelled)
             progress[row] = nil
             if !roots.isEmpty { roots[row] = nil }
             guard isGroup(row) else { continue }
@@ -109,6 +109,7 @@ extension OperationScheduler {
             let pending = needs.all(of: row).count { states[$0.other.row].phase != .finished }
             states[row.row].pendingNeeds = UInt32(pending)
         }
+        return rows.filter { states[$0.row].isCancelled }
     }
 
     /// Makes dependents of a row that is reset wait for its next end, unless they have gone on already.

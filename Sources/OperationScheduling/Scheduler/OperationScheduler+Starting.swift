@@ -81,9 +81,10 @@ extension OperationScheduler {
         takeLocks(id)
         move(id, to: .executing)
         let round = noteStart(of: id) - 1
-        if round > 0 { resetMembers(of: id) }
+        let cancelled = round > 0 ? resetMembers(of: id) : []
         if let timeout = timeout(of: id) { groupDeadlines.add(id, .timeout, at: clocks.groupNow + timeout) }
         commands.append(.groupStarted(id, round: round))
+        for row in cancelled { settle(row, verdict: .cancelled, cause: .request) }
         let index = groupIndex(of: id)
         if graph.table.groups[index].isExpandable {
             groups[index].isExpanding = true

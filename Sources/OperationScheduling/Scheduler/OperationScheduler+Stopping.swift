@@ -10,6 +10,8 @@ extension OperationScheduler {
 
     mutating func cancel(_ id: OperationID) {
         if id == .root { stopSuspending() }
+        guard states[id.row].phase != .finished else { return }
+        states[id.row].isCancelled = true
         stop(id, verdict: .cancelled, cause: .request)
     }
 

@@ -28,7 +28,8 @@ package struct OperationScheduler: Sendable {
         case lingering(OperationID)
         /// The time of a `wake` command has come. An early or unneeded one is harmless.
         case time
-        /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end.
+        /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end; before,
+        /// it holds in all rounds of what is around it.
         case cancel(OperationID)
         /// A request to stop everything, hooks included.
         case abort
@@ -113,6 +114,8 @@ package struct OperationScheduler: Sendable {
 
     struct State: Sendable {
         var phase = Phase.blocked
+        /// Whether it was asked to stop by its own id. That holds in all rounds of what is around it.
+        var isCancelled = false
         /// The outcome of a finished row; between attempts, that of the last one.
         var outcome = OperationOutcome.success
         /// Why it is being stopped, or the cause of its outcome.
