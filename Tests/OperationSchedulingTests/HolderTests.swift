@@ -51,6 +51,45 @@ import Testing
         #expect(run.time(of: run.start(holder)) == .seconds(5))
     }
 
+    @Test func `a holder waits for what something inside needs only as long as anything inside needs it`() {
+        var graph = OperationGraph()
+        let m = graph.addMutex()
+        let external = graph.addExternal()
+        let holder = graph.beginGroup(naming(m))
+        let first = graph.addOperation()
+        let second = graph.addOperation()
+        graph.endGroup()
+        graph.addDependency(of: first, on: external)
+        graph.addDependency(of: second, on: external)
+        let run = VirtualRun(
+            graph,
+            events: [
+                (.seconds(1), .unlink(dependent: first, prerequisite: external)),
+                (.seconds(2), .unlink(dependent: second, prerequisite: external)),
+                (.seconds(9), .ended(external, .success, mayRetry: false)),
+            ])
+        #expect(run.time(of: run.start(holder)) == .seconds(2))
+        #expect(run.starts == [first, second])
+    }
+
+    @Test func `a holder whose own dependency is removed still waits for what something inside needs`() {
+        var graph = OperationGraph()
+        let m = graph.addMutex()
+        let external = graph.addExternal()
+        let holder = graph.beginGroup(naming(m))
+        let member = graph.addOperation()
+        graph.endGroup()
+        graph.addDependency(of: holder, on: external)
+        graph.addDependency(of: member, on: external)
+        let run = VirtualRun(
+            graph,
+            events: [
+                (.seconds(1), .unlink(dependent: holder, prerequisite: external)),
+                (.seconds(9), .ended(external, .success, mayRetry: false)),
+            ])
+        #expect(run.time(of: run.start(holder)) == .seconds(9))
+    }
+
     @Test func `a group without a mutex of its own takes nothing for its members`() {
         var graph = OperationGraph()
         let m = graph.addMutex()

@@ -74,13 +74,13 @@ struct RandomRemoval {
         case .close(let id): present[id].map { .close($0) }
         case .expanded(let id, let graph): present[id].map { .expanded($0, translated(graph)) }
         case .added(let id, let graph): present[id].map { .added($0, translated(graph)) }
-        case .link(let dependent, let prerequisite, let kind):
+        case .link(let dependent, let prerequisite, let kind, let reason):
             present[dependent].flatMap { dependent in
-                present[prerequisite].map { .link(dependent: dependent, on: $0, kind) }
+                present[prerequisite].map { .link(dependent: dependent, on: $0, kind, reason) }
             }
-        case .unlink(let dependent, let prerequisite):
+        case .unlink(let dependent, let prerequisite, let reason):
             present[dependent].flatMap { dependent in
-                present[prerequisite].map { .unlink(dependent: dependent, prerequisite: $0) }
+                present[prerequisite].map { .unlink(dependent: dependent, prerequisite: $0, reason) }
             }
         }
     }
@@ -135,7 +135,8 @@ struct RandomRemoval {
         }
         table.edges = old.edges.map {
             RowTable.Edge(
-                dependent: translated($0.dependent), prerequisite: translated($0.prerequisite), kind: $0.kind)
+                dependent: translated($0.dependent), prerequisite: translated($0.prerequisite), kind: $0.kind,
+                reason: $0.reason)
         }
         func translated<Value>(_ values: [OperationID: Value]) -> [OperationID: Value] {
             Dictionary(uniqueKeysWithValues: values.map { (translated($0), $1) })

@@ -55,8 +55,7 @@ struct HeldBackGroups {
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)
         graph.explore(inside.map { .end($0) })
-        for (rival, way) in graph.rivals(awaitedFrom: inside, of: group, rival)
-        where group.state.withLock({ $0.need(of: rival) == nil }) {
+        for (rival, way) in graph.rivals(awaitedFrom: inside, of: group, rival) {
             guard let back = graph.way(from: .end(rival), to: .start(group)) else {
                 waits.append(Wait(group: group, rival: rival))
                 continue
@@ -131,7 +130,7 @@ extension QueueCore {
             guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
                 let other = waitingRow(of: wait.rival)
             else { continue }
-            handle(.link(dependent: row, on: other, .done), &state)
+            handle(.link(dependent: row, on: other, .done, .outside), &state)
         }
     }
 }

@@ -42,19 +42,19 @@ extension QueueCore {
     private func unlinkLastRound(
         of other: OperationCore, from core: OperationCore, _ row: OperationID, _ state: inout State
     ) {
-        guard let round = other.lastRound(seenFrom: core), other.sharesRounds(with: core),
+        guard let round = other.lastRound(seenFrom: core), round.lifecycle.queue === self,
             let last = round.lifecycle.row
         else { return }
         let needs = core.state.withLock { $0.needs.map(\.core) }
-        if needs.contains(where: { $0 === round || $0.lastRound(seenFrom: core) === round }) { return }
-        handle(.unlink(dependent: row, prerequisite: last), &state)
+        if needs.contains(where: { $0.lastRound(seenFrom: core) === round }) { return }
+        handle(.unlink(dependent: row, prerequisite: last, .rounds), &state)
     }
 
     /// The row that a row waits for, or has waited for, because of a dependency; nil if it never had to wait.
     private func prerequisite(
         of row: OperationID, in need: OperationCore.Need, _ state: inout State
     ) -> OperationID? {
-        state.scheduler?.needs(of: row).first { prerequisite, kind in
+        state.scheduler?.dependencies(of: row).first { prerequisite, kind in
             switch state.entries[prerequisite.row] {
             case .operation, .standIn, .ended: state.entries[prerequisite.row].id == need.core.id
             // It has succeeded. Which failure was waited for no longer matters: they all mean the same.

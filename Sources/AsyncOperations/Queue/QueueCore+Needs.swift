@@ -6,6 +6,7 @@ extension QueueCore {
         let dependent: OperationCore
         let need: OperationCore
         let kind: DependencyKind
+        var reason = EdgeReason.dependency
         let standIn: StandIn?
 
         var prerequisite: OperationID? { standIn == nil ? need.lifecycle.row : standIn?.row }
@@ -41,7 +42,9 @@ extension QueueCore {
             case .here:
                 // How it ended counts only after the last round. A stand-in would look like something outside to what
                 // is around both.
-                if let lastRound { edges.append(Edge(dependent: core, need: lastRound, kind: .done, standIn: nil)) }
+                if let lastRound {
+                    edges.append(Edge(dependent: core, need: lastRound, kind: .done, reason: .rounds, standIn: nil))
+                }
             case .over, .elsewhere:
                 let known = state.standIns[need.core.id]
                 let next = OperationID(row: state.entries.count + standIns.count)
@@ -114,7 +117,7 @@ extension QueueCore {
         add(standIns, &state)
         for edge in edges {
             guard let prerequisite = edge.prerequisite else { continue }
-            handle(.link(dependent: row, on: prerequisite, edge.kind), &state)
+            handle(.link(dependent: row, on: prerequisite, edge.kind, edge.reason), &state)
         }
         for standIn in standIns { follow(standIn, &state) }
     }

@@ -16,14 +16,14 @@ extension QueueCore {
         for step in batch.walk { enter(step, &rows, &early, producer, &state) }
         for edge in edges {
             guard let dependent = edge.dependent.lifecycle.row, let prerequisite = edge.prerequisite else { continue }
-            rows.addDependency(of: dependent, on: prerequisite, edge.kind)
+            rows.addDependency(of: dependent, on: prerequisite, edge.kind, edge.reason)
         }
         for standIn in early { waitInTurn(for: standIn, &rows) }
         let first = rows.rows.lowerBound
         for wait in batch.held?.waits ?? [] {
             guard let group = waitingRow(of: wait.group), group.row >= first, let other = waitingRow(of: wait.rival)
             else { continue }
-            rows.addDependency(of: group, on: other, .done)
+            rows.addDependency(of: group, on: other, .done, .outside)
         }
         handle(.added(group, rows), &state)
         if let held = batch.held { holdBack(held, besides: first, &state) }
@@ -37,7 +37,7 @@ extension QueueCore {
         guard let compound = standIn.core.parent, compound.limit != .unlimited else { return }
         guard let prerequisite = standIn.row else { return }
         for row in compound.withMembers({ $1.cores }).compactMap(\.lifecycle.row) {
-            rows.addDependency(of: row, on: prerequisite, .done)
+            rows.addDependency(of: row, on: prerequisite, .done, .outside)
         }
     }
 

@@ -12,12 +12,6 @@ extension OperationCore {
             outer.options.retry != nil && !others.contains { $0 === outer }
         }
     }
-
-    /// Whether something around both may be tried again, so that neither ends for good before the other.
-    func sharesRounds(with other: OperationCore) -> Bool {
-        let others = other.around
-        return around.dropFirst().contains { outer in outer.options.retry != nil && others.contains { $0 === outer } }
-    }
 }
 
 extension QueueCore {

@@ -3,11 +3,13 @@ struct Adjacency: Sendable {
     struct Entry: Sendable {
         let other: OperationID
         var kind: DependencyKind
+        var reason = EdgeReason.dependency
     }
 
     private struct Cut: Hashable, Sendable {
         let from: OperationID
         let to: OperationID
+        let reason: EdgeReason
     }
 
     private var starts: [UInt32] = [0]
@@ -38,14 +40,14 @@ struct Adjacency: Sendable {
             entries.withUnsafeMutableBufferPointer { entries in
                 for edge in edges where from(edge).row >= first {
                     let row = from(edge).row - first
-                    entries[Int(next[row])] = Entry(other: to(edge), kind: edge.kind)
+                    entries[Int(next[row])] = Entry(other: to(edge), kind: edge.kind, reason: edge.reason)
                     next[row] += 1
                 }
             }
         }
         guard first > 0 else { return }
         for edge in edges where from(edge).row < first {
-            late[from(edge), default: []].append(Entry(other: to(edge), kind: edge.kind))
+            late[from(edge), default: []].append(Entry(other: to(edge), kind: edge.kind, reason: edge.reason))
         }
     }
 
@@ -56,8 +58,10 @@ struct Adjacency: Sendable {
     }
 
     /// Appends an edge of an existing row.
-    mutating func append(_ other: OperationID, _ kind: DependencyKind, to id: OperationID) {
-        late[id, default: []].append(Entry(other: other, kind: kind))
+    mutating func append(
+        _ other: OperationID, _ kind: DependencyKind, _ reason: EdgeReason = .dependency, to id: OperationID
+    ) {
+        late[id, default: []].append(Entry(other: other, kind: kind, reason: reason))
     }
 
     /// Keeps the edges that matter, in order, of the rows that stay. The row that such an edge leads to must stay too.
@@ -66,7 +70,7 @@ struct Adjacency: Sendable {
         starts.reserveCapacity(renumbering.count + 1)
         func keep(_ entry: Entry, of id: OperationID) {
             guard !isCut(entry, of: id), matters(id, entry.other), let other = renumbering[entry.other] else { return }
-            entries.append(Entry(other: other, kind: entry.kind))
+            entries.append(Entry(other: other, kind: entry.kind, reason: entry.reason))
         }
         for id in (0..<renumbering.oldCount).lazy.map({ OperationID($0) }) where renumbering[id] != nil {
             for entry in self[id] { keep(entry, of: id) }
@@ -87,7 +91,7 @@ struct Adjacency: Sendable {
 
     /// Whether an edge of `id` was removed.
     func isCut(_ entry: Entry, of id: OperationID) -> Bool {
-        !cuts.isEmpty && cuts.contains(Cut(from: id, to: entry.other))
+        !cuts.isEmpty && cuts.contains(Cut(from: id, to: entry.other, reason: entry.reason))
     }
 
     /// The edges of a row, without removed ones.
@@ -105,40 +109,45 @@ struct Adjacency: Sendable {
         for entry in lateEntries(of: id) where !isCut(entry, of: id) { body(entry) }
     }
 
-    /// Whether a row has an edge to `other`. O(edges of the row).
-    func leads(from id: OperationID, to other: OperationID) -> Bool {
-        (self[id].contains { $0.other == other } || lateEntries(of: id).contains { $0.other == other })
-            && !cuts.contains(Cut(from: id, to: other))
+    /// Whether a row has an edge to `other` for this reason. O(edges of the row).
+    func leads(from id: OperationID, to other: OperationID, _ reason: EdgeReason) -> Bool {
+        func isWanted(_ entry: Entry) -> Bool { entry.other == other && entry.reason == reason }
+        return (self[id].contains(where: isWanted) || lateEntries(of: id).contains(where: isWanted))
+            && !cuts.contains(Cut(from: id, to: other, reason: reason))
     }
 
-    /// Removes the edges to `other`, and returns how many there were. O(edges of the row).
-    mutating func cut(from id: OperationID, to other: OperationID) -> Int {
-        let (early, later) = (self[id].count { $0.other == other }, late[id] ?? [])
-        if early > 0, !cuts.insert(Cut(from: id, to: other)).inserted { return 0 }
-        let left = later.filter { $0.other != other }
+    /// Removes the edges to `other` for this reason, and returns how many there were. O(edges of the row).
+    mutating func cut(from id: OperationID, to other: OperationID, _ reason: EdgeReason) -> Int {
+        func isWanted(_ entry: Entry) -> Bool { entry.other == other && entry.reason == reason }
+        let (early, later) = (self[id].count(where: isWanted), late[id] ?? [])
+        if early > 0, !cuts.insert(Cut(from: id, to: other, reason: reason)).inserted { return 0 }
+        let left = later.filter { !isWanted($0) }
         if left.count < later.count { late[id] = left.isEmpty ? nil : left }
         return early + later.count - left.count
     }
 
     /// The same without counting, for rows that may have many edges. O(1).
-    mutating func hide(from id: OperationID, to other: OperationID) {
-        cuts.insert(Cut(from: id, to: other))
+    mutating func hide(from id: OperationID, to other: OperationID, _ reason: EdgeReason) {
+        cuts.insert(Cut(from: id, to: other, reason: reason))
     }
 
     /// Restores removed edges. Returns false if there are none.
-    mutating func restore(from id: OperationID, to other: OperationID) -> Bool {
-        cuts.remove(Cut(from: id, to: other)) != nil
+    mutating func restore(from id: OperationID, to other: OperationID, _ reason: EdgeReason) -> Bool {
+        cuts.remove(Cut(from: id, to: other, reason: reason)) != nil
     }
 
-    /// Changes the kind of the edges to `other`, and returns how many there are. O(edges of the row).
+    /// Changes the kind of the edges to `other` for this reason, and returns how many there are. O(edges of the row).
     @discardableResult
-    mutating func setKind(_ kind: DependencyKind, from id: OperationID, to other: OperationID) -> Int {
+    mutating func setKind(
+        _ kind: DependencyKind, from id: OperationID, to other: OperationID, _ reason: EdgeReason
+    ) -> Int {
+        func isWanted(_ entry: Entry) -> Bool { entry.other == other && entry.reason == reason }
         var count = 0
-        for index in Int(starts[id.row])..<Int(starts[id.row + 1]) where entries[index].other == other {
+        for index in Int(starts[id.row])..<Int(starts[id.row + 1]) where isWanted(entries[index]) {
             entries[index].kind = kind
             count += 1
         }
-        for (index, entry) in lateEntries(of: id).enumerated() where entry.other == other {
+        for (index, entry) in lateEntries(of: id).enumerated() where isWanted(entry) {
             late[id]?[index].kind = kind
             count += 1
         }

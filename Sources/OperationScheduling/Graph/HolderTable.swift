@@ -188,6 +188,6 @@ struct HolderTable: Sendable {
         }
         for id in entered { holders[id]?.isEntered = true }
         return order.filter { holders[$0.holder]?.isEntered == false }
-            .map { RowTable.Edge(dependent: $0.holder, prerequisite: $0.need, kind: .done) }
+            .map { RowTable.Edge(dependent: $0.holder, prerequisite: $0.need, kind: .done, reason: .inside) }
     }
 }

@@ -139,10 +139,12 @@ package struct OperationGraph: Sendable {
     /// inside the other; an edge given twice counts twice and does no harm. What needs a member of a group that is
     /// tried again goes on when that member ends in any round. In rows that join, `dependent` has to be one of them.
     package mutating func addDependency(
-        of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind = .ok
+        of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind = .ok,
+        _ reason: EdgeReason = .dependency
     ) {
         precondition(dependent.row >= table.firstRow, "\(dependent) is not one of the new rows")
-        table.edges.append(RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind))
+        table.edges.append(
+            RowTable.Edge(dependent: dependent, prerequisite: prerequisite, kind: kind, reason: reason))
     }
 
     /// Tells in advance what members that join `group` later will ask for and need outside of it, so that groups around

@@ -35,7 +35,7 @@ struct PlaceNeeds {
                 guard isLimited(limited), !isHook(group), entered.contains(limited) || isInside(need, limited) else {
                     continue
                 }
-                let edge = RowTable.Edge(dependent: group, prerequisite: need, kind: .done)
+                let edge = RowTable.Edge(dependent: group, prerequisite: need, kind: .done, reason: .inside)
                 if seen.insert(edge).inserted { edges.append(edge) }
             }
         }

@@ -65,6 +65,7 @@ struct RowTable: Sendable {
         let dependent: OperationID
         let prerequisite: OperationID
         let kind: DependencyKind
+        var reason = EdgeReason.dependency
     }
 
     /// The id of the first row.

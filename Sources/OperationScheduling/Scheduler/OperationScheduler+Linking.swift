@@ -6,18 +6,20 @@ extension OperationScheduler {
         hasStarted(id) || isBetweenAttempts(id) || states[id.row].phase == .finished
     }
 
-    /// The dependencies of something that has not ended, with their kinds, without removed ones. O(dependencies).
-    package func needs(of dependent: OperationID) -> [(prerequisite: OperationID, kind: DependencyKind)] {
-        needs.all(of: dependent).map { ($0.other, $0.kind) }
+    /// The dependencies that something that has not ended was given, with their kinds. O(dependencies).
+    package func dependencies(of dependent: OperationID) -> [(prerequisite: OperationID, kind: DependencyKind)] {
+        needs.all(of: dependent).filter { $0.reason == .dependency }.map { ($0.other, $0.kind) }
     }
 
     /// Adds a dependency to something that has not begun, or changes the kind of one. O(dependencies).
-    mutating func link(_ dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind) {
+    mutating func link(
+        _ dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind, _ reason: EdgeReason
+    ) {
         precondition(!hasBegun(dependent), "\(dependent) has begun, and cannot wait for \(prerequisite)")
-        if needs.leads(from: dependent, to: prerequisite) {
-            needs.setKind(kind, from: dependent, to: prerequisite)
+        if needs.leads(from: dependent, to: prerequisite, reason) {
+            needs.setKind(kind, from: dependent, to: prerequisite, reason)
         } else {
-            addEdge(of: dependent, on: prerequisite, kind)
+            addEdge(of: dependent, on: prerequisite, kind, reason)
         }
         if states[dependent.row].phase == .ready {
             // Its entries in queues are passed over, or serve it when it is ready again.
@@ -28,26 +30,44 @@ extension OperationScheduler {
     }
 
     /// Adds a new edge. One that was removed before comes back, so that adding and removing do not make anything grow.
-    mutating func addEdge(of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind) {
+    mutating func addEdge(
+        of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind, _ reason: EdgeReason
+    ) {
         var count = 1
-        if needs.restore(from: dependent, to: prerequisite) {
-            count = needs.setKind(kind, from: dependent, to: prerequisite)
+        if needs.restore(from: dependent, to: prerequisite, reason) {
+            count = needs.setKind(kind, from: dependent, to: prerequisite, reason)
         } else {
-            needs.append(prerequisite, kind, to: dependent)
+            needs.append(prerequisite, kind, reason, to: dependent)
         }
-        if !dependents.restore(from: prerequisite, to: dependent) {
-            dependents.append(dependent, kind, to: prerequisite)
+        if !dependents.restore(from: prerequisite, to: dependent, reason) {
+            dependents.append(dependent, kind, reason, to: prerequisite)
         }
         if states[prerequisite.row].phase != .finished { states[dependent.row].pendingNeeds += UInt32(count) }
     }
 
-    /// Removes a dependency from something that has not started. O(dependencies).
-    mutating func unlink(_ dependent: OperationID, from prerequisite: OperationID) {
-        let count = needs.cut(from: dependent, to: prerequisite)
-        guard count > 0 else { return }
-        dependents.hide(from: prerequisite, to: dependent)
-        guard states[prerequisite.row].phase != .finished else { return }
-        states[dependent.row].pendingNeeds -= UInt32(count)
+    /// Removes a dependency from something that has not started, and what it meant for the groups around it.
+    /// O(dependencies, and times the depth, what depends on the same).
+    mutating func unlink(_ dependent: OperationID, from prerequisite: OperationID, _ reason: EdgeReason) {
+        guard removeEdge(of: dependent, on: prerequisite, reason) else { return }
+        var next = dependent
+        while groupAround(&next) != nil, next != .root {
+            guard needs.leads(from: next, to: prerequisite, .inside) else { continue }
+            let isNeededInside = dependents.all(of: prerequisite).contains { edge in
+                (edge.reason == .dependency || edge.reason == .rounds) && isInside(edge.other, next)
+            }
+            if !isNeededInside, removeEdge(of: next, on: prerequisite, .inside) { consider(next) }
+        }
         consider(dependent)
+    }
+
+    /// Returns whether there was one.
+    private mutating func removeEdge(
+        of dependent: OperationID, on prerequisite: OperationID, _ reason: EdgeReason
+    ) -> Bool {
+        let count = needs.cut(from: dependent, to: prerequisite, reason)
+        guard count > 0 else { return false }
+        dependents.hide(from: prerequisite, to: dependent, reason)
+        if states[prerequisite.row].phase != .finished { states[dependent.row].pendingNeeds -= UInt32(count) }
+        return true
     }
 }

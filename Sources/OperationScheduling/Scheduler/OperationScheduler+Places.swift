@@ -11,10 +11,10 @@ extension OperationScheduler {
             next = parent(of: next)
             guard case .members = graph.table.groups[groupIndex(of: next)].limit, isInside(need, next),
                 group.row < firstRow, states[group.row].phase == .blocked || states[group.row].phase == .ready,
-                !has(group, .isConditional), !has(group, .isHook), !needs.leads(from: group, to: need),
+                !has(group, .isConditional), !has(group, .isHook), !needs.leads(from: group, to: need, .inside),
                 !hasNeeds(need, inside: group)
             else { continue }
-            addEdge(of: group, on: need, .done)
+            addEdge(of: group, on: need, .done, .inside)
             guard states[group.row].phase == .ready else { continue }
             if has(group, .hasLocks) { locks.forget(group) }
             move(group, to: .blocked)

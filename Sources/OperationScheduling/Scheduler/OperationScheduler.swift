@@ -49,9 +49,10 @@ package struct OperationScheduler: Sendable {
         /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
         indirect case added(OperationID, OperationGraph)
         /// Adds a dependency to something that has not begun, or changes the kind of one.
-        case link(dependent: OperationID, on: OperationID, DependencyKind)
-        /// Removes a dependency from something that has not started.
-        case unlink(dependent: OperationID, prerequisite: OperationID)
+        case link(dependent: OperationID, on: OperationID, DependencyKind, EdgeReason = .dependency)
+        /// Removes a dependency from something that has not started. What is around it no longer waits for its sake
+        /// either.
+        case unlink(dependent: OperationID, prerequisite: OperationID, EdgeReason = .dependency)
     }
 
     /// The value of a condition.
@@ -293,8 +294,9 @@ package struct OperationScheduler: Sendable {
         case .resume: resume()
         case .close(let id): close(id)
         case .added(let id, let expansion): add(expansion, to: id)
-        case .link(let dependent, let prerequisite, let kind): link(dependent, on: prerequisite, kind)
-        case .unlink(let dependent, let prerequisite): unlink(dependent, from: prerequisite)
+        case .link(let dependent, let prerequisite, let kind, let reason):
+            link(dependent, on: prerequisite, kind, reason)
+        case .unlink(let dependent, let prerequisite, let reason): unlink(dependent, from: prerequisite, reason)
         }
     }
 
