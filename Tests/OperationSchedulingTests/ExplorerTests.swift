@@ -3,9 +3,9 @@ import Testing
 
 @testable import OperationScheduling
 
-/// Random workflows with groups in groups, mutexes on steps and groups, pools, needs, conditions, failures, limits of time,
-/// empty lists, `fail-fast`, retries, hooks, cancels and pauses, in whatever order things happen: the small ones in every
-/// order, the others in some. In every other one, conditions, lists and outcomes of groups are told late.
+/// Random workflows with groups in groups, mutexes on steps and groups, pools, needs, conditions, failures, limits of
+/// time, empty lists, `fail-fast`, retries, hooks, cancels and pauses, in whatever order things happen: the small ones
+/// in every order, the others in some. In every other one, conditions, lists and outcomes of groups are told late.
 ///
 /// `make proof` sets FLOWRUN_PROOF_WORKFLOWS, so that a hundred thousand of them are looked at.
 @Suite struct ExplorerTests {

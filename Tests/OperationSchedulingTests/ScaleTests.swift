@@ -55,8 +55,8 @@ import Testing
         return expansion
     }
 
-    /// How many times as much processor time a hundred thousand take as ten thousand. The best of several, because others
-    /// use the caches too; the first that is good enough will do.
+    /// How many times as much processor time a hundred thousand take as ten thousand. The best of several, because
+    /// others use the caches too; the first that is good enough will do.
     private func ratio(upTo enough: Double = 12, _ work: (Int) -> Void) -> Double {
         var best = Double.infinity
         for _ in 0..<5 where best > enough {

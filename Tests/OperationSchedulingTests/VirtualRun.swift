@@ -66,8 +66,9 @@ struct VirtualRun {
     private let inspect: (OperationScheduler) -> String?
 
     /// Ends when the graph has ended, or when nothing is left that could happen. `inspect` looks at the scheduler after
-    /// each event. Events for time zero come before the beginning only if they are `suspend`. With `removal`, ended rows are
-    /// removed at some moments; everything here still goes by the ids that rows had at first, but for `scheduler`.
+    /// each event. Events for time zero come before the beginning only if they are `suspend`. With `removal`, ended
+    /// rows are removed at some moments; everything here still goes by the ids that rows had at first, but for
+    /// `scheduler`.
     init(
         _ graph: OperationGraph, width: Int = 100, groupsWaitForTheirTurn: Bool = false, tellsLocks: Bool = false,
         events: [(Duration, OperationScheduler.Event)] = [], answers: Answers = Answers(),

@@ -121,7 +121,7 @@ extension OperationCore {
     /// A member makes everything around it wait for it, and waits for what they depend on, so this can close a cycle
     /// too.
     static func refuseRing(
-        of child: OperationCore, in compound: CompoundCore, own: (queue: QueueCore, state: QueueCore.State)? = nil
+        of child: OperationCore, in compound: CompoundCore, own: LockedQueue? = nil
     ) throws(UsageError) {
         if child === compound { throw .selfDependency(compound.id) }
         // With members, it may contain `compound` itself.

@@ -5,7 +5,7 @@ extension OperationCore {
     /// dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue whose lock the
     /// caller holds. O(what is upstream), and O(1) for a target that nothing could wait for.
     static func path(
-        from starts: [OperationCore], to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)? = nil
+        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil
     ) -> [AsyncOperationID]? {
         guard target.canBeFound(from: starts) else { return nil }
         return path(from: starts.map { .end($0) }, to: target, own: own)
@@ -13,14 +13,14 @@ extension OperationCore {
 
     /// The same for what would wait for a place in `compound`.
     static func path(
-        fromPlaceIn compound: CompoundCore, to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)?
+        fromPlaceIn compound: CompoundCore, to target: WaitEvent, own: LockedQueue?
     ) -> [AsyncOperationID]? {
         guard compound.limit != .unlimited, target.canBeFound(from: []) else { return nil }
         return path(from: [.place(in: compound)], to: target, own: own)
     }
 
     private static func path(
-        from starts: [WaitEvent], to target: WaitEvent, own: (queue: QueueCore, state: QueueCore.State)?
+        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue?
     ) -> [AsyncOperationID]? {
         var graph = WaitGraph(for: .edge, denied: target, own: own)
         graph.explore(starts)

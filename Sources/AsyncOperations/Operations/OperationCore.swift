@@ -84,8 +84,8 @@
 }
 
 extension OperationCore.State {
-    /// Changes what few operations have; makes it first if there is none. If there was none at the end, there was nobody
-    /// to be told of it.
+    /// Changes what few operations have; makes it first if there is none. If there was none at the end, there was
+    /// nobody to be told of it.
     mutating func withRare<Answer>(_ change: (RareState) -> Answer) -> Answer {
         let rare = rare ?? RareState(isTold: lifecycle.end != nil)
         self.rare = rare

@@ -1,9 +1,9 @@
 /// Compound operations that start later than they could, because of what they take when they start: one of a few places
 /// in what is around them, or a mutex.
 ///
-/// If something inside waits, over any number of steps and queues, for an operation that wants the same, that could never
-/// start. So the compound operation starts only after it has ended; unless that in turn waits for something inside, which
-/// then must start first. If both want the only place or the same mutex, neither can be first.
+/// If something inside waits, over any number of steps and queues, for an operation that wants the same, that could
+/// never start. So the compound operation starts only after it has ended; unless that in turn waits for something
+/// inside, which then must start first. If both want the only place or the same mutex, neither can be first.
 struct HeldBackGroups {
     struct Wait {
         let group: CompoundCore
@@ -18,8 +18,7 @@ struct HeldBackGroups {
     /// Throws `cycle`.
     init(
         in limited: [CompoundCore], _ holders: [CompoundCore],
-        joining: (cores: [OperationCore], parent: CompoundCore)? = nil,
-        own: (queue: QueueCore, state: QueueCore.State)
+        joining: (cores: [OperationCore], parent: CompoundCore)? = nil, own: LockedQueue
     ) throws(UsageError) {
         for compound in limited {
             var members = compound.withMembers { $1.cores }
@@ -45,9 +44,8 @@ struct HeldBackGroups {
     }
 
     private mutating func add(
-        _ group: CompoundCore, _ joining: (cores: [OperationCore], parent: CompoundCore)?,
-        _ own: (queue: QueueCore, state: QueueCore.State), isExclusive: Bool,
-        _ rival: (OperationCore) -> OperationCore?
+        _ group: CompoundCore, _ joining: (cores: [OperationCore], parent: CompoundCore)?, _ own: LockedQueue,
+        isExclusive: Bool, _ rival: (OperationCore) -> OperationCore?
     ) throws(UsageError) {
         var inside: [OperationCore] = []
         if let joining, group.isAround(joining.parent) { inside = joining.cores }
@@ -70,7 +68,8 @@ extension OperationCore {
 }
 
 extension CompoundCore {
-    /// The mutexes that it takes when it starts: its own and those of everything inside; none if it has none of its own.
+    /// The mutexes that it takes when it starts: its own and those of everything inside; none if it has none of its
+    /// own.
     var takenMutexes: Set<String> {
         var names = options.mutexes
         guard !names.isEmpty else { return [] }
@@ -147,7 +146,7 @@ extension OperationCore {
         for (queue, limited) in graph.contested {
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
-                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: (queue, state))
+                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: LockedQueue(queue, state))
                     queue.holdBack(held, &state)
                     return nil
                 } catch {

@@ -73,7 +73,8 @@ extension QueueCore {
         var batch = Batch(cores: cores, parent: parent)
         do throws(UsageError) {
             if let parent {
-                for core in cores { try OperationCore.refuseRing(of: core, in: parent, own: (self, state)) }
+                let own = LockedQueue(self, state)
+                for core in cores { try OperationCore.refuseRing(of: core, in: parent, own: own) }
             }
             try claim(&batch)
             if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
@@ -102,8 +103,9 @@ extension QueueCore {
     private func linkToBarrier(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
         let earlier = isBarrier ? operations(state) : state.barrier.map { [$0] } ?? []
         guard !earlier.isEmpty else { return }
+        let own = LockedQueue(self, state)
         for core in batch.cores {
-            if let path = OperationCore.path(from: earlier, to: .start(core), own: (self, state)) {
+            if let path = OperationCore.path(from: earlier, to: .start(core), own: own) {
                 throw .cycle([core.id] + path)
             }
         }

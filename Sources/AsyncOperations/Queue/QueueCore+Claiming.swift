@@ -105,13 +105,14 @@ extension QueueCore {
     /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
     /// that has started already holds what the batch wants, and waits for it.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
+        let own = LockedQueue(self, state)
         var holders = batch.naming.compactMap { $0 as? CompoundCore }
         if !batch.naming.isEmpty { holders += self.holders(state) }
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
             for core in batch.naming where !core.options.mutexes.isDisjoint(with: names) {
                 guard !core.around.contains(where: { $0 === holder }),
-                    let path = OperationCore.path(from: [holder], to: .start(core), own: (self, state))
+                    let path = OperationCore.path(from: [holder], to: .start(core), own: own)
                 else { continue }
                 throw .cycle([core.id] + path)
             }
@@ -119,11 +120,11 @@ extension QueueCore {
         for core in batch.waitingForRounds {
             let needs = core.state.withLock { $0.needs.map(\.core) }
             let rounds = needs.compactMap { $0.lastRound(seenFrom: core) }
-            if let path = OperationCore.path(from: needs + rounds, to: .start(core), own: (self, state)) {
+            if let path = OperationCore.path(from: needs + rounds, to: .start(core), own: own) {
                 throw .cycle([core.id] + path)
             }
         }
         return try HeldBackGroups(
-            in: batch.limited, holders, joining: batch.parent.map { (batch.cores, $0) }, own: (self, state))
+            in: batch.limited, holders, joining: batch.parent.map { (batch.cores, $0) }, own: own)
     }
 }

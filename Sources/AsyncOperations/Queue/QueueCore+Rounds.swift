@@ -4,8 +4,8 @@ extension OperationCore {
     /// Whether anything around it may be tried again.
     var isInsideRetried: Bool { around.dropFirst().contains { $0.options.retry != nil } }
 
-    /// The outermost operation around it, but not around `other`, that may be tried again: only after its last round does
-    /// the end count for `other`.
+    /// The outermost operation around it, but not around `other`, that may be tried again: only after its last round
+    /// does the end count for `other`.
     func lastRound(seenFrom other: OperationCore) -> OperationCore? {
         let others = other.around
         return around.dropFirst().last { outer in

@@ -22,15 +22,14 @@ struct WaitGraph {
         var isPossible = false
     }
 
-    private let purpose: Purpose
+    let purpose: Purpose
     /// An event to be treated as impossible.
     private let denied: WaitEvent?
-    /// The queue whose lock the caller holds, and its state.
-    private let own: (queue: QueueCore, state: QueueCore.State)?
+    let own: LockedQueue?
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
 
-    init(for purpose: Purpose, denied: WaitEvent? = nil, own: (queue: QueueCore, state: QueueCore.State)? = nil) {
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil) {
         self.purpose = purpose
         self.denied = denied
         self.own = own
@@ -147,148 +146,5 @@ extension WaitGraph {
             if graph.path(from: node.event, to: node.event) != nil { return wait }
         }
         return nil
-    }
-}
-
-// What waits for what.
-
-extension WaitGraph {
-    /// `needed` of the events have to happen; 0 for what may happen by itself, or has happened.
-    typealias Causes = (events: [WaitEvent], needed: Int)
-
-    private func causes(of event: WaitEvent) -> Causes {
-        switch event {
-        case .start(let core): Self.all(causesOfStart(of: core))
-        case .end(let core): Self.all(causesOfEnd(of: core))
-        case .idle(let queue): Self.all(ask(queue) { queue.unended($0).map { .end($0) } })
-        case .place(let compound): Self.places(heldBy: compound.membersInProgress, of: compound.places)
-        case .turn(let queue): ask(queue) { Self.places(heldBy: $0.waitingOperations, of: $0.width) }
-        }
-    }
-
-    private static func all(_ events: [WaitEvent]) -> Causes { (events, events.count) }
-
-    /// What has to end before one more finds a place. There may be more holders than places, because a queue may have
-    /// been made narrower.
-    private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
-        (holders.map { .end($0) }, max(0, holders.count - count + 1))
-    }
-
-    private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
-        switch core.lifecycle {
-        case .ended, .settled, .dissolving: []
-        case .running: core.wait?.events ?? []
-        case .open: core.members.map { .end($0) }
-        case .idle, .member, .taken, .waiting: [.start(core)] + core.members.map { .end($0) }
-        }
-    }
-
-    private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
-        switch core.lifecycle {
-        case .running, .open, .settled, .ended, .dissolving: return []
-        case .waiting(let place, _):
-            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, $0) }
-        case .idle, .member, .taken:
-            let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
-            // What belongs to no queue may still join what its dependencies are tried again with.
-            let isPlaced = core.around.last?.lifecycle.queue != nil
-            return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
-                + (parent.map { [.start($0)] } ?? [])
-        }
-    }
-
-    private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (QueueCore.State) -> Answer) -> Answer {
-        if let own, own.queue === queue { return question(own.state) }
-        return queue.state.withLock { question($0) }
-    }
-}
-
-extension QueueCore {
-    fileprivate func unended(_ state: State) -> [OperationCore] {
-        operations(state).filter { !$0.isFinished }
-    }
-
-    fileprivate func causesOfStart(
-        of core: OperationCore, for purpose: WaitGraph.Purpose, _ state: State
-    ) -> [WaitEvent] {
-        guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
-            return []
-        }
-        var events = scheduler.unendedNeeds(of: place.row).flatMap { row -> [WaitEvent] in
-            switch state.entries[row.row] {
-            case .operation(let core): [.end(core)]
-            case .standIn(let standIn): standIn.core.finalEvents
-            case .nothing, .ended: []
-            }
-        }
-        let parent = core.parent
-        if let parent { events.append(.start(parent)) }
-        guard scheduler.isReady(place.row) || purpose == .edge else { return events }
-        for row in scheduler.holdersOfMissingLocks(for: place.row) {
-            if case .operation(let holder) = state.entries[row.row] { events.append(.end(holder)) }
-        }
-        if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
-        if purpose == .wait { events.append(.turn(in: self)) }
-        return events
-    }
-}
-
-extension QueueCore.State {
-    /// The operations whose bodies wait. All others that run may end and leave their place.
-    fileprivate var waitingOperations: [OperationCore] { running.filter { $0.wait != nil }.map(\.core) }
-}
-
-extension CompoundCore {
-    /// How many members may be in progress at once.
-    fileprivate var places: Int {
-        if case .members(let limit) = limit { limit } else { .max }
-    }
-
-    fileprivate var membersInProgress: [OperationCore] {
-        withMembers { $1.cores }.filter { core in
-            switch core.lifecycle {
-            case .running, .open: true
-            case .idle, .dissolving, .member, .taken, .waiting, .settled, .ended: false
-            }
-        }
-    }
-}
-
-extension OperationCore {
-    /// The wait of its body, if it waits.
-    fileprivate var wait: BodyWait? {
-        if case .running(let control) = lifecycle { control.wait } else { nil }
-    }
-
-    fileprivate var members: [OperationCore] { (self as? CompoundCore)?.withMembers { $1.cores } ?? [] }
-
-    /// Its final end, which includes that of the outermost compound operation around it that may be tried again.
-    fileprivate var finalEvents: [WaitEvent] {
-        [.end(self)] + (around.dropFirst().last { $0.options.retry != nil }.map { [.end($0)] } ?? [])
-    }
-
-    /// The end that counts for `other`, which may be inside the same retried compound operation.
-    fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
-        [.end(self)] + (lastRound(seenFrom: other).map { [.end($0)] } ?? [])
-    }
-
-    /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or
-    /// because it has, or will have, a place or a mutex that others want.
-    var mayHoldUp: Bool {
-        around.contains { outer in
-            if !outer.hasDefaultOptions, outer.options.retry != nil || !outer.options.mutexes.isEmpty { return true }
-            return outer.state.withLock { $0.isNeeded || $0.parent?.limit ?? .unlimited != .unlimited }
-        }
-    }
-}
-
-extension BodyWait {
-    /// What it waits for; nothing if the body has been told to stop and heeds that.
-    fileprivate var events: [WaitEvent] {
-        if heedsCancellation, body.reason != nil { return [] }
-        return switch target {
-        case .end(let core, _): core.finalEvents
-        case .idle(let queue, _, _): [.idle(queue)]
-        }
     }
 }

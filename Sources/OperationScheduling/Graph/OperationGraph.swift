@@ -179,6 +179,17 @@ extension OperationGraph {
         return units
     }
 
+    /// Whether a row is inside a group, however deep. O(depth).
+    func isInside(_ id: OperationID, _ group: OperationID) -> Bool {
+        guard group != .root else { return id != .root }
+        var next = id
+        while next != .root {
+            next = table.rows[next.row].parent
+            if next == group { return true }
+        }
+        return false
+    }
+
     /// Appends rows that joined as members of a group. O(rows).
     mutating func append(_ joining: OperationGraph, to group: OperationID) {
         table.append(joining.table, to: group)

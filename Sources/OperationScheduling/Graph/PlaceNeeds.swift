@@ -29,12 +29,11 @@ struct PlaceNeeds {
         var seen: Set<RowTable.Edge> = []
         for (around, need) in needs {
             var next = around
-            while next.row >= table.firstRow, next != .root, !isInside(need, next) {
+            while next.row >= table.firstRow, next != .root, !graph.isInside(need, next) {
                 let (group, limited) = (next, parent(of: next))
                 next = limited
-                guard isLimited(limited), !isHook(group), entered.contains(limited) || isInside(need, limited) else {
-                    continue
-                }
+                guard isLimited(limited), !isHook(group), entered.contains(limited) || graph.isInside(need, limited)
+                else { continue }
                 let edge = RowTable.Edge(dependent: group, prerequisite: need, kind: .done, reason: .inside)
                 if seen.insert(edge).inserted { edges.append(edge) }
             }
@@ -48,7 +47,7 @@ struct PlaceNeeds {
         var entered: Set<OperationID> = []
         for edge in table.edges {
             var next = parent(of: edge.prerequisite)
-            while next != .root, !isInside(edge.dependent, next) {
+            while next != .root, !graph.isInside(edge.dependent, next) {
                 if isLimited(next) { entered.insert(next) }
                 next = parent(of: next)
             }
@@ -62,16 +61,6 @@ struct PlaceNeeds {
 
     private func isLimited(_ group: OperationID) -> Bool {
         if case .members = graph.table.groups[Int(graph.table.rows[group.row].group)].limit { true } else { false }
-    }
-
-    private func isInside(_ id: OperationID, _ group: OperationID) -> Bool {
-        guard group != .root else { return id != .root }
-        var next = id
-        while next != .root {
-            next = parent(of: next)
-            if next == group { return true }
-        }
-        return false
     }
 
     // MARK: Rings

@@ -103,6 +103,6 @@ extension OperationScheduler {
     /// Whether what ruled a row out is outside `group`, or not known here at all.
     func isRuledOut(_ id: OperationID, fromOutside group: OperationID) -> Bool {
         guard let root = roots[id] else { return false }
-        return has(root, .isExternal) && states[root.row].outcome == .notRun || !isInside(root, group)
+        return has(root, .isExternal) && states[root.row].outcome == .notRun || !graph.isInside(root, group)
     }
 }

@@ -53,7 +53,7 @@ extension OperationScheduler {
         while groupAround(&next) != nil, next != .root {
             guard needs.leads(from: next, to: prerequisite, .inside) else { continue }
             let isNeededInside = dependents.all(of: prerequisite).contains { edge in
-                (edge.reason == .dependency || edge.reason == .rounds) && isInside(edge.other, next)
+                (edge.reason == .dependency || edge.reason == .rounds) && graph.isInside(edge.other, next)
             }
             if !isNeededInside, removeEdge(of: next, on: prerequisite, .inside) { consider(next) }
         }

@@ -6,10 +6,10 @@ extension OperationScheduler {
     mutating func awaitForPlaces(_ need: OperationID, for dependent: OperationID, joinedAt firstRow: Int) {
         guard graph.table.limitsMembers, states[need.row].phase != .finished else { return }
         var next = parent(of: dependent)
-        while next != .root, !isInside(need, next) {
+        while next != .root, !graph.isInside(need, next) {
             let group = next
             next = parent(of: next)
-            guard case .members = graph.table.groups[groupIndex(of: next)].limit, isInside(need, next),
+            guard case .members = graph.table.groups[groupIndex(of: next)].limit, graph.isInside(need, next),
                 group.row < firstRow, states[group.row].phase == .blocked || states[group.row].phase == .ready,
                 !has(group, .isConditional), !has(group, .isHook), !needs.leads(from: group, to: need, .inside),
                 !hasNeeds(need, inside: group)
@@ -21,16 +21,6 @@ extension OperationScheduler {
         }
     }
 
-    func isInside(_ id: OperationID, _ group: OperationID) -> Bool {
-        guard group != .root else { return id != .root }
-        var next = id
-        while next != .root {
-            next = parent(of: next)
-            if next == group { return true }
-        }
-        return false
-    }
-
     /// Whether a row ends only after the group or something inside it has begun.
     private func hasNeeds(_ id: OperationID, inside group: OperationID) -> Bool {
         var starts: Set<OperationID> = []
@@ -38,7 +28,7 @@ extension OperationScheduler {
         var pending: [(id: OperationID, isEnd: Bool)] = [(id, true)]
         while let (id, isEnd) = pending.popLast() {
             guard states[id.row].phase != .finished else { continue }
-            if id == group || isInside(id, group) { return true }
+            if id == group || graph.isInside(id, group) { return true }
             if isEnd, isGroup(id) {
                 var walk = RowWalk(0..<0)
                 enter(id, &walk)

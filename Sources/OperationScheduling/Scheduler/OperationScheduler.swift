@@ -28,8 +28,8 @@ package struct OperationScheduler: Sendable {
         case lingering(OperationID)
         /// The time of a `wake` command has come. An early or unneeded one is harmless.
         case time
-        /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end; before,
-        /// it holds in all rounds of what is around it.
+        /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end;
+        /// before, it holds in all rounds of what is around it.
         case cancel(OperationID)
         /// A request to stop everything, hooks included.
         case abort

@@ -4,6 +4,22 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct CallbackTests {
+    /// An operation that was told to stop while it waits for its completion.
+    private func stoppedOperation() async throws -> (AsyncOperation<Int, TestError>, Completion<Int, TestError>) {
+        let (up, stopped) = (Latch(), Latch())
+        let kept = Record<Completion<Int, TestError>>()
+        let operation = AsyncOperation<Int, TestError>(callback: { context, completion in
+            kept.add(completion)
+            context.onCancel { _ in stopped.open() }
+            up.open()
+        })
+        try operation.start()
+        await up.wait()
+        operation.cancel()
+        await stopped.wait()
+        return (operation, kept.entries[0])
+    }
+
     @Test func `a handler that is told to stop gets a completion that ends the body`() async throws {
         let up = Latch()
         let kept = Record<Completion<Int, TestError>>()
@@ -33,19 +49,9 @@ import Testing
     }
 
     @Test func `a handler that comes after the request is called at once`() async throws {
-        let (up, stopped) = (Latch(), Latch())
-        let kept = Record<Completion<Int, Never>>()
-        let operation = AsyncOperation<Int, Never>(callback: { context, completion in
-            kept.add(completion)
-            context.onCancel { _ in stopped.open() }
-            up.open()
-        })
-        try operation.start()
-        await up.wait()
-        operation.cancel()
-        await stopped.wait()
+        let (operation, completion) = try await stoppedOperation()
         let reasons = Record<CancellationReason>()
-        kept.entries[0].onStop { reason, completion in
+        completion.onStop { reason, completion in
             reasons.add(reason)
             completion.succeed(1)
         }
@@ -71,19 +77,9 @@ import Testing
     }
 
     @Test func `work that is waited for ends its operation when it answers`() async throws {
-        let (up, stopped) = (Latch(), Latch())
-        let kept = Record<Completion<Int, TestError>>()
-        let operation = AsyncOperation<Int, TestError>(callback: { context, completion in
-            kept.add(completion)
-            context.onCancel { _ in stopped.open() }
-            up.open()
-        })
-        try operation.start()
-        await up.wait()
-        operation.cancel()
-        await stopped.wait()
+        let (operation, completion) = try await stoppedOperation()
         #expect(operation.state == .executing)
-        #expect(kept.entries[0].fail(TestError(1)))
+        #expect(completion.fail(TestError(1)))
         #expect(await operation.result == .cancelled(.requested, underlying: TestError(1)))
     }
 

@@ -2,8 +2,8 @@ import FlowrunTestSupport
 
 /// Decides who goes on, wherever several could.
 protocol Chooser: AnyObject {
-    /// The index of one of `jobs`, which are in the order in which a plain scheduler would take them, the one that is at
-    /// work first where it can go on; or their count where time is to pass, if it may.
+    /// The index of one of `jobs`, which are in the order in which a plain scheduler would take them, the one that is
+    /// at work first where it can go on; or their count where time is to pass, if it may.
     func choose(from jobs: [Int], currentGoesOn: Bool, timeMayPass: Bool) -> Int
 }
 

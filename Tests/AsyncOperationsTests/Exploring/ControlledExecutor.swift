@@ -3,8 +3,8 @@
 
     @testable import AsyncOperations
 
-    /// Runs tasks on a few threads of which one goes on at a time. Whoever takes a lock, enters or leaves user code or ends
-    /// a job asks a `Chooser` who goes on, so that the same choices give the same run.
+    /// Runs tasks on a few threads of which one goes on at a time. Whoever takes a lock, enters or leaves user code or
+    /// ends a job asks a `Chooser` who goes on, so that the same choices give the same run.
     ///
     /// What it holds is touched by the thread whose turn it is, and between two runs by whoever calls `run`.
     final class ControlledExecutor: TaskExecutor, @unchecked Sendable {

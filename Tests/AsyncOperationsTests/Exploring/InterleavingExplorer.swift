@@ -78,8 +78,8 @@
     // Many runs.
 
     extension InterleavingExplorer {
-        /// All runs that depart from the plain order once, then those that do twice and so on up to `departures`, `limit`
-        /// runs in all.
+        /// All runs that depart from the plain order once, then those that do twice and so on up to `departures`,
+        /// `limit` runs in all.
         func exhaust(_ program: Program, departures: Int, limit: Int) -> Finding? {
             let last = runs + limit
             for count in 1...max(1, departures) {

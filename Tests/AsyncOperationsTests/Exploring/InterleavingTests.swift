@@ -46,8 +46,8 @@
             }
         }
 
-        /// Shares the work between threads of its own, because it blocks. Of each, the first finding counts, as small as
-        /// it gets.
+        /// Shares the work between threads of its own, because it blocks. Of each, the first finding counts, as small
+        /// as it gets.
         private static func explore(
             _ work: @escaping @Sendable (InterleavingExplorer, _ thread: Int) -> InterleavingExplorer.Finding?
         ) async {

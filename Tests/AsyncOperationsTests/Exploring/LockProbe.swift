@@ -38,8 +38,8 @@
             if processors.contains(where: { $0.cancelDepth > 0 && $0.wantedLock == lock }) { pass(from: processor) }
         }
 
-        /// The processor that cancels tasks, which must not be left alone with the runtime's lock, or the one that has the
-        /// lock of the library that it waits for.
+        /// The processor that cancels tasks, which must not be left alone with the runtime's lock, or the one that has
+        /// the lock of the library that it waits for.
         var urgent: Processor? {
             guard var next = processors.first(where: { $0.cancelDepth > 0 }) else { return nil }
             for _ in processors where !next.canGoOn {

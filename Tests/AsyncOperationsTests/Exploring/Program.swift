@@ -139,7 +139,8 @@ extension Program {
         }
     }
 
-    /// Whether nobody could end an operation any more when its handle is dropped: it hangs, or what waits for it has it.
+    /// Whether nobody could end an operation any more when its handle is dropped: it hangs, or what waits for it has
+    /// it.
     func isKept(_ operation: Int) -> Bool {
         operations[operation].steps.contains(.hang)
             || operations.contains { other in
@@ -153,7 +154,8 @@ extension Program {
             }
     }
 
-    /// Whether nothing in it stops anything or takes a need away, so that what cannot end before something else does not.
+    /// Whether nothing in it stops anything or takes a need away, so that what cannot end before something else does
+    /// not.
     var isCalm: Bool {
         operations.allSatisfy { operation in
             let failsFast = if case .compound(_, true) = operation.kind { true } else { false }

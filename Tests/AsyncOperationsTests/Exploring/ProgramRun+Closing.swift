@@ -89,7 +89,6 @@ extension ProgramRun {
         !program.operations.indices.contains { operation($0)?.isRunning ?? true }
     }
 
-    /// A compound operation may have to wait for what is needed inside it, too.
     /// Whether nothing is left that keeps an operation from starting: one that holds a mutex waits for what its members
     /// need, too.
     private func needsHaveEnded(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
