@@ -61,9 +61,9 @@ package final class WorkflowRunner {
         self.clock = clock
         context = RunContext(plan, options: options, hasher: hasher)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
-        builder = CommandBuilder(context)
-        control = ControlState(jobs: options.jobs)
         files = StepFiles(in: options.temporaryFolder)
+        builder = CommandBuilder(context, files)
+        control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
@@ -154,7 +154,7 @@ package final class WorkflowRunner {
 
     private func end(_ whenDone: (RunResult) -> Void) {
         if let timer { clock.cancel(timer.token) }
-        files.removeFolder()
+        if let message = files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
         recorder.record(state.runHasFinished(at: recorder.elapsed))

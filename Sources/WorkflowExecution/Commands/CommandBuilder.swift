@@ -14,6 +14,9 @@ final class CommandBuilder {
     private let context: RunContext
     private let options: RunOptions
     private let environments: BaseEnvironments
+    private let files: StepFiles
+    /// Whether something in the file names `$FLOWRUN_TEMP`, so that there is one.
+    private let namesScratchFolder: Bool
     /// What a step finds around it.
     private struct Surroundings {
         var environment: EnvironmentBlock
@@ -24,10 +27,13 @@ final class CommandBuilder {
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
     private var shared: [Int: Surroundings] = [:]
 
-    init(_ context: RunContext) {
+    init(_ context: RunContext, _ files: StepFiles) {
         self.context = context
+        self.files = files
         options = context.options
-        environments = BaseEnvironments(options)
+        let namesScratchFolder = context.state.plan.workflow.namesScratchFolder
+        self.namesScratchFolder = namesScratchFolder
+        environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
     }
 
     private var plan: Plan { _read { yield context.state.plan } }
@@ -63,6 +69,7 @@ final class CommandBuilder {
     func command(
         for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
     ) throws(StepError) -> (ProcessCommand, notes: NoteFile?) {
+        if namesScratchFolder { _ = try files.scratchFolder() }
         let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
         let surroundings = try stepSurroundings(of: row)
@@ -291,17 +298,27 @@ final class CommandBuilder {
 /// What steps get of flowrun's own environment, by policy.
 @EventLoopActor
 private final class BaseEnvironments {
-    private let inherited: EnvironmentBlock
+    private let options: RunOptions
+    /// Makes `$FLOWRUN_TEMP`; nil if there is none.
+    private let scratchFolder: @EventLoopActor () -> String?
+    private lazy var inherited = inheritedBlock()
     private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
 
-    private static let cleanNames = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN"]
+    private static let cleanNames = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_TEMP"]
 
-    init(_ options: RunOptions) {
-        // A flowrun around this one has set the first two for its own step. Where a secret comes from a variable, only
-        // the steps that list the secret see its value.
-        let changes: [(name: String, value: String?)] =
-            [("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_RUN", options.run)]
-        inherited = EnvironmentBlock(
+    init(_ options: RunOptions, scratchFolder: @escaping @EventLoopActor () -> String?) {
+        self.options = options
+        self.scratchFolder = scratchFolder
+    }
+
+    private func inheritedBlock() -> EnvironmentBlock {
+        // A flowrun around this one has set them for its own step. Where a secret comes from a variable, only the steps
+        // that list the secret see its value.
+        let changes: [(name: String, value: String?)] = [
+            ("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_RUN", options.run),
+            ("FLOWRUN_TEMP", scratchFolder()),
+        ]
+        return EnvironmentBlock(
             EnvironmentBlock(inheriting: environ), changes: changes + options.secrets.sources.map { ($0, nil) })
     }
 

@@ -1,13 +1,15 @@
+internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
 
-/// The files that single attempts need, in a folder of the run's own that goes with it: what `$FLOWRUN_OUTPUT` names, and
-/// scripts that an interpreter reads from a file.
+/// The files of one run, in a folder of its own that goes with it: what `$FLOWRUN_OUTPUT` names, scripts that an
+/// interpreter reads from a file, and the folder `$FLOWRUN_TEMP` that all steps share.
 @EventLoopActor
 final class StepFiles {
     private let parent: String
     private var folder: String?
+    private var scratch: Result<String, StepError>?
     private var next = 0
 
     /// `parent` is where the folder is made when the first file is asked for.
@@ -36,17 +38,35 @@ final class StepFiles {
     }
 
     private func newPath() throws(StepError) -> String {
-        let folder: String
-        if let known = self.folder { folder = known } else { folder = try makeFolder() }
-        self.folder = folder
+        let folder = try runFolder()
         next += 1
         return "\(folder)/\(next)"
+    }
+
+    private func runFolder() throws(StepError) -> String {
+        if let folder { return folder }
+        let made = try makeFolder()
+        folder = made
+        return made
     }
 
     private func create(_ path: String) throws(StepError) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("file", path) }
         return descriptor
+    }
+
+    /// The folder for `$FLOWRUN_TEMP`, empty and only for this user; made at the first call.
+    func scratchFolder() throws(StepError) -> String {
+        let made = scratch ?? Result { () throws(StepError) in try makeScratch() }
+        scratch = made
+        return try made.get()
+    }
+
+    private func makeScratch() throws(StepError) -> String {
+        let path = try runFolder() + "/temp"
+        guard mkdir(path, 0o700) == 0 else { throw failure("folder", path, kind: .spawn) }
+        return path
     }
 
     /// What a step has written, at most `limit` bytes and one more.
@@ -78,21 +98,30 @@ final class StepFiles {
     /// Removes a file that nobody needs any more.
     func drop(_ path: String) { unlink(path) }
 
-    /// Removes the folder; all steps have ended.
-    func removeFolder() {
-        guard let folder else { return }
+    /// Removes the folder; all steps have ended. Returns why something of what they have left in `$FLOWRUN_TEMP` could not
+    /// be removed; nil if nothing is left.
+    func removeFolder() -> String? {
+        guard let folder = folder.take() else { return nil }
+        var message: String?
+        if case .success(let path)? = scratch {
+            do throws(SystemError) {
+                try FolderRemoval.remove(path)
+            } catch {
+                message = "cannot remove the folder `\(path)`: \(error.words)"
+            }
+        }
         rmdir(folder)
-        self.folder = nil
+        return message
     }
 
     private func makeFolder() throws(StepError) -> String {
         var template = Array("\(parent)/flowrun-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw failure("folder", parent) }
+        guard mkdtemp(&template) != nil else { throw failure("folder", parent, kind: .spawn) }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private func failure(_ what: String, _ path: String) -> StepError {
-        let reason = String(cString: strerror(errno)).lowercased()
-        return StepError("cannot use the \(what) `\(path)`: \(reason)", errno: errno, kind: .output)
+    private func failure(_ what: String, _ path: String, kind: Cause.Kind = .output) -> StepError {
+        let number = errno
+        return StepError("cannot use the \(what) `\(path)`: \(SystemError(number).words)", errno: number, kind: kind)
     }
 }

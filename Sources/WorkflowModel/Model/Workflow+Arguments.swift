@@ -34,23 +34,6 @@ extension Script {
     }
 }
 
-extension String {
-    /// Whether a name stands in the text with no letter, digit or `_` beside it. O(length).
-    package func hasWord(_ name: String) -> Bool {
-        func isLetter(_ byte: UInt8) -> Bool {
-            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "_")
-        }
-        let (text, word) = (Array(utf8), Array(name.utf8))
-        guard let first = word.first, text.count >= word.count else { return false }
-        for start in 0...(text.count - word.count) where text[start] == first {
-            let end = start + word.count
-            guard text[start..<end].elementsEqual(word), start == 0 || !isLetter(text[start - 1]) else { continue }
-            if end == text.count || !isLetter(text[end]) { return true }
-        }
-        return false
-    }
-}
-
 extension Shell {
     /// What starts a script with arguments. Shells take the first word behind a script for `$0`, so that keeps the name
     /// that it has without arguments; other interpreters do not.

@@ -127,9 +127,9 @@ extension DataFlowCheck {
 
     private mutating func environment(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        // What the top of the file sets is there, except while it is being set.
+        // What the top of the file sets is there, except while it is being set; and who names the run's folder has one.
         let isSet =
-            place.row != 0
+            name.text == "FLOWRUN_TEMP" || place.row != 0
             && workflow.nodes[0].settings?.env.last { $0.name == name.text }.map { $0.value != nil } == true
         let type = ValueType(.string, absence: isSet ? nil : "the variable may not be set")
         return walk(type, path.dropFirst(), from: name.range)
