@@ -34,6 +34,8 @@ package struct Cause: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
         case step(String)
         case group(String)
+        /// The command of one of `vars`, which belongs to no step.
+        case sharedValue(String)
         case run
     }
 

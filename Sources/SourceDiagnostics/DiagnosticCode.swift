@@ -48,6 +48,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
 
     // The graph
     case dependencyCycle = "FR0301"
+    case sharedValueCycle = "FR0302"
     case dependencyAcrossHook = "FR0310"
     case coveredMutex = "FR0312"
     case poolExceeded = "FR0313"

@@ -43,6 +43,14 @@ extension RunState {
             line: command?.line ?? plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
+    /// One link about one of `vars`, at its line.
+    func cause(_ kind: Cause.Kind, _ message: String, of key: SharedKey, _ below: Cause? = nil) -> Cause {
+        Cause(
+            kind: kind, message: options.secrets.masked(message), subject: .sharedValue(plan.workflow[key.id].name),
+            file: plan.workflow.file.name, line: plan.workflow.file.line(at: plan.workflow[key.id].range.lowerOffset),
+            next: below.map(CauseLink.because) ?? .root)
+    }
+
     /// A condition that was false, of the row itself or of the group around it whose fate it shares.
     private func condition(_ row: PlanIndex) -> Cause {
         var next = row

@@ -47,6 +47,8 @@ struct RunState {
         /// Of a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
         var blamed: PlanIndex?
         var result = Result()
+        /// The end of what was written by the command of `vars` that failed it.
+        var tail: OutputTail?
     }
 
     /// A group from its start to its end, and after it if it may be tried again.
@@ -170,11 +172,14 @@ struct RunState {
     }
 
     /// Notes how the work of a step, or a group by itself, failed.
-    /// `command` is the place to blame, where that is known better than by the row.
+    /// `command` is the place to blame, where that is known better than by the row; `failure` is that of one of `vars`.
     mutating func noteFailure(
-        of row: PlanIndex, _ kind: Cause.Kind, _ message: String, at command: FailedCommand? = nil
+        of row: PlanIndex, _ kind: Cause.Kind, _ message: String, at command: FailedCommand? = nil,
+        because failure: SharedFailure? = nil
     ) {
-        notes[row, default: Note()].cause = cause(kind, options.secrets.masked(message), row, at: command)
+        notes[row, default: Note()].cause = cause(
+            kind, options.secrets.masked(message), row, failure?.cause, at: command)
+        notes[row]?.tail = failure?.tail
     }
 
     mutating func noteResult(of row: PlanIndex, _ result: Result) {
@@ -362,7 +367,8 @@ struct RunState {
             step: isStep ? plan.nodes[row].id : nil, group: isStep || row == .root ? nil : plan.nodes[row].id,
             outcome: outcome, cause: cause, file: plan.workflow.file.name,
             line: isStep ? plan.line(of: row) : cause.line,
-            status: (attempt?.ending?.status).map(ExitStatus.init), outputTail: attempt?.tail.lines ?? [],
+            status: (attempt?.ending?.status).map(ExitStatus.init),
+            outputTail: (attempt?.tail ?? notes[row]?.tail)?.lines ?? [],
             command: outcome == .failure ? attempt?.command.map(masked) : nil,
             script: attempt?.ending == nil ? nil : script(of: row), outputBytes: attempt?.outputBytes ?? 0)
     }

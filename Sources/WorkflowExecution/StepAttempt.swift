@@ -30,6 +30,8 @@ final class StepAttempt {
     private(set) var failedCommand: FailedCommand?
     /// Whether the log says that it has started.
     private(set) var hasStarted = false
+    /// Whether it was stopped before it had a process.
+    private var isLeaving = false
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
     private(set) var isOver = false
 
@@ -100,13 +102,13 @@ final class StepAttempt {
     /// fails, the attempt ends, perhaps during this call.
     func start() {
         var failure: StepError?
-        let made: Void? = runner.context.hashes.evaluate(for: row) {
+        let made: Void? = runner.context.pending.evaluate(for: row) {
             do throws(StepError) { launch = try makeLaunch() } catch { failure = error }
         }
         guard made != nil else {
             launch = nil
             delay()
-            return runner.context.hashes.hash(for: row) { self.start() }
+            return runner.context.pending.wait(for: row) { self.start() }
         }
         if let failure { fail(failure) } else { tryLaunch() }
     }
@@ -191,7 +193,9 @@ final class StepAttempt {
             return process.terminate(with: plan.killSignal(of: row).number, grace: plan.grace(of: row))
         }
         if let timer = launch?.timer { runner.clock.cancel(timer) }
-        if !isOver { end(isSuccess: false) }
+        guard !isOver, !isLeaving else { return }
+        isLeaving = true
+        runner.context.pending.leave(row) { [self] in end(isSuccess: false) }
     }
 
     /// Ends the attempt without grace.
@@ -208,6 +212,7 @@ final class StepAttempt {
 
     private func fail(_ error: StepError) {
         self.error = error
+        if let tail = error.failure?.tail { self.tail = tail }
         end(isSuccess: false)
     }
 
@@ -215,7 +220,7 @@ final class StepAttempt {
         launch = nil
         process = nil
         isOver = true
-        if !hasStarted { runner.context.hashes.forget(row) }
+        if !hasStarted { runner.context.pending.forget(row) }
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
         if let scriptFile = scriptFile.take() { runner.files.drop(scriptFile) }
         runner.attemptHasEnded(self, isSuccess: isSuccess)
@@ -347,7 +352,7 @@ extension ExitStatus {
 }
 
 extension KillSignal {
-    fileprivate var number: Int32 {
+    var number: Int32 {
         switch self {
         case .term: SIGTERM
         case .int: SIGINT

@@ -150,6 +150,7 @@ extension WorkflowRunner {
 
     private func freezeSteps() {
         for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.freeze() }
+        context.pending.commands.freeze()
     }
 
     /// Ends what a freezing pause began.
@@ -162,6 +163,7 @@ extension WorkflowRunner {
 
     private func thawSteps() {
         for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.thaw() }
+        context.pending.commands.thaw()
     }
 
     // MARK: What the log tells
@@ -180,6 +182,7 @@ extension WorkflowRunner {
     /// Starts what the pause has held back.
     func launchHeldSteps() {
         hasResumed = false
+        context.pending.commands.startHeld()
         for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.retryLaunch() }
     }
 }

@@ -101,13 +101,13 @@ extension WorkflowRunner {
 
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
         guard plan.isStep(row) else {
-            context.hashes.forget(row)
+            context.pending.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
             return
         }
         let attempt = attempts.removeValue(forKey: row)
-        if attempt == nil { context.hashes.forget(row) }
+        if attempt == nil { context.pending.forget(row) }
         record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
     }
 }

@@ -12,11 +12,11 @@ extension WorkflowRunner {
         let id = OperationID(row)
         guard plan.platforms(of: row).allow() else { return send(.decided(id, .skip)) }
         guard let condition = plan.condition(of: row) else { return send(.decided(id, .run)) }
-        let scope = RowScope(context: context, row: row)
-        let evaluated = context.hashes.evaluate(for: row) { () -> Result<Value, EvaluationError> in
+        let scope = RowScope(context: context, row: row, seesOwn: false)
+        let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
             Result { () throws(EvaluationError) in try condition.evaluate(in: scope) }
         }
-        guard let evaluated else { return context.hashes.hash(for: row) { self.decide(row) } }
+        guard let evaluated else { return context.pending.wait(for: row) { self.decide(row) } }
         send(.decided(id, decision(of: row, by: evaluated)))
     }
 
@@ -28,7 +28,8 @@ extension WorkflowRunner {
         case .success(let value):
             state.noteFailure(of: row, .condition, "`if` is \(value.text), expected true or false")
         case .failure(let error):
-            state.noteFailure(of: row, .condition, "cannot evaluate `if`: \(error.message)")
+            state.noteFailure(
+                of: row, .condition, "cannot evaluate `if`: \(error.message)", because: context.pending.failure)
         }
         return .fail
     }
@@ -37,11 +38,11 @@ extension WorkflowRunner {
     func expand(_ row: PlanIndex) {
         let id = OperationID(row)
         guard let items = plan.fanOut(of: row)?.items else { return send(.ended(id, .failure, mayRetry: false)) }
-        let scope = RowScope(context: context, row: row)
-        let evaluated = context.hashes.evaluate(for: row) { () -> Result<Value, EvaluationError> in
+        let scope = RowScope(context: context, row: row, seesOwn: false)
+        let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
             Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
         }
-        guard let evaluated else { return context.hashes.hash(for: row) { self.expand(row) } }
+        guard let evaluated else { return context.pending.wait(for: row) { self.expand(row) } }
         send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
     }
 
@@ -60,7 +61,9 @@ extension WorkflowRunner {
                 state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
             }
         case .failure(let error):
-            state.noteFailure(of: row, .expression, "`for-each` cannot be evaluated: \(error.message)")
+            state.noteFailure(
+                of: row, .expression, "`for-each` cannot be evaluated: \(error.message)",
+                because: context.pending.failure)
         }
         return nil
     }
@@ -72,15 +75,15 @@ extension WorkflowRunner {
         guard outcome == .success else {
             return send(.ended(id, outcome, mayRetry: isWorthAnother(row, outcome, reasons)))
         }
-        guard let outputs = context.hashes.evaluate(for: row, { outputs(of: row) }) else {
-            return context.hashes.hash(for: row) { self.conclude(row, outcome) }
+        guard let outputs = context.pending.evaluate(for: row, { outputs(of: row) }) else {
+            return context.pending.wait(for: row) { self.conclude(row, outcome) }
         }
         switch outputs {
         case .success(let fields):
             if !fields.isEmpty { state.noteResult(of: row, RunState.Result(outputs: fields)) }
             send(.ended(id, .success, mayRetry: false))
         case .failure(let error):
-            state.noteFailure(of: row, .output, error.message)
+            state.noteFailure(of: row, .output, error.message, because: context.pending.failure)
             send(.ended(id, .failure, mayRetry: reasons.isEmpty))
         }
     }
@@ -103,7 +106,7 @@ extension WorkflowRunner {
 
     /// A group is being stopped before it could be answered.
     func withdraw(_ row: PlanIndex) {
-        if context.hashes.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
+        if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
     /// Of a group: the way its first failed step ended decides.

@@ -70,7 +70,10 @@ package final class WorkflowRunner {
         scheduler.tellsLocks = options.tellsLocks
         began = clock.now
         context.readEnvironment = { [unowned builder] in builder.variables() }
+        context.readSharedEnvironment = { [unowned builder] in builder.variables(isShared: true) }
         context.readInherited = { [unowned builder] in builder.inheritedVariables() }
+        context.makeCommand = { [unowned builder] key throws(SharedFailure) in try builder.command(for: key) }
+        context.pending.commands.runner = self
     }
 
     /// Runs to the end, whatever that is. Called once.
@@ -111,6 +114,7 @@ package final class WorkflowRunner {
             isAborted = true
             send(.abort)
             for attempt in attempts.values where attempt.process?.isStopping ?? false { attempt.kill() }
+            context.pending.commands.killAll()
             return
         }
         self.signal = signal
@@ -148,8 +152,14 @@ package final class WorkflowRunner {
         events.removeAll(keepingCapacity: true)
         isHandlingEvents = false
         isEndedEarly = false
-        context.hashes.beginNext()
-        if outcome != nil, let whenDone = whenDone.take() { end(whenDone) }
+        context.pending.hashes.beginNext()
+        mayHaveEnded()
+    }
+
+    /// The run is over once everything has ended, the commands of `vars` included.
+    func mayHaveEnded() {
+        guard outcome != nil, context.pending.commands.isIdle, !isHandlingEvents else { return }
+        if let whenDone = whenDone.take() { end(whenDone) }
     }
 
     private func end(_ whenDone: (RunResult) -> Void) {
@@ -229,7 +239,7 @@ package final class WorkflowRunner {
     private func noteFailure(of attempt: StepAttempt) {
         let row = attempt.row
         if let error = attempt.error {
-            state.noteFailure(of: row, error.kind, error.message)
+            state.noteFailure(of: row, error.kind, error.message, because: error.failure)
             if error.isOutOfProcesses { result.isOutOfProcesses = true }
         } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)

@@ -1,6 +1,6 @@
 package import WorkflowModel
 
-/// What is known of a run's values before it: those of its parameters.
+/// What is known of a run's values before it: those of its parameters, and the `vars` that follow from them.
 package struct KnownValues: Sendable {
     /// Before anybody has given one.
     package static let none = KnownValues(fields: [])
@@ -15,39 +15,77 @@ package struct KnownValues: Sendable {
         self.isHidden = isHidden
     }
 
-    /// The value of an expression over parameters alone; nil where it reads anything else, or has none.
-    package func value(of expression: Expression) -> Value? {
-        guard expression.needsOnlyParameters else { return nil }
-        return try? expression.evaluate(in: ParameterScope(parameters: .object(parameters)))
+    /// The value of an `if` or `for-each` of a row of the workflow, if it is about parameters, and `vars` that need no
+    /// command, alone; nil where it reads anything else, or has none.
+    package func value(of expression: Expression, at node: NodeIndex, of workflow: Workflow) -> Value? {
+        KnownScope(workflow: workflow, group: workflow[node].parent, parameters: parameters).value(of: expression)
     }
 
-    /// Whether a condition over parameters alone is false.
-    package func rulesOut(_ condition: Expression) -> Bool { value(of: condition) == .bool(false) }
+    /// Whether a row of a plan has such a condition and it is false.
+    package func rulesOut(_ row: PlanIndex, of plan: Plan) -> Bool {
+        guard let condition = plan.condition(of: row) else { return false }
+        return value(of: condition, at: plan.nodes[row].definition, of: plan.workflow) == .bool(false)
+    }
 }
 
-/// Only the parameters have values.
-private struct ParameterScope: ExpressionScope {
-    let parameters: Value
+/// What names mean before the run, in a group.
+private struct KnownScope: ExpressionScope {
+    let workflow: Workflow
+    let group: NodeIndex
+    let parameters: [Value.Field]
 
-    func value(of name: String) -> Value? { name == "params" ? parameters : nil }
+    func value(of expression: Expression) -> Value? {
+        guard isKnown(expression) else { return nil }
+        return try? expression.evaluate(in: self)
+    }
+
+    private func isKnown(_ expression: Expression) -> Bool {
+        !expression.asksTheRun
+            && expression.references.allSatisfy { root, field in
+                switch root {
+                case "params": return true
+                case "vars":
+                    guard let field, let id = workflow.sharedValue(field, in: group) else { return false }
+                    let value = workflow[id]
+                    return value.command == nil && value.expressions.allSatisfy(seen(from: id.scope).isKnown)
+                default: return false
+                }
+            }
+    }
+
+    private func seen(from group: NodeIndex) -> KnownScope {
+        KnownScope(workflow: workflow, group: group, parameters: parameters)
+    }
+
+    func value(of name: String) -> Value? { name == "params" ? .object(parameters) : nil }
+
+    func shared(_ name: String) throws(EvaluationError) -> Value? {
+        guard let id = workflow.sharedValue(name, in: group) else { return nil }
+        switch workflow[id].source {
+        case .literal(let value): return value
+        case .template(let template): return try template.value(in: seen(from: id.scope))
+        case .command: return nil
+        }
+    }
+
     func run(_ field: String?) -> Value? { nil }
     func step(_ id: String, _ field: String?) -> Value? { nil }
     func previous(_ field: String?) -> Value? { nil }
     func status(_ function: StatusFunction) -> Bool { false }
 
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
-        preconditionFailure("an expression over parameters reads no file")
+        preconditionFailure("what asks the run has no known value")
     }
 }
 
 extension Workflow {
-    /// The workflow with the instances of every fan-out over parameters, and nothing else, in it, as if the file said them; nil where
-    /// there is no such fan-out. One whose list is wrong stays as it is: the run says what is wrong.
+    /// The workflow with the instances of every fan-out over known values in it, as if the file said them; nil where there
+    /// is no such fan-out. One whose list is wrong stays as it is: the run says what is wrong.
     func settling(_ known: KnownValues) -> Workflow? {
         var settled: Workflow?
         for row in nodes.indices {
             guard let settings = nodes[row].settings, let fanOut = settings.fanOut, let items = fanOut.items,
-                !items.references.isEmpty, let list = known.value(of: items),
+                !items.references.isEmpty, let list = known.value(of: items, at: NodeIndex(row), of: self),
                 let instances = try? fanOut.instances(over: list, isHidden: known.isHidden)
             else { continue }
             var workflow = settled ?? self

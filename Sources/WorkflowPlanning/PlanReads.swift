@@ -1,31 +1,36 @@
-import WorkflowModel
+package import WorkflowModel
 
 /// Which parameters and secrets the steps of a plan read: those that an expression names or a script has as a word, and
-/// those that a step lists under `secrets`. What a condition over parameters alone switches off reads nothing.
+/// those that a step lists under `secrets`; and what the `vars` read that are read. What a condition over known values
+/// alone switches off reads nothing.
 package struct PlanReads {
     package private(set) var parameters: Set<String> = []
     package private(set) var secrets: Set<String> = []
+    package private(set) var sharedValues: Set<SharedValueID> = []
     private let workflow: Workflow
+    private let hasSharedValues: Bool
     /// Parameters that are looked for in scripts.
     private let names: [String]
 
-    /// `wanted` are the parameters that somebody asks about. O(rows), and the length of the scripts where some are wanted.
+    /// `wanted` are the parameters that somebody asks about. O(rows), and the length of the scripts where some are wanted
+    /// or there are `vars`.
     package init(_ plan: Plan, known: KnownValues, wanted: [String]) {
         let outline = plan.outline
         workflow = outline.workflow
+        hasSharedValues = workflow.hasSharedValues
         names = wanted
-        if let folder = workflow.defaults.workingDirectory { note(folder) }
+        if let folder = workflow.defaults.workingDirectory { note(folder, in: .root) }
         var isNoted = [Bool](repeating: false, count: workflow.nodes.count)
         var row = PlanIndex.root
         while row < outline.rows.upperBound {
+            let definition = outline.nodes[row].definition
             if let condition = outline.condition(of: row) {
-                note(condition)
-                guard !known.rulesOut(condition) else {
+                note(condition, in: workflow[definition].parent)
+                guard !known.rulesOut(row, of: outline) else {
                     row = outline.nodes[row].subtreeEnd
                     continue
                 }
             }
-            let definition = outline.nodes[row].definition
             if !isNoted[definition.row] {
                 isNoted[definition.row] = true
                 note(definition)
@@ -35,25 +40,49 @@ package struct PlanReads {
     }
 
     private mutating func note(_ definition: NodeIndex) {
-        switch workflow.nodes[definition.row].body {
-        case .script(let script): note(script)
-        case .arguments(let words): words.forEach { note($0) }
-        case .group, .milestone: break
+        let node = workflow.nodes[definition.row]
+        let scope = node.isGroup ? definition : node.parent
+        note(node.body, in: scope)
+        if hasSharedValues, node.hasCommand {
+            for id in workflow.sharedValuesRead(by: definition) { note(id) }
         }
-        guard let settings = workflow.settings(of: definition) else { return }
-        for use in settings.secrets { secrets.insert(use.name) }
-        for entry in settings.env { if let value = entry.value { note(value) } }
-        if let folder = settings.workingDirectory { note(folder) }
-        if let input = settings.standardInput { note(input) }
-        if let items = settings.fanOut?.items { note(items) }
-        for case .expression(let template) in settings.outputs.map(\.source) { note(template) }
+        guard let settings = node.settings else { return }
+        note(settings.secrets)
+        for entry in settings.env { if let value = entry.value { note(value, in: scope) } }
+        if let folder = settings.workingDirectory { note(folder, in: scope) }
+        if let input = settings.standardInput { note(input, in: scope) }
+        if let items = settings.fanOut?.items { note(items, in: node.parent) }
+        for case .expression(let template) in settings.outputs.map(\.source) { note(template, in: scope) }
     }
 
-    private mutating func note(_ template: Template) { template.expressions.forEach { note($0) } }
+    private mutating func note(_ body: WorkflowNode.Body, in scope: NodeIndex) {
+        switch body {
+        case .script(let script): note(script)
+        case .arguments(let words): words.forEach { note($0, in: scope) }
+        case .group, .milestone: break
+        }
+    }
 
-    private mutating func note(_ expression: Expression) {
-        for (root, field) in expression.references where root == "params" {
-            if let field { parameters.insert(field) }
+    private mutating func note(_ id: SharedValueID) {
+        guard sharedValues.insert(id).inserted else { return }
+        let value = workflow[id]
+        for expression in value.expressions { note(expression, in: id.scope) }
+        guard let command = value.command else { return }
+        note(command.body, in: id.scope)
+        note(command.secrets)
+        for other in workflow.sharedValuesRead(by: id) { note(other) }
+    }
+
+    private mutating func note(_ uses: [SecretUse]) { for use in uses { secrets.insert(use.name) } }
+
+    private mutating func note(_ template: Template, in scope: NodeIndex) {
+        template.expressions.forEach { note($0, in: scope) }
+    }
+
+    private mutating func note(_ expression: Expression, in scope: NodeIndex) {
+        for case (let root, let field?) in expression.references {
+            if root == "params" { parameters.insert(field) }
+            if root == "vars", let id = workflow.sharedValue(field, in: scope) { note(id) }
         }
     }
 

@@ -53,6 +53,9 @@ package enum Planner {
 
         DefaultFindings(workflow: workflow).add(to: &findings)
 
+        var sharedValues = SharedValueFindings(workflow: workflow)
+        sharedValues.add(to: &findings)
+
         var locks = LockFindings(workflow)
         locks.add(to: &findings)
 

@@ -48,7 +48,7 @@ import Testing
         let written = Set(logs.flatMap { $0.records.map(\.event) })
         let known = Set(try EventSchema().events)
         #expect(written.subtracting(known) == [])
-        // Only a machine that cannot keep output for a while makes the program warn.
+        // Only a folder that cannot be removed makes the program warn.
         #expect(known.subtracting(written) == ["warning"])
     }
 

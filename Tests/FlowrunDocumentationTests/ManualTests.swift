@@ -100,7 +100,7 @@ import WorkflowModel
         #expect(words.isSuperset(of: OutputStreams.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: Platform.allCases.map(\.rawValue)))
         let fields = Set(page.items(in: "KEYS", marked: "Li"))
-        #expect(fields == Set(WorkflowKeys.retry + WorkflowKeys.parameter))
+        #expect(fields == Set(WorkflowKeys.retry + WorkflowKeys.parameter + WorkflowKeys.sharedValue))
     }
 
     private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc"].first {

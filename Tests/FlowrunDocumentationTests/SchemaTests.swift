@@ -77,6 +77,7 @@ import WorkflowModel
         "{a: {run: x, for-each: x}}", "{a: {run: x, finally: {b: {run: x}}}}",
         "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
         "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
+        "{a: {run: x, vars: {b: c}}}", "{a: {steps: {b: {run: x}}, vars: {c: null}}}",
     ]
 
     /// Beside a good step.
@@ -85,7 +86,11 @@ import WorkflowModel
         "params: {a: {pattern: b}}", "params: {a: {type: enum, values: [b]}}", "params: {a: {env: B-C}}",
         "params: {a: 1}", "params: {a: {type: float}}", "params: {a-b: {}}", "params: {a: {type: enum}}",
         "params: {a: {values: [b]}}", "params: {a: {required: true, default: b}}", "params: {a: {options: [b]}}",
-        "secrets: [A]", "secrets: {A: B}", "secrets: {A: {}}", "secrets: {A: {env: B, file: c}}",
+        "vars: [a]", "vars: {a: null}", "vars: {a: {}}", "vars: {a: {run: x, value: y}}",
+        "vars: {a: {value: x, shell: sh}}",
+        "vars: {a-b: x}", "vars: {a: {run: []}}", "vars: {a: {run: x, type: enum}}", "vars: {a: {run: x, timeout: 5}}",
+        "vars: {a: [[b]]}", "vars: {a: {run: x, env: {B: c}}}", "secrets: [A]", "secrets: {A: B}", "secrets: {A: {}}",
+        "secrets: {A: {env: B, file: c}}",
         "secrets: {A: {env: B-C}}", "pools: [a]", "pools: {a: 0}", "pools: {a.b: 1}", "env-policy: none", "log: loud",
         "outputs: {a: b}", "outputs: {a: {type: int}}", "finally: {}", "finally: [a]", "on-failure: {a: {}}",
         "finally: {run: x}", "retry: {attempts: 2}", "mutex: a", "if: success()", "defaults: {retry: 2}",

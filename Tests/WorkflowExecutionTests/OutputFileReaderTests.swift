@@ -118,21 +118,22 @@ import WorkflowModel
         (OutputDeclaration.Kind.string, "a\n", Value.string("a")), (.string, "a\n\n", .string("a\n")),
         (.string, "a\r\n", .string("a")), (.string, "", .string("")), (.int, " 12\n", .int(12)),
         (.bool, "true\n", .bool(true)), (.list, "[1]\n", .list([.int(1)])), (.json, "{}\n", .object([])),
+        (.lines, "a b\n\n c\r\n", .list([.string("a b"), .string(" c")])), (.lines, "\n", .list([])),
     ])
     func `standard output gives a value by its type`(kind: OutputDeclaration.Kind, text: String, value: Value) throws {
-        #expect(try kind.value(ofStandardOutput: Array(text.utf8), name: "v") == value)
+        #expect(try kind.value(ofStandardOutput: Array(text.utf8), for: "output `v`") == value)
     }
 
     @Test func `standard output that is no value is refused`() throws {
         #expect(throws: OutputError.self) {
-            try OutputDeclaration.Kind.int.value(ofStandardOutput: [0x61], name: "v")
+            try OutputDeclaration.Kind.int.value(ofStandardOutput: [0x61], for: "output `v`")
         }
         #expect(throws: OutputError.self) {
-            try OutputDeclaration.Kind.string.value(ofStandardOutput: [0xFF], name: "v")
+            try OutputDeclaration.Kind.string.value(ofStandardOutput: [0xFF], for: "output `v`")
         }
         #expect(throws: OutputError.self) {
             try OutputDeclaration.Kind.string.value(
-                ofStandardOutput: [UInt8](repeating: 0x61, count: 1 << 20 + 1), name: "v")
+                ofStandardOutput: [UInt8](repeating: 0x61, count: 1 << 20 + 1), for: "output `v`")
         }
     }
 

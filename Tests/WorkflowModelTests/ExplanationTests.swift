@@ -9,6 +9,7 @@ struct `The long form of a finding` {
     static let plannersCodes: Set<DiagnosticCode> = [
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
         .unknownDependency, .unknownStep, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
+        .sharedValueCycle,
         .dependencyAcrossHook,
         .coveredMutex, .poolExceeded, .unknownPool, .unusedPool,
     ]

@@ -58,7 +58,7 @@ struct KnownValuesTests {
     @Test func `only a condition over parameters alone is known`() throws {
         let (plan, known) = try plan()
         func isRuledOut(_ id: String) -> Bool? {
-            plan.row(id).flatMap { plan.condition(of: $0) }.map(known.rulesOut)
+            plan.row(id).map { known.rulesOut($0, of: plan) }
         }
         #expect(isRuledOut("off") == true)
         #expect(isRuledOut("says") == false)

@@ -122,7 +122,9 @@ extension Cause {
         guard let kind = fields.string("kind").flatMap(Kind.init), let message = fields.string("message") else {
             return nil
         }
-        let subject = fields.string("step").map(Subject.step) ?? fields.string("group").map(Subject.group) ?? .run
+        let subject =
+            fields.string("step").map(Subject.step) ?? fields.string("group").map(Subject.group)
+            ?? fields.string("var").map(Subject.sharedValue) ?? .run
         self.init(
             kind: kind, message: message, subject: subject, file: fields.string("file"), line: fields.int("line"),
             next: fields.object("cause").flatMap(Cause.init).map(CauseLink.because) ?? .root)

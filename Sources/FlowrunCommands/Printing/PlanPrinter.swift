@@ -53,6 +53,16 @@ package struct PlanPrinter {
                 json.null("bound")
                 json.field("bound_reason", reason)
             }
+            json.array("vars") { json in
+                for id in commands {
+                    json.object { json in
+                        json.field("name", plan.workflow[id].name)
+                        json.field("group", plan.workflow.path(of: id.scope))
+                        json.field("file", plan.workflow.file.name)
+                        json.field("line", line(of: id))
+                    }
+                }
+            }
         }
         json.newline()
         return json.text
@@ -112,7 +122,7 @@ package struct PlanPrinter {
             text += "  " + (waits.isEmpty ? plan.nodes[row].id : "\(plan.nodes[row].id.padded(to: width))  \(waits)")
             text += "\n"
         }
-        text += "\n" + dynamicFanOutsText() + holdersText() + criticalPathText()
+        text += "\n" + dynamicFanOutsText() + commandsText() + holdersText() + criticalPathText()
         switch bound {
         case .atMost(let duration): text += "bound: at most \(duration.asWritten) with \(jobs.counted("job"))\n"
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
@@ -146,14 +156,16 @@ package struct PlanPrinter {
 
     /// Under which conditions a step runs, its own first.
     private func conditions(of row: PlanIndex) -> String {
-        let conditions = rowAndAround(row).compactMap { plan.condition(of: $0) }
-        if let wrong = conditions.first(where: known.rulesOut) { return "  skipped: if \(wrong.text.asOneLine)" }
-        return conditions.map { "  if \($0.text.asOneLine)" }.joined()
+        let rows = rowAndAround(row)
+        if let wrong = rows.first(where: { known.rulesOut($0, of: plan) }).flatMap({ plan.condition(of: $0) }) {
+            return "  skipped: if \(wrong.text.asOneLine)"
+        }
+        return rows.compactMap { plan.condition(of: $0) }.map { "  if \($0.text.asOneLine)" }.joined()
     }
 
     /// Whether a condition of the row or of a group around it is false with the parameters as they are.
     private func isRuledOut(_ row: PlanIndex) -> Bool {
-        rowAndAround(row).contains { plan.condition(of: $0).map(known.rulesOut) ?? false }
+        rowAndAround(row).contains { known.rulesOut($0, of: plan) }
     }
 
     /// A row and the groups around it, innermost first.
@@ -171,6 +183,25 @@ package struct PlanPrinter {
             text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
         }
         return text.isEmpty ? "" : text + "\n"
+    }
+
+    /// Those of `vars` whose commands would run, because something that runs reads them; in file order.
+    private var commands: [SharedValueID] {
+        PlanReads(plan, known: known, wanted: []).sharedValues.filter { plan.workflow[$0].command != nil }
+            .sorted { plan.workflow[$0].range.start < plan.workflow[$1].range.start }
+    }
+
+    private func line(of id: SharedValueID) -> Int {
+        plan.workflow.file.line(at: plan.workflow[id].range.lowerOffset)
+    }
+
+    private func commandsText() -> String {
+        let lines = commands.map { id in
+            let scope = plan.workflow.path(of: id.scope)
+            let place = (scope.isEmpty ? "" : " in \(scope)") + " (line \(line(of: id)))"
+            return "vars.\(plan.workflow[id].name)\(place): its command runs before the first step that reads it\n"
+        }
+        return lines.isEmpty ? "" : lines.joined() + "\n"
     }
 
     /// The groups that hold mutexes, what they take at their start, and for whom.

@@ -207,6 +207,10 @@ extension JSONWriter {
         case .group(let group):
             null("step")
             field("group", group)
+        case .sharedValue(let name):
+            null("step")
+            null("group")
+            field("var", name)
         case .run:
             null("step")
             null("group")

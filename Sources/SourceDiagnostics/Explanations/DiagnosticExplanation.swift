@@ -48,7 +48,7 @@ extension DiagnosticCode {
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
             .notKnownHere:
             expressionDetails
-        case .dependencyAcrossHook, .coveredMutex, .poolExceeded, .unknownPool, .unusedPool:
+        case .sharedValueCycle, .dependencyAcrossHook, .coveredMutex, .poolExceeded, .unknownPool, .unusedPool:
             graphDetails
         }
     }

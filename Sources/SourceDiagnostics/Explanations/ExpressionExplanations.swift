@@ -17,8 +17,8 @@ extension DiagnosticCode {
                 "an expression where none is evaluated",
                 """
                 Ids, names, durations, counts and the values of a matrix are what the file says, so that a workflow can be
-                checked before it runs. Expressions are accepted in values of `env`, in the words of a `run` list, in
-                `working-directory`, `stdin` and `if`, in `for-each` as a whole, and in `outputs` of groups.
+                checked before it runs. Expressions are accepted in values of `env` and `vars`, in the words
+                of a `run` list, in `working-directory`, `stdin` and `if`, in `for-each` as a whole, and in `outputs` of groups.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timeout: ${{ params.limit }}",
                 remedy: "write the value; for a text with the characters ${{ use another wording.")
@@ -26,9 +26,9 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "an unknown name in an expression",
                 """
-                Expressions know params.NAME, steps.ID, previous, run, env.NAME, the variables of the fan-outs around and
-                the functions. A name that is none of these, or a parameter, output or field that nobody declares, would be
-                an error in the middle of a run.
+                Expressions know params.NAME, vars.NAME, steps.ID, previous, run, env.NAME, the variables of the fan-outs
+                around and the functions. A name that is none of these, or a parameter, output or field that nobody
+                declares, would be an error in the middle of a run.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: [echo, \"${{ length('a') }}\"]",
                 remedy: "write the name as it is declared, or declare it.")

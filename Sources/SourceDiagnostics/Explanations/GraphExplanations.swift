@@ -2,6 +2,23 @@ extension DiagnosticCode {
     /// Of what hooks and locks make of the graph.
     var graphDetails: DiagnosticExplanation {
         switch self {
+        case .sharedValueCycle:
+            DiagnosticExplanation(
+                "`vars` that read each other in a ring",
+                """
+                The value of each would have to be known before its own. One of `vars` reads another where an expression of
+                it names that, as in `${{ vars.tag }}`, or where its script has the other's name as a word: then the script
+                finds it in its environment.
+                """,
+                example: """
+                    version: 1
+                    vars:
+                      image: "registry/app:${{ vars.tag }}"
+                      tag: "${{ vars.image }}-debug"
+                    steps:
+                      push: { run: [docker, push, "${{ vars.image }}"] }
+                    """,
+                remedy: "give one of them a value that depends on none of the others, or rename it.")
         case .dependencyAcrossHook:
             DiagnosticExplanation(
                 "a dependency into or out of a hook",

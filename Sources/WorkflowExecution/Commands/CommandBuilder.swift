@@ -11,19 +11,21 @@ internal import WorkflowPlanning
 /// What a group's members share is built once, when the first of them starts.
 @EventLoopActor
 final class CommandBuilder {
-    private let context: RunContext
-    private let options: RunOptions
+    let context: RunContext
+    let options: RunOptions
     private let environments: BaseEnvironments
-    private let files: StepFiles
+    let files: StepFiles
     /// Whether something in the file names `$FLOWRUN_TEMP`, so that there is one.
     private let namesScratchFolder: Bool
     /// What a step finds around it.
-    private struct Surroundings {
+    struct Surroundings {
         var environment: EnvironmentBlock
         /// As the file says it, expressions evaluated; nil means the run's folder.
         var workingDirectory: String?
     }
 
+    /// Which of `vars` each step reads; nil where there are none.
+    private lazy var sharedReads: [NodeIndex: [SharedValueID]]? = plan.workflow.hasSharedValues ? [:] : nil
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
     private var shared: [Int: Surroundings] = [:]
 
@@ -36,7 +38,7 @@ final class CommandBuilder {
         environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
     }
 
-    private var plan: Plan { _read { yield context.state.plan } }
+    var plan: Plan { _read { yield context.state.plan } }
 
     /// The words or the script of a step, every expression in them evaluated.
     func words(of row: PlanIndex) throws(StepError) -> StepStarted.Command {
@@ -44,14 +46,16 @@ final class CommandBuilder {
         case .script(let script): return .script(script.text(in: plan.workflow.file))
         case .group, .milestone: preconditionFailure("row \(row) has no command")
         case .arguments(let templates):
-            var arguments: [String] = []
-            arguments.reserveCapacity(templates.count)
-            for template in templates { try append(template, to: &arguments, in: row) }
-            guard !arguments.isEmpty else {
-                throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression)
-            }
-            return .arguments(arguments)
+            return .arguments(try words(of: templates, in: RowScope(context: context, row: row)))
         }
+    }
+
+    func words(of templates: [Template], in scope: RowScope) throws(StepError) -> [String] {
+        var words: [String] = []
+        words.reserveCapacity(templates.count)
+        for template in templates { try append(template, to: &words, in: scope) }
+        guard !words.isEmpty else { throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression) }
+        return words
     }
 
     /// What an attempt brings to its command.
@@ -69,17 +73,12 @@ final class CommandBuilder {
     func command(
         for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
     ) throws(StepError) -> (ProcessCommand, notes: NoteFile?) {
-        if namesScratchFolder { _ = try files.scratchFolder() }
+        try makeScratchFolder()
         let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
         let surroundings = try stepSurroundings(of: row)
         let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
-        let path: String
-        do {
-            path = try findProgram(program, along: surroundings.environment["PATH"], from: workingDirectory)
-        } catch {
-            throw StepError(StepError.describe(error, program: program), errno: error.errno)
-        }
+        let path = try path(of: program, in: surroundings, workingDirectory)
         var additions = [
             (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
             (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
@@ -99,6 +98,35 @@ final class CommandBuilder {
             if let error = command.obstacle { throw StepError(error, of: command) }
         }
         return (command, notes)
+    }
+
+    func makeScratchFolder() throws(StepError) { if namesScratchFolder { _ = try files.scratchFolder() } }
+
+    private func path(
+        of program: String, in surroundings: Surroundings, _ workingDirectory: String?
+    ) throws(StepError) -> String {
+        do {
+            return try findProgram(program, along: surroundings.environment["PATH"], from: workingDirectory)
+        } catch {
+            throw StepError(StepError.describe(error, program: program), errno: error.errno)
+        }
+    }
+
+    /// A command whose standard output is read.
+    func command(_ words: [String], in surroundings: Surroundings) throws(StepError) -> ProcessCommand {
+        let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
+        let path = try path(of: words.first ?? "", in: surroundings, workingDirectory)
+        return ProcessCommand(
+            path: path, arguments: words, environment: surroundings.environment, workingDirectory: workingDirectory,
+            separatesStreams: true)
+    }
+
+    func reads(by step: NodeIndex) -> [SharedValueID]? {
+        guard let reads = sharedReads else { return nil }
+        if let known = reads[step] { return known }
+        let found = plan.workflow.sharedValuesRead(by: step)
+        sharedReads?[step] = found
+        return found
     }
 
     private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt) -> [String] {
@@ -139,8 +167,9 @@ final class CommandBuilder {
     }
 
     /// `env` in expressions: the variables at the top of the workflow.
-    func variables() -> Value {
-        let top = try? memberSurroundings(of: .root, plan.environmentPolicy)
+    /// With `isShared` without those that read `vars`.
+    func variables(isShared: Bool = false) -> Value {
+        let top = try? isShared ? sharedSurroundings(of: .root) : memberSurroundings(of: .root, plan.environmentPolicy)
         return Self.object(top?.environment ?? environments[plan.environmentPolicy])
     }
 
@@ -166,8 +195,9 @@ final class CommandBuilder {
         var result = try layer(
             row, over: try memberSurroundings(of: plan.parent(of: row), plan.environmentPolicy(of: row)))
         let secrets = plan.settings(of: row)?.secrets ?? []
-        guard !options.environment.isEmpty || !secrets.isEmpty else { return result }
-        var changes: [(name: String, value: String?)] = options.environment.map { ($0.name, $0.value) }
+        let shared = try sharedVariables(of: row)
+        guard !options.environment.isEmpty || !secrets.isEmpty || !shared.isEmpty else { return result }
+        var changes: [(name: String, value: String?)] = (shared + options.environment).map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: secrets).map { ($0.name, $0.value) }
         result.environment = EnvironmentBlock(result.environment, changes: changes)
         return result
@@ -181,20 +211,35 @@ final class CommandBuilder {
             ? Surroundings(environment: environments[policy])
             : try memberSurroundings(of: plan.parent(of: row), policy)
         let made = try layer(row, over: outer)
-        // With a hash still to come, it is made once more.
-        if !context.hashes.isMissing { shared[key] = made }
+        // With a value still to come, it is made once more.
+        if !context.pending.isMissing { shared[key] = made }
         return made
     }
 
-    /// One level of the file over what surrounds it: files, then variables of the fan-out, then `env`.
-    private func layer(_ row: PlanIndex, over outer: Surroundings) throws(StepError) -> Surroundings {
+    /// What the commands of a group's `vars` find around them.
+    func sharedSurroundings(of row: PlanIndex) throws(StepError) -> Surroundings {
+        let outer =
+            row == .root
+            ? Surroundings(environment: environments[plan.environmentPolicy])
+            : try sharedSurroundings(of: plan.parent(of: row))
+        return try layer(row, over: outer, isShared: true)
+    }
+
+    /// One level of the file over what surrounds it: files, then variables of the fan-out, then `env`. With `isShared`
+    /// what the command of one of `vars` gets: nothing that reads `vars`.
+    private func layer(
+        _ row: PlanIndex, over outer: Surroundings, isShared: Bool = false
+    ) throws(StepError) -> Surroundings {
         let settings = plan.settings(of: row)
         let count = plan.nodes[plan.parent(of: row)].variables.count
         let hasVariables = row != .root && plan.nodes[row].variables.count > count
         // The whole of a fan-out passes on what is around it; its words belong to the copies.
         guard plan.nodes[row].role != .fanOut, settings != nil || hasVariables || row == .root else { return outer }
+        let scope = RowScope(context: context, row: row, isShared: isShared && row != .root)
         var result = outer
-        if let folder = plan.workingDirectory(of: row) { result.workingDirectory = try text(folder, in: row) }
+        if let folder = plan.workingDirectory(of: row), !isShared || !folder.readsSharedValues {
+            result.workingDirectory = try text(folder, in: scope)
+        }
         var changes: [(name: String, value: String?)] = []
         for file in settings?.dotenv ?? [] {
             for entry in try read(file) { changes.append((entry.name, entry.value)) }
@@ -205,12 +250,9 @@ final class CommandBuilder {
                 changes.append((variable.name, try withoutNUL(variable.value)))
             }
         }
-        for entry in settings?.env ?? [] {
-            guard let template = entry.value else {
-                changes.append((entry.name, nil))
-                continue
-            }
-            changes.append((entry.name, try text(template, in: row)))
+        for entry in settings?.env ?? [] where !isShared || entry.value?.readsSharedValues != true {
+            changes.append(
+                (entry.name, try entry.value.map { template throws(StepError) in try text(template, in: scope) }))
         }
         if !changes.isEmpty { result.environment = EnvironmentBlock(outer.environment, changes: changes) }
         return result
@@ -224,15 +266,15 @@ final class CommandBuilder {
     // MARK: Expressions
 
     /// One word of a list; where it is one expression whose value is a list, a word for each element.
-    private func append(_ template: Template, to words: inout [String], in row: PlanIndex) throws(StepError) {
+    private func append(_ template: Template, to words: inout [String], in scope: RowScope) throws(StepError) {
         guard case .parsed(let parsed) = template, let expression = parsed.expression else {
-            return words.append(try text(template, in: row))
+            return words.append(try text(template, in: scope))
         }
         let value: Value
         do {
-            value = try expression.evaluate(in: RowScope(context: context, row: row))
+            value = try expression.evaluate(in: scope)
         } catch {
-            throw StepError(error.message, kind: .expression)
+            throw failure(error)
         }
         guard case .list(let elements) = value else { return words.append(try withoutNUL(value.text)) }
         for (index, element) in elements.enumerated() {
@@ -244,18 +286,18 @@ final class CommandBuilder {
     }
 
     /// Refuses a NUL, which neither a word nor a variable can hold.
-    private func text(_ template: Template, in row: PlanIndex) throws(StepError) -> String {
+    private func text(_ template: Template, in scope: RowScope) throws(StepError) -> String {
         if let literal = template.literal { return literal }
         let text: String
         do {
-            text = try template.evaluate(in: RowScope(context: context, row: row))
+            text = try template.evaluate(in: scope)
         } catch {
-            throw StepError(error.message, kind: .expression)
+            throw failure(error)
         }
         return try withoutNUL(text)
     }
 
-    private func withoutNUL(_ text: String) throws(StepError) -> String {
+    func withoutNUL(_ text: String) throws(StepError) -> String {
         guard !text.utf8.contains(0) else {
             throw StepError("a value has a NUL character, which no argument or variable can hold", kind: .expression)
         }
@@ -268,8 +310,15 @@ final class CommandBuilder {
         do {
             return Array(try template.evaluate(in: RowScope(context: context, row: row)).utf8)
         } catch {
-            throw StepError(error.message, kind: .expression)
+            throw failure(error)
         }
+    }
+
+    /// An expression without a value, because of one of `vars` or by itself.
+    func failure(_ error: EvaluationError) -> StepError {
+        var failure = StepError(error.message, kind: .expression)
+        failure.failure = context.pending.failure
+        return failure
     }
 
     // MARK: Files

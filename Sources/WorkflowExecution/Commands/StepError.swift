@@ -10,6 +10,8 @@ struct StepError: Error {
     let kind: Cause.Kind
     /// Whether the machine has no processes, memory or descriptors left.
     let isOutOfProcesses: Bool
+    /// Which of `vars` has no value; nil if that is not the reason.
+    var failure: SharedFailure?
 
     init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn, isOutOfProcesses: Bool = false) {
         self.message = message

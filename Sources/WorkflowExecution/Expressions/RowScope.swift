@@ -10,14 +10,24 @@ struct RowScope: ExpressionScope {
     let row: PlanIndex
     /// Whether the members of the row itself are in sight.
     var seesMembers = false
+    /// Whether a group's own `vars` are in sight: not where a key belongs to what is around it.
+    var seesOwn = true
+    /// Whether one of `vars` is being made.
+    var isShared = false
 
     func value(of name: String) -> Value? {
         switch name {
         case "params": context.parameters
         case "args": context.arguments(of: row)
+        case "env" where isShared: context.sharedEnvironment
         case "env": row == .root && !seesMembers ? context.inherited : context.environment
         default: context.state.plan.nodes[row].variables.last { $0.name == name }?.typedValue
         }
+    }
+
+    func shared(_ name: String) throws(EvaluationError) -> Value? {
+        guard let key = context.sharedKey(of: name, seenFrom: row, seesOwn: seesOwn) else { return nil }
+        return try context.value(of: key)
     }
 
     func run(_ field: String?) -> Value? { context.run(field) }
@@ -38,7 +48,7 @@ struct RowScope: ExpressionScope {
 
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
         let message: String
-        switch context.hashes.answer(for: patterns) {
+        switch context.pending.hashes.answer(for: patterns) {
         case .success(let hash)?: return hash
         case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason)"
         // Nobody reads this: what came to it is evaluated once more.

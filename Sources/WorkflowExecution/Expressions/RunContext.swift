@@ -22,28 +22,43 @@ final class RunContext {
     let options: RunOptions
     var state: RunState
     let parameters: Value
-    let hashes: FileHashes
+    let pending: PendingValues
     /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
     var readEnvironment: @EventLoopActor () -> Value = { .object([]) }
     var environment: Value {
         if let knownEnvironment { return knownEnvironment }
         let environment = readEnvironment()
-        if !hashes.isMissing { knownEnvironment = environment }
+        if !pending.isMissing { knownEnvironment = environment }
         return environment
     }
     private var knownEnvironment: Value?
+    /// `env` in `vars`: the same without what reads `vars`.
+    var readSharedEnvironment: @EventLoopActor () -> Value = { .object([]) }
+    var sharedEnvironment: Value {
+        if let knownSharedEnvironment { return knownSharedEnvironment }
+        let environment = readSharedEnvironment()
+        if !pending.isMissing { knownSharedEnvironment = environment }
+        return environment
+    }
+    private var knownSharedEnvironment: Value?
     /// `env` while the top of the file is evaluated: what flowrun has inherited.
     var readInherited: @EventLoopActor () -> Value = { .object([]) }
     private(set) lazy var inherited = readInherited()
 
     /// Per group that somebody has looked into: its members by their ids.
     private var members: [PlanIndex: [String: Meaning]] = [:]
+    /// The command of one of `vars`; nil if it lacks something itself.
+    var makeCommand: @EventLoopActor (SharedKey) throws(SharedFailure) -> ProcessCommand? = { _ in nil }
+    /// The values of `vars` that are texts and were asked for.
+    var sharedTexts: [SharedKey: Value] = [:]
+    /// How many of `vars` are being evaluated, each for the one before.
+    var sharedDepth = 0
     /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
     var lists: [ListKey: Value] = [:]
 
     init(_ plan: Plan, options: RunOptions, hasher: any FileHasher) {
         self.options = options
-        hashes = FileHashes(hasher, in: options.folder ?? ".")
+        pending = PendingValues(FileHashes(hasher, in: options.folder ?? "."), SharedCommands())
         state = RunState(plan, options: options)
         parameters = .object(options.parameters.fields)
     }

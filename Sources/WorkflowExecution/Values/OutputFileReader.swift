@@ -64,7 +64,7 @@ package struct OutputFileReader {
         var values: [String: Value] = [:]
         for field in fields {
             values[field.name] = try kind(of: field.name, line: nil).checked(
-                field.value, name: field.name, line: nil, hiding: secrets)
+                field.value, for: "output `\(field.name)`", line: nil, hiding: secrets)
         }
         return values
     }
@@ -79,7 +79,7 @@ package struct OutputFileReader {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             let (name, value) = try entry(line, in: &lines)
             values[name] = try kind(of: name, line: number).value(
-                of: value, name: name, line: number, hiding: secrets)
+                of: value, for: "output `\(name)`", line: number, hiding: secrets)
         }
         return values
     }

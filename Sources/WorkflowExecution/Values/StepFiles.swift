@@ -102,16 +102,12 @@ final class StepFiles {
     /// be removed; nil if nothing is left.
     func removeFolder() -> String? {
         guard let folder = folder.take() else { return nil }
-        var message: String?
-        if case .success(let path)? = scratch {
-            do throws(SystemError) {
-                try FolderRemoval.remove(path)
-            } catch {
-                message = "cannot remove the folder `\(path)`: \(error.words)"
-            }
+        do throws(SystemError) {
+            try FolderRemoval.remove(folder)
+        } catch {
+            return "cannot remove the folder `\(folder)`: \(error.words)"
         }
-        rmdir(folder)
-        return message
+        return nil
     }
 
     private func makeFolder() throws(StepError) -> String {

@@ -26,7 +26,8 @@ enum ForeignWords {
         let isStep = place == .step
         switch word {
         case "desc", "summary": return .key(.description)
-        case "inputs", "vars", "arguments", "variables", "parameters": return .key(.params)
+        case "inputs", "arguments", "parameters": return .key(.params)
+        case "variables", "let", "locals", "globals": return .key(.vars)
         case "environment": return .key(.env)
         case "env_file", "env-file": return .key(.dotenv)
         case "secret": return .key(.secrets)
@@ -93,6 +94,7 @@ enum ForeignWords {
             case "path": .word("file")
             default: nil
             }
+        case .sharedValue: sharedValueMeaning(of: word)
         case .output: word == "source" ? .word("from") : nil
         case .dotenvFile: nil
         }
@@ -109,6 +111,17 @@ enum ForeignWords {
         case "max-duration", "maxDuration", "max_duration", "total-timeout", "within": .word("deadline")
         case "timeout":
             .advice("write `timeout` beside `retry` for one attempt, or `deadline` here for all of them together")
+        default: nil
+        }
+    }
+
+    private static func sharedValueMeaning(of word: String) -> FieldMeaning? {
+        switch word {
+        case "sh", "cmd", "command", "exec", "script": .word("run")
+        case "default", "literal", "text": .word("value")
+        case "ref", "map", "expr", "expression": .advice("write the value as an expression: `NAME: \"${{ … }}\"`")
+        case "env": .advice("set it in the script, or under `env` beside `vars`, which the command sees")
+        case "working-directory", "dir": .advice("remove it: the command runs where the steps beside it run")
         default: nil
         }
     }

@@ -73,6 +73,7 @@ enum FieldPlace: String {
     case retry = "`retry`"
     case parameter = "a parameter"
     case secret = "a secret"
+    case sharedValue = "a var"
     case output = "an output"
     case dotenvFile = "an entry of `dotenv`"
 
@@ -81,6 +82,7 @@ enum FieldPlace: String {
         case .retry: WorkflowKeys.retry
         case .parameter: WorkflowKeys.parameter
         case .secret: WorkflowKeys.secret
+        case .sharedValue: WorkflowKeys.sharedValue
         case .output: WorkflowKeys.output
         case .dotenvFile: WorkflowKeys.dotenvFile
         }

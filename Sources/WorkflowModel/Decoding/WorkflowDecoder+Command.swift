@@ -147,8 +147,20 @@ extension WorkflowDecoder {
         let fields = fields(entry.value, of: .output)
         let kind = fields.take("type").map { outputKind($0) ?? .json } ?? .string
         guard let from = fields.take("from") else { return .file(kind) }
+        if from.value.isText("lines") {
+            reportLines(from, fields.take("type"))
+            return .file(.lines)
+        }
         _ = word(from, of: ["stdout"])
         return .standardOutput(kind)
+    }
+
+    /// `from` says where a value is written, `type` how it is read.
+    private mutating func reportLines(_ from: MappingReader.Entry, _ type: MappingReader.Entry?) {
+        report(
+            .invalidValue, "`from` takes `stdout`, found `lines`", at: from.value,
+            fix: type.map { replacing($0.value, by: "lines", "write `type: lines` and no `from`") }
+                ?? .init("write `type: lines`"))
     }
 
     /// In other tools an expression says what a step hands on.
@@ -160,7 +172,7 @@ extension WorkflowDecoder {
             fix: .init("write a type such as `string`, and let the script append `NAME=value` to \"$FLOWRUN_OUTPUT\""))
     }
 
-    private mutating func outputKind(_ entry: MappingReader.Entry) -> OutputDeclaration.Kind? {
+    mutating func outputKind(_ entry: MappingReader.Entry) -> OutputDeclaration.Kind? {
         typeWord(entry, of: OutputDeclaration.Kind.allCases.map(\.rawValue)).flatMap(OutputDeclaration.Kind.init)
     }
 

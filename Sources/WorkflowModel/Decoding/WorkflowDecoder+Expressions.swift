@@ -114,8 +114,8 @@ extension WorkflowDecoder {
     }
 
     private static let expressionPlaces =
-        "values of `env`, words of a `run` list, `working-directory`, `stdin`, `if`, `for-each` as a whole, and "
-        + "`outputs` of a group or of the workflow"
+        "values of `env` and `vars`, words of a `run` list, `working-directory`, `stdin`, `if`, `for-each` as a whole, "
+        + "and `outputs` of a group or of the workflow"
 
     private static func expressions(in bytes: [UInt8]) -> [Range<Int>] {
         var parts: [Range<Int>] = []

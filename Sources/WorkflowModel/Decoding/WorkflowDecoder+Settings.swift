@@ -35,7 +35,8 @@ extension WorkflowDecoder {
             platforms: platforms(reader.take(.platforms)),
             log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
             isManual: bool(reader.take(.manual)) ?? false,
-            streams: streams(reader.take(.streams)))
+            streams: streams(reader.take(.streams)),
+            sharedValues: sharedValues(reader.take(.vars)))
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally])

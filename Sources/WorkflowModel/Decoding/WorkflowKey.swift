@@ -5,7 +5,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams
+        manual, streams, vars
 
     // Words of version 1 that this program answers with "not supported yet".
     case interactive, detach, jobserver, uses, with, sources, generates, services
@@ -21,7 +21,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
-        "streams", "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
+        "streams", "vars", "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -75,7 +75,7 @@ extension UnsafeBufferPointer<UInt8> {
 package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
-        .version, .name, .description, .default, .params, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
+        .version, .name, .description, .default, .params, .vars, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
         .outputs, .timeout, .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
     ]
     /// Under `defaults`.
@@ -90,7 +90,7 @@ package enum WorkflowKeys {
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [
-        .name, .description, .manual, .needs, .if, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace,
+        .name, .description, .manual, .needs, .if, .vars, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace,
         .killSignal, .retry, .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach,
         .as, .maxItems, .steps,
         .onFailure, .finally,
@@ -108,6 +108,8 @@ package enum WorkflowKeys {
     package static let parameterTypes = ["string", "int", "bool", "enum", "list", "path"]
     /// Of one of the top's `secrets`.
     package static let secret = ["env", "file"]
+    /// Of one of `vars` in its long form.
+    package static let sharedValue = ["run", "value", "type", "shell", "timeout", "secrets"]
     /// Of one of a step's `outputs` in its long form.
     package static let output = ["type", "from"]
 }

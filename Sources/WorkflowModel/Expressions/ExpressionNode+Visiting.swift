@@ -35,18 +35,13 @@ extension Expression {
         return found
     }
 
-    /// Whether its value is known with the values of the parameters: it reads nothing else, and asks nothing of the run or
-    /// of files.
-    package var needsOnlyParameters: Bool {
-        var isKnown = !usesStatus
+    /// Whether it asks something of the run or of files, beside what its names stand for.
+    package var asksTheRun: Bool {
+        var asks = usesStatus
         root.visit { node in
-            switch node.kind {
-            case .reference(let name, _): isKnown = isKnown && name.text == "params"
-            case .call(.hashFiles, _): isKnown = false
-            default: break
-            }
+            if case .call(.hashFiles, _) = node.kind { asks = true }
         }
-        return isKnown
+        return asks
     }
 }
 

@@ -198,9 +198,22 @@ package struct MutexRequest: Sendable, Hashable {
 /// One of `outputs`: a value that others may read once the step or group has ended.
 package struct OutputDeclaration: Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case string, int, bool, list
+        case string, int, bool
+        /// A JSON array.
+        case list
+        /// A list with the lines of a text.
+        case lines
         /// Any JSON value.
         case json
+
+        /// The lines of a text as a list; none for those that are empty.
+        package static func lines(of text: String) -> Value {
+            .list(
+                text.utf8.split(separator: 0x0A).compactMap { line in
+                    let line = line.last == 0x0D ? line.dropLast() : line
+                    return line.isEmpty ? nil : .string(String(Substring(line)))
+                })
+        }
     }
 
     package enum Source: Sendable {

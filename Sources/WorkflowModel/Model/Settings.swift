@@ -28,6 +28,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         case platforms([Platform])
         case log(LogView)
         case streams(OutputStreams)
+        case sharedValues([SharedValue])
     }
 
     /// The values of the keys in the header, in the order of the keys.
@@ -48,7 +49,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
-        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil
+        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
+        sharedValues: [SharedValue] = []
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -83,6 +85,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.log, log.map(Value.log))
         add(.manual, isManual ? .isSet : nil)
         add(.streams, streams.map(Value.streams))
+        add(.vars, sharedValues.isEmpty ? nil : .sharedValues(sharedValues))
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -155,4 +158,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var isManual: Bool { storage.header.contains(.manual) }
     /// nil: not said here.
     package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
+    /// `vars`, in file order.
+    package var sharedValues: [SharedValue] {
+        if case .sharedValues(let values) = value(.vars) { values } else { [] }
+    }
 }

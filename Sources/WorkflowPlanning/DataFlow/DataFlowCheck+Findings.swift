@@ -3,12 +3,12 @@ import WorkflowModel
 
 // Names that nothing has.
 extension DataFlowCheck {
-    private static let roots = ["params", "steps", "env", "run", "previous"]
+    private static let roots = ["params", "vars", "steps", "env", "run", "previous"]
 
     /// Roots of other tools, each with what flowrun says.
     private static let foreignRoots = [
-        "matrix": "axes are read by their own name", "inputs": "`inputs` is `params`", "vars": "`vars` is `params`",
-        "variables": "`variables` is `params`", "parameters": "`parameters` is `params`",
+        "matrix": "axes are read by their own name", "inputs": "`inputs` is `params`",
+        "variables": "`variables` is `vars`", "parameters": "`parameters` is `params`",
         "arguments": "`arguments` is `params`",
         "needs": "`needs` is `steps`", "tasks": "`tasks` is `steps`", "jobs": "`jobs` is `steps`",
         "outputs": "an output is read with `steps.ID.outputs.NAME`",
@@ -19,7 +19,7 @@ extension DataFlowCheck {
         "strategy": "axes are read by their own name",
     ]
     private static let replacements = [
-        "inputs": "params", "vars": "params", "variables": "params", "parameters": "params", "arguments": "params",
+        "inputs": "params", "variables": "vars", "parameters": "params", "arguments": "params",
         "needs": "steps", "tasks": "steps", "jobs": "steps", "workflow": "run",
     ]
 
@@ -55,6 +55,7 @@ extension DataFlowCheck {
     /// A declared name that was written without its root, or a near one.
     private mutating func meant(by text: String) -> String? {
         if workflow.parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
+        if workflow.sharedValue(text, in: NodeIndex(place.row)) != nil { return "vars.\(text)" }
         if let near = suggestions.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
             return near
         }

@@ -28,14 +28,16 @@ extension DataFlowCheck {
         }
     }
 
-    private static func type(of value: Value) -> ValueType {
+    static func type(of value: Value) -> ValueType {
         switch value {
         case .null: ValueType(.null)
         case .bool: ValueType(.bool)
         case .int: ValueType(.int)
         case .decimal: ValueType(.number)
         case .string: ValueType(.string)
-        case .list, .object: .any
+        case .list(let elements):
+            ValueType(.list(elements.allSatisfy { type(of: $0).isText } ? ValueType(.string) : .any))
+        case .object: .any
         }
     }
 

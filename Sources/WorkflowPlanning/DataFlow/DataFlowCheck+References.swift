@@ -10,6 +10,7 @@ extension DataFlowCheck {
         case "env": return environment(name, path)
         case "run": return run(name, path)
         case "args": return arguments(name, path)
+        case "vars": return shared(name, path)
         case "previous":
             guard let previous = previous(name) else { return .any }
             return walk(ValueType(.result(previous)), path[...], from: name.range)
@@ -127,11 +128,37 @@ extension DataFlowCheck {
 
     private mutating func environment(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        // What the top of the file sets is there, except while it is being set; and who names the run's folder has one.
-        let isSet =
-            name.text == "FLOWRUN_TEMP" || place.row != 0
-            && workflow.nodes[0].settings?.env.last { $0.name == name.text }.map { $0.value != nil } == true
+        // Who names the run's folder has one.
+        let isSet = name.text == "FLOWRUN_TEMP" || isSetAtTop(name.text)
         let type = ValueType(.string, absence: isSet ? nil : "the variable may not be set")
+        return walk(type, path.dropFirst(), from: name.range)
+    }
+
+    /// What the top of the file sets is there, except while it is being set, and what reads `vars` while they are made.
+    private func isSetAtTop(_ name: String) -> Bool {
+        guard place.row != 0 || place.isShared,
+            let value = workflow.nodes[0].settings?.env.last(where: { $0.name == name })?.value
+        else { return false }
+        return !place.isShared || !value.readsSharedValues
+    }
+
+    /// `vars.NAME`, of the group that the place is in, or of one around.
+    private mutating func shared(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard let name = member(root, path) else { return .any }
+        let seesOwn = workflow.nodes[place.row].isGroup && place.seesOwnVariables
+        let scope = seesOwn ? NodeIndex(place.row) : workflow.nodes[place.row].parent
+        guard let id = workflow.sharedValue(name.text, in: scope) else {
+            unknownField(
+                name, "there is no var", among: workflow.sharedValues(visibleIn: scope).map { workflow[$0].name },
+                otherwise: "declare it under `vars` at the top of the file or in the group")
+            return .any
+        }
+        let type: ValueType
+        switch workflow[id].source {
+        case .literal(let value): type = Self.type(of: value)
+        case .template(let template): type = self.type(of: template, at: Place(row: id.scope.row, isShared: true))
+        case .command(let command): type = Self.type(of: command.kind)
+        }
         return walk(type, path.dropFirst(), from: name.range)
     }
 
@@ -140,7 +167,7 @@ extension DataFlowCheck {
         switch name.text {
         case "id", "name": return walk(ValueType(.string), path.dropFirst(), from: name.range)
         case "outcome":
-            if !isInHookOfWorkflow {
+            if place.isShared || !isInHookOfWorkflow {
                 report(
                     .notKnownHere, "the outcome of the run is known only in `finally` and `on-failure` of the workflow",
                     at: name.range, fix: .init("read the outcome of a step with `steps.ID.outcome`"))
@@ -155,7 +182,7 @@ extension DataFlowCheck {
     private mutating func arguments(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         if !place.isWord {
             report(
-                .notKnownHere, "`args` is known only in the words of a `run` list", at: name.range,
+                .notKnownHere, "`args` is known only in the words of a step's `run` list", at: name.range,
                 fix: .init("a script reads the arguments as \"$@\""))
         }
         return walk(ValueType(.list(ValueType(.string))), path[...], from: name.range)

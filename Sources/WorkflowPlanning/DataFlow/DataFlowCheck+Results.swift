@@ -71,20 +71,28 @@ extension DataFlowCheck {
 
     private mutating func type(of output: OutputDeclaration, in row: Int) -> ValueType {
         switch output.source {
-        case .file(let kind), .standardOutput(let kind):
-            return switch kind {
-            case .string: ValueType(.string)
-            case .int: ValueType(.int)
-            case .bool: ValueType(.bool)
-            case .list: ValueType(.list(.any))
-            case .json: .any
-            }
-        case .expression(let template):
-            guard case .parsed(let parsed) = template, let expression = parsed.expression else {
-                return ValueType(.string)
-            }
-            return remembered(expression, at: Place(row: row, readsMembers: true))
+        case .file(let kind), .standardOutput(let kind): return Self.type(of: kind)
+        case .expression(let template): return type(of: template, at: Place(row: row, readsMembers: true))
         }
+    }
+
+    static func type(of kind: OutputDeclaration.Kind) -> ValueType {
+        switch kind {
+        case .string: ValueType(.string)
+        case .int: ValueType(.int)
+        case .bool: ValueType(.bool)
+        case .list: ValueType(.list(.any))
+        case .lines: ValueType(.list(ValueType(.string)))
+        case .json: .any
+        }
+    }
+
+    /// A text, or the value of the one expression that a template is.
+    mutating func type(of template: Template, at place: Place) -> ValueType {
+        guard case .parsed(let parsed) = template, let expression = parsed.expression else {
+            return ValueType(.string)
+        }
+        return remembered(expression, at: place)
     }
 
     /// What one item of a fan-out is.

@@ -4,6 +4,7 @@ import WorkflowModel
 // Which step a name means, and whether it has ended by then.
 extension DataFlowCheck {
     mutating func steps(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard !reportInShared(root) else { return .any }
         guard case .field(let id)? = path.first else {
             report(
                 .unknownName, "`steps` is followed by an id", at: root.range,
@@ -74,8 +75,18 @@ extension DataFlowCheck {
             fix: .init("add `\(entry)` to `\(reader)`"))
     }
 
+    /// Whether a result is asked for where none can be.
+    private mutating func reportInShared(_ root: ExpressionNode.Name) -> Bool {
+        guard place.isShared else { return false }
+        report(
+            .notKnownHere, "`vars` cannot read `\(root.text)`: their value is the same before and after any step",
+            at: root.range, fix: .init("read the result in the steps that need it"))
+        return true
+    }
+
     /// The member before, where the place is a member of a sequence itself.
     mutating func previous(_ name: ExpressionNode.Name) -> ValueType.Result? {
+        guard !reportInShared(name) else { return nil }
         let (row, parent) = (place.row, workflow.nodes[place.row].parent.row)
         guard row != 0, workflow.nodes[parent].settings?.isSequence == true, workflow.nodes[row].hook == nil else {
             report(

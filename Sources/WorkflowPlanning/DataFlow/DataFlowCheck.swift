@@ -13,6 +13,8 @@ struct DataFlowCheck {
         var readsMembers = false
         /// Of `if`, where status functions may stand.
         var isCondition = false
+        /// Of `vars`, whose value is the same for all that read it, whenever that is.
+        var isShared = false
         /// Of a word of a `run` list, where `args` may stand, and a list for as many words.
         var isWord = false
     }
@@ -66,6 +68,7 @@ struct DataFlowCheck {
             place.isWord = false
         }
         guard let settings = workflow.nodes[row].settings else { return }
+        checkSharedValues(settings.sharedValues, of: row)
         for entry in settings.env {
             if let value = entry.value { check(value) }
         }
@@ -98,6 +101,21 @@ struct DataFlowCheck {
         report(
             .possiblyAbsent, "an element of the list may be missing, because \(absence)", at: expression.root.range,
             fix: .init("give a default for each: `\(expression.text) ?? …`"))
+    }
+
+    private mutating func checkSharedValues(_ values: [SharedValue], of row: Int) {
+        guard !values.isEmpty else { return }
+        place = Place(row: row, isShared: true)
+        for value in values {
+            switch value.source {
+            case .literal: break
+            case .template(let template): check(template)
+            case .command(let command):
+                guard case .arguments(let words) = command.body else { continue }
+                for word in words { checkWord(word) }
+            }
+        }
+        place = Place(row: row)
     }
 
     private mutating func checkOutputs(_ outputs: [OutputDeclaration], of row: Int) {

@@ -7,6 +7,7 @@ struct SampleScope: ExpressionScope {
     var statuses: Set<StatusFunction> = []
 
     func value(of name: String) -> Value? { values[name] }
+    func shared(_ name: String) -> Value? { Self.field(name, of: values["vars"]) }
     func run(_ field: String?) -> Value? { Self.field(field, of: values["run"]) }
     func step(_ id: String, _ field: String?) -> Value? { Self.field(field, of: steps[id]) }
     func previous(_ field: String?) -> Value? { Self.field(field, of: values["previous"]) }

@@ -54,6 +54,9 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
         case "steps": value = takeField(from: &path).flatMap { scope.step($0, takeField(from: &path)) }
         case "previous": value = scope.previous(takeField(from: &path))
         case "run": value = scope.run(takeField(from: &path))
+        case "vars":
+            guard let field = takeField(from: &path) else { return nil }
+            value = try scope.shared(field)
         default: value = scope.value(of: name.text)
         }
         guard let value else { return nil }

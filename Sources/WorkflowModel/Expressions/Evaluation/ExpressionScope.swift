@@ -5,6 +5,8 @@ package protocol ExpressionScope {
     /// `params` and `env` as objects, and the variables of the fan-outs around by their own names; nil where there is
     /// none.
     func value(of name: String) -> Value?
+    /// One of `vars`, by the nearest group that has it; nil where there is none.
+    func shared(_ name: String) throws(EvaluationError) -> Value?
     /// `run`, or with `field` that of it; nil where it has no value.
     func run(_ field: String?) -> Value?
     /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value; with `field`

@@ -1,0 +1,146 @@
+internal import Glibc
+internal import ProcessExecution
+internal import RunEvents
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// The command of one of `vars` while it runs.
+@EventLoopActor
+final class SharedCommand {
+    private unowned let runner: WorkflowRunner
+    private let key: SharedKey
+    private let command: ProcessCommand
+    /// Called once, when nothing of the command is left: with what it came to, or nil if it was stopped.
+    private let whenEnded: (Result<Value, SharedFailure>?) -> Void
+    private var process: (any RunningProcess)?
+    private var output: [UInt8] = []
+    private var tail = OutputTail()
+    private var streams: (output: StepStream, error: StepStream)
+    private var timer: Timers.Token?
+    private var refusedSince: EventLoopClock.Instant?
+    private var isStopped = false
+    private var hasTimedOut = false
+
+    init(
+        _ command: ProcessCommand, for key: SharedKey, by runner: WorkflowRunner,
+        whenEnded: @escaping (Result<Value, SharedFailure>?) -> Void
+    ) {
+        self.command = command
+        self.key = key
+        self.runner = runner
+        self.whenEnded = whenEnded
+        streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))
+    }
+
+    private var definition: SharedValue { runner.plan.workflow[key.id] }
+    private var timeout: Duration? {
+        definition.command?.timeout?.duration ?? runner.plan.workflow.defaults.timeout
+    }
+
+    /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while the
+    /// machine has no process left.
+    func start() {
+        guard process == nil, timer == nil, !isStopped, !runner.isPaused else { return }
+        do {
+            process = try runner.spawner.start(command, for: self)
+        } catch {
+            return refused(error)
+        }
+        guard let timeout else { return }
+        timer = runner.clock.schedule(at: runner.clock.now.advanced(by: timeout)) { [weak self] in
+            self?.timer = nil
+            self?.hasTimedOut = true
+            self?.terminate()
+        }
+    }
+
+    private func refused(_ error: SpawnError) {
+        let now = runner.clock.now
+        let since = refusedSince ?? now
+        refusedSince = since
+        let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
+        guard isPassing, since.duration(to: now) < StepAttempt.launchWindow else {
+            if isPassing { runner.result.isOutOfProcesses = true }
+            return end(.failure(failure(.spawn, StepError(error, of: command).message)))
+        }
+        timer = runner.clock.schedule(at: now.advanced(by: .milliseconds(100))) { [weak self] in
+            self?.timer = nil
+            self?.start()
+        }
+    }
+
+    /// Nobody waits for the value any more.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        guard process == nil else { return terminate() }
+        end(nil)
+    }
+
+    func kill() { process?.killAll() }
+    func freeze() { process?.freeze() }
+    func thaw() { process?.thaw() }
+
+    private func terminate() {
+        guard !runner.isAborted else { return kill() }
+        process?.terminate(
+            with: runner.plan.killSignal(of: key.group).number, grace: runner.plan.grace(of: key.group))
+    }
+
+    private func end(_ result: Result<Value, SharedFailure>?) {
+        process = nil
+        if let timer = timer.take() { runner.clock.cancel(timer) }
+        whenEnded(result)
+    }
+
+    private func result(of ending: ProcessEnding) -> Result<Value, SharedFailure> {
+        switch ending.status {
+        case _ where hasTimedOut:
+            return .failure(failure(.timeout, "timed out after \((timeout ?? .zero).asWritten)"))
+        case .exited(0): break
+        case .notStarted(let error):
+            let program = command.arguments.first ?? ""
+            let message = StepError.describe(error, program: program, folder: command.workingDirectory)
+            return .failure(failure(.spawn, message))
+        case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
+        case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
+        }
+        let kind = definition.command?.kind ?? .string
+        do {
+            return .success(
+                try kind.value(
+                    ofStandardOutput: output, for: "it", hiding: runner.options.secrets))
+        } catch {
+            return .failure(failure(.output, error.message))
+        }
+    }
+
+    private func failure(_ kind: Cause.Kind, _ message: String) -> SharedFailure {
+        SharedFailure(cause: runner.state.cause(kind, message, of: key), tail: tail)
+    }
+}
+
+extension SharedCommand: ProcessObserver {
+    var mayTakeOutput: Bool { true }
+
+    func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
+        switch stream {
+        case .standardOutput, .combined:
+            // One more than is allowed, so that it is seen.
+            output.append(contentsOf: bytes.prefix(OutputDeclaration.Kind.sizeLimit + 1 - output.count))
+            streams.output.append(bytes) { bytes, _ in tail.append(bytes) }
+        case .standardError:
+            streams.error.append(bytes) { bytes, _ in tail.append(bytes) }
+        }
+    }
+
+    func process(exited status: ProcessEnding.Status) {}
+    func processLingers() {}
+    func process(sent signal: Int32) {}
+
+    func process(ended ending: ProcessEnding) {
+        streams.output.finish { bytes, _ in tail.append(bytes) }
+        streams.error.finish { bytes, _ in tail.append(bytes) }
+        end(isStopped ? nil : result(of: ending))
+    }
+}

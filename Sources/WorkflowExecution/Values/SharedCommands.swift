@@ -1,0 +1,126 @@
+internal import ProcessExecution
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// The values of `vars` that commands make, each once in a run, when something first reads it.
+///
+/// A command may take long, so an evaluation that asks for the value of one that has not run ends without a value; the
+/// command runs beside the event loop, and the evaluation begins once more. A command that nobody waits for any more is
+/// stopped, and a later reader starts it again.
+@EventLoopActor
+final class SharedCommands {
+    private enum State {
+        /// The command that would make it; nobody waits yet.
+        case ready(ProcessCommand)
+        case running(SharedCommand)
+        case ended(Result<Value, SharedFailure>)
+    }
+
+    private struct Waiter {
+        let key: SharedKey
+        let resume: @EventLoopActor () -> Void
+    }
+
+    /// Whoever owns the commands; set before the first evaluation.
+    weak var runner: WorkflowRunner?
+    private var states: [SharedKey: State] = [:]
+    /// At most one for each row.
+    private var waiters: [PlanIndex: Waiter] = [:]
+    /// Who is told when a command is gone that was stopped.
+    private var leavers: [SharedKey: [@EventLoopActor () -> Void]] = [:]
+    /// What the evaluation that goes on now lacks first.
+    private var missing: SharedKey?
+
+    /// Whether the evaluation that goes on now lacks a value.
+    var isMissing: Bool { missing != nil }
+
+    /// Whether no command runs.
+    var isIdle: Bool { running.isEmpty }
+
+    private var running: [SharedCommand] {
+        states.values.compactMap { if case .running(let command) = $0 { command } else { nil } }
+    }
+
+    /// What the command came to; nil if that is still to be found out. `make` makes the command at the first time, and
+    /// returns nil if it lacks something itself.
+    func value(
+        of key: SharedKey, making make: () throws(SharedFailure) -> ProcessCommand?
+    ) -> Result<Value, SharedFailure>? {
+        switch states[key] {
+        case .ended(let result): return result
+        case .ready, .running: break
+        case nil:
+            do {
+                guard let command = try make() else { return nil }
+                states[key] = .ready(command)
+            } catch {
+                states[key] = .ended(.failure(error))
+                return .failure(error)
+            }
+        }
+        missing = missing ?? key
+        return nil
+    }
+
+    /// Forgets what an evaluation lacked.
+    func beginEvaluation() { missing = nil }
+
+    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    func wait(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
+        guard let key = missing.take() else { preconditionFailure("row \(row) lacks no value") }
+        waiters[row] = Waiter(key: key, resume: resume)
+        startIfReady(key)
+    }
+
+    private func startIfReady(_ key: SharedKey) {
+        guard case .ready(let command)? = states[key], let runner else { return }
+        let started = SharedCommand(command, for: key, by: runner) { [weak self] result in
+            self?.hasEnded(key, command, result)
+        }
+        states[key] = .running(started)
+        started.start()
+    }
+
+    private func hasEnded(_ key: SharedKey, _ command: ProcessCommand, _ result: Result<Value, SharedFailure>?) {
+        states[key] = result.map(State.ended) ?? .ready(command)
+        for tell in leavers.removeValue(forKey: key) ?? [] { tell() }
+        let isWanted = waiters.values.contains { $0.key == key }
+        guard result != nil else {
+            // Somebody came while it was being stopped.
+            if isWanted { startIfReady(key) } else { runner?.mayHaveEnded() }
+            return
+        }
+        for (row, waiter) in waiters.filter({ $0.value.key == key }).sorted(by: { $0.key < $1.key }) {
+            // The one before may have ended others.
+            if waiters[row]?.key == key {
+                waiters[row] = nil
+                waiter.resume()
+            }
+        }
+        runner?.mayHaveEnded()
+    }
+
+    /// Ends the wait of a row; a command that nobody waits for any more is stopped. Returns false if the row did not wait.
+    /// `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
+    @discardableResult
+    func forget(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
+        guard let key = waiters.removeValue(forKey: row)?.key else {
+            whenGone?()
+            return false
+        }
+        guard !waiters.values.contains(where: { $0.key == key }), case .running(let command)? = states[key] else {
+            whenGone?()
+            return true
+        }
+        if let whenGone { leavers[key, default: []].append(whenGone) }
+        command.stop()
+        return true
+    }
+
+    /// Starts what a pause has held back.
+    func startHeld() { running.forEach { $0.start() } }
+
+    func killAll() { running.forEach { $0.kill() } }
+    func freeze() { running.forEach { $0.freeze() } }
+    func thaw() { running.forEach { $0.thaw() } }
+}

@@ -1,0 +1,16 @@
+internal import RunEvents
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// One of `vars` in one copy of the group that declares it.
+struct SharedKey: Hashable {
+    let group: PlanIndex
+    let id: SharedValueID
+}
+
+/// Why one of `vars` has no value, for everything that reads it.
+struct SharedFailure: Error {
+    let cause: Cause
+    /// The end of what its command wrote; empty if it did not run.
+    var tail = OutputTail()
+}

@@ -1,0 +1,169 @@
+package import SourceDiagnostics
+
+/// One of `vars`: a value with a name, for everything in the group that declares it.
+package struct SharedValue: Sendable {
+    package enum Source: Sendable {
+        /// As the file has it.
+        case literal(Value)
+        /// A text with expressions in it; one that is nothing but an expression keeps the type of its value.
+        case template(Template)
+        /// What a command writes to standard output, without the line end at its end.
+        indirect case command(Command)
+    }
+
+    package struct Command: Sendable {
+        /// A script or the words of a program.
+        package let body: WorkflowNode.Body
+        /// What the text is read as.
+        package let kind: OutputDeclaration.Kind
+        /// nil: that of the steps around.
+        package let shell: Shell?
+        /// nil: not said here.
+        package let timeout: TimeLimit?
+        /// Which of the workflow's secrets it sees, as environment variables.
+        package let secrets: [SecretUse]
+
+        package init(
+            body: WorkflowNode.Body, kind: OutputDeclaration.Kind = .string, shell: Shell? = nil,
+            timeout: TimeLimit? = nil, secrets: [SecretUse] = []
+        ) {
+            self.body = body
+            self.kind = kind
+            self.shell = shell
+            self.timeout = timeout
+            self.secrets = secrets
+        }
+    }
+
+    package let name: String
+    package let source: Source
+    /// Where the name stands.
+    package let range: SourceRange
+
+    package init(name: String, source: Source, range: SourceRange) {
+        self.name = name
+        self.source = source
+        self.range = range
+    }
+}
+
+extension SharedValue {
+    /// The expressions that it is made of, in order.
+    package var expressions: [Expression] {
+        switch source {
+        case .literal: []
+        case .template(let template): template.expressions
+        case .command(let command):
+            if case .arguments(let words) = command.body { words.flatMap(\.expressions) } else { [] }
+        }
+    }
+
+    /// The command that makes it; nil for a value that the file says.
+    package var command: Command? { if case .command(let command) = source { command } else { nil } }
+}
+
+/// One of `vars` by the group that declares it and its place among them.
+package struct SharedValueID: Hashable, Sendable {
+    package let scope: NodeIndex
+    package let position: Int
+
+    package init(scope: NodeIndex, position: Int) {
+        self.scope = scope
+        self.position = position
+    }
+}
+
+// Which of `vars` a name means, and what reads which.
+extension Workflow {
+    package subscript(id: SharedValueID) -> SharedValue { sharedValues(of: id.scope)[id.position] }
+
+    /// In file order; empty for a step.
+    package func sharedValues(of group: NodeIndex) -> [SharedValue] { settings(of: group)?.sharedValues ?? [] }
+
+    /// Whether any group has `vars`. O(groups and steps with settings).
+    package var hasSharedValues: Bool {
+        nodes.indices.contains { nodes[$0].isGroup && nodes[$0].settings?.sharedValues.isEmpty == false }
+    }
+
+    /// What a name means inside a group: one of its own, or of the nearest group around that has it.
+    package func sharedValue(_ name: String, in group: NodeIndex) -> SharedValueID? {
+        var scope = group
+        while true {
+            if let position = sharedValues(of: scope).firstIndex(where: { $0.name == name }) {
+                return SharedValueID(scope: scope, position: position)
+            }
+            if scope == .root { return nil }
+            scope = nodes[scope.row].parent
+        }
+    }
+
+    /// All that have a name inside a group; where two have the same one, the inner. Outermost last.
+    package func sharedValues(visibleIn group: NodeIndex) -> [SharedValueID] {
+        var found: [SharedValueID] = []
+        var names: Set<String> = []
+        var scope = group
+        while true {
+            for (position, value) in sharedValues(of: scope).enumerated() where names.insert(value.name).inserted {
+                found.append(SharedValueID(scope: scope, position: position))
+            }
+            if scope == .root { return found }
+            scope = nodes[scope.row].parent
+        }
+    }
+
+    /// What the command of a step or of one of `vars` reads and therefore has as environment variables: what its
+    /// expressions name, and what its script has as a word. O(length of the script times the `vars` in sight).
+    package func sharedValuesRead(by step: NodeIndex) -> [SharedValueID] {
+        let node = nodes[step.row]
+        var expressions: [Expression] = []
+        if let settings = node.settings {
+            for entry in settings.env { expressions += entry.value?.expressions ?? [] }
+            expressions += settings.workingDirectory?.expressions ?? []
+            expressions += settings.standardInput?.expressions ?? []
+        }
+        return sharedValuesRead(by: node.body, expressions, in: node.parent)
+    }
+
+    /// The same for one of `vars`; its own name is not a word that it reads.
+    package func sharedValuesRead(by id: SharedValueID) -> [SharedValueID] {
+        let value = self[id]
+        guard let command = value.command else { return sharedValues(namedBy: value.expressions, in: id.scope) }
+        return sharedValuesRead(by: command.body, [], in: id.scope).filter { $0 != id || !command.body.isScript }
+    }
+
+    private func sharedValuesRead(
+        by body: WorkflowNode.Body, _ expressions: [Expression], in scope: NodeIndex
+    ) -> [SharedValueID] {
+        var expressions = expressions
+        if case .arguments(let words) = body { expressions += words.flatMap(\.expressions) }
+        var found = sharedValues(namedBy: expressions, in: scope)
+        guard case .script(let script) = body else { return found }
+        let visible = sharedValues(visibleIn: scope)
+        guard !visible.isEmpty else { return found }
+        let text = script.text(in: file)
+        for id in visible where !found.contains(id) && text.hasWord(self[id].name) { found.append(id) }
+        return found
+    }
+
+    /// Each once, in the order in which the expressions name them.
+    package func sharedValues(namedBy expressions: [Expression], in scope: NodeIndex) -> [SharedValueID] {
+        var found: [SharedValueID] = []
+        for expression in expressions {
+            for case ("vars", let field?) in expression.references {
+                if let id = sharedValue(field, in: scope), !found.contains(id) { found.append(id) }
+            }
+        }
+        return found
+    }
+}
+
+extension Template {
+    /// Whether an expression in it names one of `vars`.
+    package var readsSharedValues: Bool {
+        expressions.contains { $0.references.contains { $0.root == "vars" } }
+    }
+}
+
+extension WorkflowNode.Body {
+    fileprivate var isScript: Bool { if case .script = self { true } else { false } }
+}

@@ -1,0 +1,87 @@
+import SourceDiagnostics
+import WorkflowModel
+
+/// What is wrong with `vars` among themselves: those that read each other in a ring, and names that something else has.
+struct SharedValueFindings {
+    let workflow: Workflow
+    private var findings = FindingList()
+    /// Those that are known to lead to no ring, or to one that has been told.
+    private var done: Set<SharedValueID> = []
+
+    init(workflow: Workflow) { self.workflow = workflow }
+
+    mutating func add(to list: inout FindingList) {
+        guard workflow.hasSharedValues else { return }
+        for row in workflow.nodes.indices where workflow.nodes[row].isGroup {
+            let scope = NodeIndex(row)
+            for (position, value) in workflow.sharedValues(of: scope).enumerated() {
+                checkName(value, of: scope)
+                search(from: SharedValueID(scope: scope, position: position))
+            }
+        }
+        list.append(findings)
+    }
+
+    /// A step has all of these in its environment.
+    private mutating func checkName(_ value: SharedValue, of scope: NodeIndex) {
+        let other: (what: String, range: SourceRange)?
+        if let parameter = workflow.parameters.first(where: { $0.name == value.name }) {
+            other = ("a parameter", parameter.range)
+        } else if let secret = workflow.secrets.first(where: { $0.name == value.name }) {
+            other = ("a secret", secret.range)
+        } else if let fanOut = workflow.settings(of: scope)?.fanOut, fanOut.axes.contains(value.name) {
+            other = ("the variable of a fan-out", fanOut.range)
+        } else {
+            other = nil
+        }
+        guard let other else { return }
+        let file = workflow.file
+        findings.add(.error) {
+            Diagnostic(
+                .conflictingKeys, "`\(value.name)` is one of `vars` and \(other.what)", in: file, at: value.range,
+                notes: [.init("the other one stands here", at: other.range)], fix: .init("rename one of the two"))
+        }
+    }
+
+    /// Goes where the reads lead, depth first, without recursion.
+    private mutating func search(from start: SharedValueID) {
+        guard !done.contains(start) else { return }
+        var path = [(id: start, rest: workflow.sharedValuesRead(by: start)[...])]
+        while let last = path.indices.last {
+            guard let next = path[last].rest.popFirst() else {
+                done.insert(path.removeLast().id)
+                continue
+            }
+            if let first = path.firstIndex(where: { $0.id == next }) {
+                report(path[first...].map(\.id))
+                done.formUnion(path[first...].map(\.id))
+            } else if !done.contains(next) {
+                path.append((next, workflow.sharedValuesRead(by: next)[...]))
+            }
+        }
+    }
+
+    private mutating func report(_ ring: [SharedValueID]) {
+        let names = ring.map { "`vars.\(workflow[$0].name)`" }
+        let hops = ring.indices.dropFirst().map { hop in
+            Diagnostic.Note(read(ring, from: hop), at: workflow[ring[hop]].range)
+        }
+        let (file, place) = (workflow.file, workflow[ring[0]].range)
+        let notes = [Diagnostic.Note(read(ring, from: 0))] + hops
+        findings.add(.error) {
+            Diagnostic(
+                .sharedValueCycle,
+                "`vars` that read each other: \((names + names.prefix(1)).joined(separator: " -> "))", in: file,
+                at: place, notes: notes, fix: .init("give one of them a value that does not depend on the others"))
+        }
+    }
+
+    private func read(_ ring: [SharedValueID], from hop: Int) -> String {
+        let (reader, other) = (workflow[ring[hop]], workflow[ring[(hop + 1) % ring.count]])
+        let isNamed = workflow.sharedValues(namedBy: reader.expressions, in: ring[hop].scope)
+            .contains(ring[(hop + 1) % ring.count])
+        return isNamed
+            ? "`vars.\(reader.name)` reads `vars.\(other.name)`"
+            : "the script of `vars.\(reader.name)` has the word `\(other.name)`"
+    }
+}
