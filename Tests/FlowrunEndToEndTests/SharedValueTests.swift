@@ -114,7 +114,7 @@ struct SharedValueTests {
         let message = "`vars.bad` (line 4) has no value: exit 3"
         #expect(log.finished("script")?.cause?.message == message)
         #expect(log.finished("words")?.cause?.message == message)
-        #expect(log.finished("if")?.cause?.message == "`if` cannot be decided: " + message)
+        #expect(log.finished("if")?.cause?.message == "cannot evaluate `if`: " + message)
         let root = try #require(log.finished("script")?.cause?.root)
         #expect(root["var"]?.string == "bad" && root["line"]?.int == 4 && root["kind"]?.string == "exit")
         #expect(

@@ -54,7 +54,9 @@ final class CommandBuilder {
         var words: [String] = []
         words.reserveCapacity(templates.count)
         for template in templates { try append(template, to: &words, in: scope) }
-        guard !words.isEmpty else { throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression) }
+        guard !words.isEmpty else {
+            throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression)
+        }
         return words
     }
 
