@@ -128,8 +128,10 @@ struct ProgramRules {
         guard program.isCalm, !isCancelled else { return nil }
         for (place, event) in events.enumerated() {
             guard case .refused(let index, let other) = event, let end = ends[other] else { continue }
-            // What is around it may be ruled out by something else before, which nobody can foresee.
-            if end.outcome == .notRun || end.outcome == .skipped { continue }
+            // Something on the way may be ruled out by something else, or let go, which nobody can foresee.
+            if beyond(other).contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) {
+                continue
+            }
             // So may be a wait of its own, in another cycle.
             if events.contains(where: { if case .refused(other, _) = $0 { true } else { false } }) { continue }
             let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }
@@ -138,6 +140,21 @@ struct ProgramRules {
             }
         }
         return nil
+    }
+
+    /// What an operation waits for, over any number of steps, and itself.
+    private func beyond(_ index: Int) -> Set<Int> {
+        var found: Set<Int> = [index]
+        var pending = [index]
+        while let next = pending.popLast() {
+            let members = parents.filter { $0.value == next }.map(\.key)
+            let needs = events.compactMap { if case .needAccepted(next, let other, _) = $0 { other } else { nil } }
+            let awaited = program.operations[next].steps.compactMap(\.awaited)
+            for other in around(next) + members + needs + awaited where found.insert(other).inserted {
+                pending.append(other)
+            }
+        }
+        return found
     }
 
     private func isMet(_ kind: DependencyKind, _ outcome: OperationOutcome, _ isTolerated: Bool) -> Bool {
