@@ -21,10 +21,10 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     let failFast: FailFast
     private nonisolated(unsafe) var members = Members()
 
-    init(_ name: String, mode: ConcurrencyMode, failFast: FailFast, _ options: OperationOptions) {
+    init(_ name: String, mode: ConcurrencyMode, failFast: FailFast, _ settings: OperationSettings?) {
         limit = mode.limit
         self.failFast = failFast
-        super.init(AsyncOperationID(name), options)
+        super.init(AsyncOperationID(name), settings)
     }
 
     /// Compound operations may be nested deeply, and freeing them must not recurse.

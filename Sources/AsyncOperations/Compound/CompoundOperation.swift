@@ -13,7 +13,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         options: OperationOptions = OperationOptions()
     ) throws(UsageError) {
         if case .limited(let limit) = mode, limit < 1 { throw .invalidLimit(limit) }
-        super.init(CompoundCore(name, mode: mode, failFast: failFast, options))
+        super.init(CompoundCore(name, mode: mode, failFast: failFast, .made(of: options)))
     }
 
     /// A compound operation with `members`; `add` takes more until it has ended.

@@ -21,7 +21,7 @@ final class Worker: Sendable {
     let priority: Priority?
     private let state = Lock(State())
     /// Used by its own task only.
-    private nonisolated(unsafe) var control: BodyControl?
+    @exclusivity(unchecked) private nonisolated(unsafe) var control: BodyControl?
 
     private init(priority: Priority?) { self.priority = priority }
 
@@ -39,6 +39,7 @@ final class Worker: Sendable {
         if let raisedTo { raise(task, to: raisedTo) }
     }
 
+    @inline(__always)
     private func run(_ first: BodyControl) async {
         await Self.$current.withValue(identity) {
             var next: BodyControl? = first

@@ -6,7 +6,7 @@
 public class AnyAsyncOperation: AsyncOperationProtocol, @unchecked Sendable {
     @usableFromInline let core: OperationCore
 
-    init(_ core: OperationCore) { self.core = core }
+    @usableFromInline init(_ core: OperationCore) { self.core = core }
 
     deinit { core.abandon() }
 

@@ -13,7 +13,7 @@ extension AsyncOperation {
                     do throws(Platform.NoThreadError) {
                         try Platform.startThread {
                             let result = Result { () throws(Failure) in try body(context) }
-                            continuation.resume(returning: core.end(with: Made(result), in: context.control))
+                            continuation.resume(returning: core.end(with: Made(result)))
                         }
                     } catch {
                         continuation.resume(returning: nil)
@@ -49,7 +49,7 @@ extension AsyncOperation {
             let result = await Completion.result(of: context.control, whenStopped: whenStopped) {
                 callback(context, $0)
             }
-            let end = core.end(with: Made(result), in: context.control)
+            let end = core.end(with: Made(result))
             if result == nil, let reason = context.cancellationReason { return .stopped(reason) }
             return end
         }
@@ -73,7 +73,7 @@ extension AsyncOperation where Success == Void, Failure == Never {
         AsyncOperation(name, options) { context, core in
             do {
                 if time > .zero { try await context.clock.sleep(for: time.countable) }
-                return core.end(with: .value(ValueBox(())), in: context.control)
+                return core.end(with: .value(ValueBox(())))
             } catch {
                 return .stopped(.requested)
             }

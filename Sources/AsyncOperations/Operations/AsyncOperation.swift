@@ -11,15 +11,18 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         _ name: String, _ options: OperationOptions, needs: [OperationCore.Need] = [],
         storing body: @escaping StoringBodyCore.Body
     ) {
-        self.init(StoringBodyCore(name, options, needs: needs, body: body))
+        self.init(StoringBodyCore(name, .made(of: options), needs: needs, body: body))
     }
 
     /// An operation that ends when `body` does.
-    public convenience init(
+    @inlinable public convenience init(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) {
-        self.init(BodyCore(name, options, body: body))
+        self.init(
+            BodyCore(name, options) { context in
+                do throws(Failure) { return .value(ValueBox(try await body(context))) } catch { return .error(error) }
+            })
     }
 
     /// An operation that depends on the producers of `first` and `rest`, and gets their values. If one of them does not
@@ -44,7 +47,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
             } catch {
                 made = .error(error)
             }
-            return core.end(with: made, in: context.control)
+            return core.end(with: made)
         }
     }
 

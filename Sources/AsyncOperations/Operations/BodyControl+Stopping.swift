@@ -15,8 +15,7 @@ extension BodyControl {
     /// Cancels the task and calls the handlers of a stop.
     func tellOfStop() {
         let (reason, worker, sleepers) = state.withLock { state in
-            defer { state.sleepers = [] }
-            return (state.reason, state.worker, state.sleepers)
+            (state.reason, state.worker, state.takeSleepers())
         }
         guard let reason else { return }
         worker?.cancel()
@@ -29,19 +28,19 @@ extension BodyControl {
     /// The handlers added since the last call. nil if there are none; later ones are then called at once.
     private func nextCancelHandlers() -> [CancelHandler]? {
         state.withLock { state in
-            if state.cancelHandlers.isEmpty {
+            guard let listeners = state.listeners, !listeners.ofStop.isEmpty else {
                 state.isStopTold = true
                 return nil
             }
-            defer { state.cancelHandlers = [] }
-            return state.cancelHandlers
+            defer { listeners.ofStop = [] }
+            return listeners.ofStop
         }
     }
 
     func onCancel(_ handler: @escaping CancelHandler) {
         let reason = state.withLock { state -> CancellationReason? in
             if state.isStopTold { return state.reason }
-            if !state.isOver { state.cancelHandlers.append(handler) }
+            if !state.isOver { state.withListeners { $0.ofStop.append(handler) } }
             return nil
         }
         if let reason { handler(reason) }

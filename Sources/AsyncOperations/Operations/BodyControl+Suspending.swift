@@ -6,9 +6,9 @@ extension BodyControl {
         let (handlers, sleepers) = state.withLock { state -> ([SuspendHandler]?, [UnsafeContinuation<Void, Never>]) in
             guard state.isSuspended != isSuspended, !state.isOver else { return (nil, []) }
             state.isSuspended = isSuspended
-            defer { if !isSuspended { state.sleepers = [] } }
             let jobHandlers = state.job?.setSuspended(isSuspended) ?? []
-            return (state.suspendHandlers + jobHandlers, isSuspended ? [] : state.sleepers)
+            let handlers = (state.listeners?.ofSuspension ?? []) + jobHandlers
+            return (handlers, isSuspended ? [] : state.takeSleepers())
         }
         for sleeper in sleepers { sleeper.resume() }
         return handlers
@@ -19,7 +19,7 @@ extension BodyControl {
     func onSuspend(_ handler: @escaping SuspendHandler) {
         queue.update { queue in
             let isSuspended = state.withLock { state in
-                if !state.isOver { state.suspendHandlers.append(handler) }
+                if !state.isOver { state.withListeners { $0.ofSuspension.append(handler) } }
                 return state.isSuspended && !state.isOver
             }
             if isSuspended { queue.append(.pause([handler], true)) }
@@ -30,7 +30,7 @@ extension BodyControl {
         await withUnsafeContinuation { continuation in
             let goesOn = state.withLock { state in
                 if !state.isSuspended || state.reason != nil || state.isOver { return true }
-                state.sleepers.append(continuation)
+                state.withListeners { $0.sleepers.append(continuation) }
                 return false
             }
             if goesOn { continuation.resume() }

@@ -16,9 +16,8 @@ final class BodyControl: Sendable {
         var raisedTo: Priority?
         /// Whether the task was cancelled or its priority raised for this body, so that no other may run in it.
         var isWorkerSpent = false
-        var cancelHandlers: [CancelHandler] = []
-        var suspendHandlers: [SuspendHandler] = []
-        var sleepers: [UnsafeContinuation<Void, Never>] = []
+        /// nil for most bodies.
+        var listeners: BodyListeners?
         /// The attempt of a waterfall's job that runs in the body; it is told whatever the body is told.
         var job: BodyControl?
     }
@@ -36,20 +35,21 @@ final class BodyControl: Sendable {
     nonisolated(unsafe) var runningIndex = 0
     let state: Lock<State>
 
-    init(_ core: OperationCore, _ place: Place, attempt: Int, isReady: Bool, priority: Priority?) {
+    init(_ core: OperationCore, _ place: Place, attempt: Int, progress: OperationState, priority: Priority?) {
         self.core = core
         queue = place.queue
         row = place.row
         isAlone = place.row.isAlone
         self.attempt = attempt
         self.priority = priority
-        state = Lock(State(progress: isReady ? .ready : .pending))
+        state = Lock(State(progress: progress))
     }
 
     /// An attempt of a waterfall's job, inside the body of the waterfall's operation.
     convenience init(ofJobIn body: BodyControl, attempt: Int) {
         self.init(
-            body.core, Place(queue: body.queue, row: .root), attempt: attempt, isReady: true, priority: body.priority)
+            body.core, Place(queue: body.queue, row: .root), attempt: attempt, progress: .ready, priority: body.priority
+        )
     }
 
     var reason: CancellationReason? { state.withLock { $0.reason } }
@@ -103,21 +103,15 @@ final class BodyControl: Sendable {
     /// The body has returned, and nothing reaches it any more. Returns whether its task may run another one.
     func end() -> Bool {
         // Handlers are freed outside the lock.
-        let (isUsable, sleepers, _, _) = state.withLock { state in
+        let (isUsable, listeners) = state.withLock { state in
             state.isOver = true
             state.worker = nil
-            defer {
-                state.sleepers = []
-                state.suspendHandlers = []
-                // If a stop is still to be told, its handlers are called all the same.
-                if state.reason == nil { state.cancelHandlers = [] }
-            }
-            return (
-                !state.isWorkerSpent, state.sleepers, state.suspendHandlers,
-                state.reason == nil ? state.cancelHandlers : []
-            )
+            // If a stop is still to be told, its handlers are called all the same.
+            let later = state.reason == nil ? nil : state.listeners.map { BodyListeners(ofStop: $0.ofStop) }
+            defer { state.listeners = later }
+            return (!state.isWorkerSpent, state.listeners)
         }
-        for sleeper in sleepers { sleeper.resume() }
+        if let listeners { for sleeper in listeners.sleepers { sleeper.resume() } }
         return isUsable
     }
 
@@ -147,5 +141,30 @@ final class BodyControl: Sendable {
             return (state.isStopTold, last)
         }
         if isStopTold { job?.tellOfStop() }
+    }
+}
+
+/// Who waits for what reaches a body. Unchecked: the lock of its control guards it, until it is taken out.
+final class BodyListeners: @unchecked Sendable {
+    var ofStop: [BodyControl.CancelHandler]
+    var ofSuspension: [BodyControl.SuspendHandler] = []
+    /// Tasks that wait for the end of a suspension.
+    var sleepers: [UnsafeContinuation<Void, Never>] = []
+
+    init(ofStop: [BodyControl.CancelHandler] = []) { self.ofStop = ofStop }
+}
+
+extension BodyControl.State {
+    /// Changes the listeners; makes them first if there are none.
+    mutating func withListeners(_ change: (BodyListeners) -> Void) {
+        let listeners = listeners ?? BodyListeners()
+        self.listeners = listeners
+        change(listeners)
+    }
+
+    mutating func takeSleepers() -> [UnsafeContinuation<Void, Never>] {
+        guard let listeners else { return [] }
+        defer { listeners.sleepers = [] }
+        return listeners.sleepers
     }
 }

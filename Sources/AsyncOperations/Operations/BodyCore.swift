@@ -1,23 +1,21 @@
 /// The core of an operation whose result is what its body returns or throws. Unchecked like its superclass.
-final class BodyCore<Success: Sendable, Failure: Error>: OperationCore, @unchecked Sendable {
-    typealias Body = @Sendable (AsyncOperationContext) async throws(Failure) -> Success
+///
+/// The closure makes the result: it is compiled where the types are known, and nothing has to look them up.
+@usableFromInline final class BodyCore: OperationCore, @unchecked Sendable {
+    @usableFromInline typealias Body = @Sendable (AsyncOperationContext) async -> Made
 
     // Set until the end. That comes once, and releases the body after its last run, so no lock is needed.
-    private nonisolated(unsafe) var body: Body?
+    @exclusivity(unchecked) private nonisolated(unsafe) var body: Body?
 
-    init(_ name: String, _ options: OperationOptions, body: @escaping Body) {
+    @usableFromInline init(_ name: String, _ options: OperationOptions, body: @escaping Body) {
         self.body = body
-        super.init(AsyncOperationID(name), options)
+        super.init(AsyncOperationID(name), .made(of: options))
     }
 
     override func perform(_ control: BodyControl) async -> BodyEnd {
         // Only the end removes it, and there is no end while it runs.
         guard let body else { return .stopped(.abandoned) }
-        do throws(Failure) {
-            return end(with: .value(ValueBox(try await body(AsyncOperationContext(control: control)))), in: control)
-        } catch {
-            return end(with: .error(error), in: control)
-        }
+        return end(with: await body(AsyncOperationContext(control: control)))
     }
 
     override func releaseBody() { body = nil }
@@ -28,11 +26,11 @@ final class StoringBodyCore: OperationCore, @unchecked Sendable {
     typealias Body = @Sendable (AsyncOperationContext, OperationCore) async -> BodyEnd
 
     /// As in `BodyCore`.
-    private nonisolated(unsafe) var body: Body?
+    @exclusivity(unchecked) private nonisolated(unsafe) var body: Body?
 
-    init(_ name: String, _ options: OperationOptions, needs: [Need], body: @escaping Body) {
+    init(_ name: String, _ settings: OperationSettings?, needs: [Need], body: @escaping Body) {
         self.body = body
-        super.init(AsyncOperationID(name), options, needs: needs)
+        super.init(AsyncOperationID(name), settings, needs: needs)
         for need in needs { need.core.noteNeed() }
     }
 

@@ -26,10 +26,8 @@ extension OperationCore {
         }
     }
 
-    /// Stores the result of an attempt, unless that was left behind. A `CancellationError` is a request to cancel, not
-    /// a failure.
-    func end(with made: Made, in control: BodyControl) -> BodyEnd {
-        guard !control.isOver else { return .stopped(.abandoned) }
+    /// Stores the result of an attempt. A `CancellationError` is a request to cancel, not a failure.
+    func end(with made: Made) -> BodyEnd {
         keep(made)
         switch made {
         case .value: return .success

@@ -13,23 +13,28 @@ extension OperationCore {
     /// Tells the end, outside all locks: to completions in the order in which they were added, then to waiting tasks,
     /// then to dependents in other queues.
     func tell(_ end: OperationEnd) {
-        while let completions = nextCompletions() {
-            for completion in completions { completion(end) }
+        while true {
+            switch nextListeners() {
+            case .completions(let completions): for completion in completions { completion(end) }
+            case .nobody: return
+            case .waiters(let waiters): return waiters.wake()
+            case .all(let waiters, let followers, let outer, let listeners):
+                waiters.wake()
+                for follower in followers { follower.queue.resolve(follower, end) }
+                for listener in outer { listener(end) }
+                return listeners.finish()
+            }
         }
-        let (waiters, followers, outer, listeners) = state.withLock { state in
-            tellProgress(state)
-            let rare = state.rare
-            let told = (
-                rare?.waiters.takeAll(), rare?.followers ?? [], rare?.outer ?? [], rare?.progressListeners.removeAll()
-            )
-            rare?.followers = []
-            rare?.outer = []
-            return told
-        }
-        waiters?.wake()
-        for follower in followers { follower.queue.resolve(follower, end) }
-        for listener in outer { listener(end) }
-        listeners?.finish()
+    }
+
+    /// Who is to be told of an end next.
+    private enum Listeners {
+        case nobody
+        /// Those added since the last call; later ones may follow.
+        case completions([RareState.Listener])
+        /// Tasks only, as mostly.
+        case waiters(WaitingTasks)
+        case all(WaitingTasks, [StandIn], [RareState.Listener], ProgressListeners)
     }
 
     /// The same for an operation that belongs to no queue. Completions run in a task here too, so that the caller may
@@ -46,16 +51,23 @@ extension OperationCore {
         }
     }
 
-    /// The completions added since the last call. nil if there are none; later ones are then called at once.
-    private func nextCompletions() -> [RareState.Listener]? {
+    /// Completions while there are any; those that come later are called at once. Then all others.
+    private func nextListeners() -> Listeners {
         state.withLock { state in
-            guard let rare = state.rare else { return nil }
-            if rare.completions.isEmpty {
-                rare.isTold = true
-                return nil
+            guard let rare = state.rare else { return .nobody }
+            if !rare.completions.isEmpty {
+                defer { rare.completions = [] }
+                return .completions(rare.completions)
             }
-            defer { rare.completions = [] }
-            return rare.completions
+            rare.isTold = true
+            let waiters = rare.waiters.takeAll()
+            if rare.followers.isEmpty, rare.outer.isEmpty, rare.progressListeners.isEmpty { return .waiters(waiters) }
+            tellProgress(state)
+            defer {
+                rare.followers = []
+                rare.outer = []
+            }
+            return .all(waiters, rare.followers, rare.outer, rare.progressListeners.removeAll())
         }
     }
 

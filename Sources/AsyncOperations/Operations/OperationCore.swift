@@ -35,12 +35,12 @@
 
     let id: AsyncOperationID
     /// nil for the defaults, like most operations.
-    private let settings: Settings?
+    private let settings: OperationSettings?
     let state: Lock<State>
 
-    init(_ id: AsyncOperationID, _ options: OperationOptions, needs: [Need] = []) {
+    init(_ id: AsyncOperationID, _ settings: OperationSettings?, needs: [Need] = []) {
         self.id = id
-        settings = options.isDefault ? nil : Settings(options)
+        self.settings = settings
         var state = State(hasEdges: !needs.isEmpty)
         for need in needs { state.add(need) }
         self.state = Lock(state)
@@ -76,11 +76,6 @@
 
     /// Releases the body after the end. Called once and outside all locks, because it may run code of the user's.
     func releaseBody() {}
-
-    private final class Settings: Sendable {
-        let options: OperationOptions
-        init(_ options: OperationOptions) { self.options = options }
-    }
 }
 
 extension OperationCore.State {

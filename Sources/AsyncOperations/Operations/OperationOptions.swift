@@ -13,7 +13,10 @@ public struct OperationOptions: Sendable {
     ///
     /// A waiting task of higher priority raises it. That does not reach what this operation depends on, nor members of
     /// a compound operation that run already.
-    public var taskPriority: TaskPriority?
+    public var taskPriority: TaskPriority? {
+        get { bodyPriority?.ofTask }
+        set { bodyPriority = newValue.map { Priority($0) } }
+    }
     /// Names that only one operation of the queue may hold at a time. All are acquired together at the start of an
     /// attempt and released at its end. A member of a compound operation must not name one that the compound operation
     /// holds.
@@ -23,6 +26,8 @@ public struct OperationOptions: Sendable {
     public var toleratesFailure: Bool
     /// The invalid limit of a waterfall's job, which is refused at the start.
     var invalidJobTimeout: Duration?
+    /// What `taskPriority` is stored as.
+    private(set) var bodyPriority: Priority?
 
     /// By default: no time limit, one attempt, the lowest priority, no mutexes, no tolerance.
     public init(
@@ -34,7 +39,7 @@ public struct OperationOptions: Sendable {
         self.retry = retry
         self.retriesError = retriesError
         self.priority = priority
-        self.taskPriority = taskPriority
+        bodyPriority = taskPriority.map { Priority($0) }
         self.mutexes = mutexes
         self.toleratesFailure = toleratesFailure
     }
@@ -47,7 +52,19 @@ public struct OperationOptions: Sendable {
     }
 
     var isDefault: Bool {
-        timeout == nil && retry == nil && retriesError == nil && priority == 0 && taskPriority == nil
+        timeout == nil && retry == nil && retriesError == nil && priority == 0 && bodyPriority == nil
             && mutexes.isEmpty && !toleratesFailure && invalidJobTimeout == nil
+    }
+}
+
+/// The options of an operation that has others than the defaults.
+final class OperationSettings: Sendable {
+    let options: OperationOptions
+
+    private init(_ options: OperationOptions) { self.options = options }
+
+    /// nil for the defaults.
+    static func made(of options: OperationOptions) -> OperationSettings? {
+        options.isDefault ? nil : OperationSettings(options)
     }
 }

@@ -1,10 +1,10 @@
 /// What few operations have: completions, waiting tasks, a request to cancel, reported progress. Guarded by the
-/// operation's lock.
+/// operation's lock; what every end looks at is not checked for exclusive access once more.
 final class RareState {
     typealias Listener = @Sendable (OperationEnd) -> Void
 
     /// The first request to cancel that was accepted.
-    var request: CancellationReason?
+    @exclusivity(unchecked) var request: CancellationReason?
     /// How many attempts were announced, in all rounds of what is around it.
     var attempts = 0
     /// The limit of a waterfall's job that passed in the last attempt.
@@ -12,19 +12,19 @@ final class RareState {
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
     weak var ownQueue: QueueCore?
     /// The highest priority of the waiting tasks.
-    var waiterPriority: Priority?
+    @exclusivity(unchecked) var waiterPriority: Priority?
     /// In the order in which they were added.
-    var completions: [Listener] = []
+    @exclusivity(unchecked) var completions: [Listener] = []
     /// The progress that the body reported last.
     var progress: OperationProgress?
-    var progressListeners = ProgressListeners()
+    @exclusivity(unchecked) var progressListeners = ProgressListeners()
     /// The stand-ins in queues where something depends on it; told after completions and waiting tasks.
-    var followers: [StandIn] = []
+    @exclusivity(unchecked) var followers: [StandIn] = []
     /// Those that end what is around it after its own end; told last.
-    var outer: [Listener] = []
-    var waiters = WaitingTasks()
+    @exclusivity(unchecked) var outer: [Listener] = []
+    @exclusivity(unchecked) var waiters = WaitingTasks()
     /// Whether all completions have been called.
-    var isTold: Bool
+    @exclusivity(unchecked) var isTold: Bool
 
     init(isTold: Bool) { self.isTold = isTold }
 }

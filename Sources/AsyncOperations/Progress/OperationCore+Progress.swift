@@ -15,7 +15,9 @@ extension OperationCore {
         }
     }
 
-    /// Tells listeners that the progress may have changed. Under the operation's lock.
+    /// Tells listeners that the progress may have changed. Under the operation's lock. Inlined, because a call would
+    /// copy the state, and mostly nobody listens.
+    @inline(__always)
     func tellProgress(_ state: State) {
         guard let rare = state.rare, !rare.progressListeners.isEmpty else { return }
         rare.progressListeners.tell(progress(in: state))

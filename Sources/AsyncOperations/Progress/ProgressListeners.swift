@@ -7,7 +7,8 @@ struct ProgressListeners: Sendable {
 
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// Tells all listeners, if `progress` is news.
+    /// Tells all listeners, if `progress` is news. Inlined, because mostly nobody listens.
+    @inline(__always)
     mutating func tell(_ progress: OperationProgress) {
         guard !listeners.isEmpty, progress != last else { return }
         last = progress

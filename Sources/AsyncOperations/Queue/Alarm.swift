@@ -15,38 +15,36 @@ struct Alarm: Sendable {
 }
 
 /// Measures the time since a queue was made, on its clock.
-enum Timer: Sendable {
-    /// The clock of most queues, without what hides the type of others.
-    case continuous(start: ContinuousClock.Instant)
-    case other(now: @Sendable () -> Duration, sleep: @Sendable (Duration) async -> Bool)
+struct Timer: Sendable {
+    /// A clock of another type than most queues have.
+    private final class Other: Sendable {
+        let now: @Sendable () -> Duration
+        let sleep: @Sendable (Duration) async -> Bool
+
+        init<C: Clock<Duration>>(_ clock: C) {
+            let start = clock.now
+            now = { start.duration(to: clock.now) }
+            sleep = { (try? await clock.sleep(until: start.advanced(by: $0.countable), tolerance: nil)) != nil }
+        }
+    }
+
+    private let start: ContinuousClock.Instant
+    private let other: Other?
 
     init(_ clock: any Clock<Duration>) {
-        if type(of: clock) == ContinuousClock.self { self = .continuous(start: .now) } else { self.init(on: clock) }
+        start = .now
+        other = type(of: clock) == ContinuousClock.self ? nil : Other(clock)
     }
 
-    private init<C: Clock<Duration>>(on clock: C) {
-        let start = clock.now
-        self = .other {
-            start.duration(to: clock.now)
-        } sleep: {
-            (try? await clock.sleep(until: start.advanced(by: $0.countable), tolerance: nil)) != nil
-        }
-    }
+    /// Whether asking for the time runs no code of the user's.
+    var isPlain: Bool { other == nil }
 
-    var now: Duration {
-        switch self {
-        case .continuous(let start): start.duration(to: .now)
-        case .other(let now, _): now()
-        }
-    }
+    var now: Duration { other?.now() ?? start.duration(to: .now) }
 
     /// Returns false if the task was cancelled before `time`.
     func sleep(until time: Duration) async -> Bool {
-        switch self {
-        case .continuous(let start):
-            (try? await ContinuousClock().sleep(until: start.advanced(by: time.countable), tolerance: nil)) != nil
-        case .other(_, let sleep): await sleep(time)
-        }
+        if let other { return await other.sleep(time) }
+        return (try? await ContinuousClock().sleep(until: start.advanced(by: time.countable), tolerance: nil)) != nil
     }
 }
 
@@ -59,6 +57,7 @@ extension QueueCore {
     /// Sets the alarm to the next deadline. Returns one that is no longer needed, to be cancelled outside the lock.
     func setAlarm(_ state: inout State) -> Alarm? {
         let deadline = state.scheduler?.nextDeadline
+        if deadline == nil, state.alarm == nil { return nil }
         // If a deadline has moved back, the alarm rings in vain once and is set anew.
         if let alarm = state.alarm, let deadline, alarm.time <= deadline { return nil }
         let old = state.alarm.take()

@@ -3,10 +3,15 @@ struct EventAnnouncer: Sendable {
     private var next: UInt64 = 0
     private(set) var listeners: [AsyncOperationID: AsyncStream<OperationEvent>.Continuation] = [:]
 
+    var isHeard: Bool { !listeners.isEmpty }
+
+    @inline(__always)  // Mostly nobody listens.
     mutating func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, at time: Duration) {
-        defer { next += 1 }
-        guard !listeners.isEmpty else { return }
-        let event = OperationEvent(sequence: next, id: id, time: time, kind: kind)
+        if isHeard { tell(OperationEvent(sequence: next, id: id, time: time, kind: kind)) }
+        next += 1
+    }
+
+    private func tell(_ event: OperationEvent) {
         for listener in listeners.values { listener.yield(event) }
     }
 

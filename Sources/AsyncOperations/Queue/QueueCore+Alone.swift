@@ -18,14 +18,13 @@ extension QueueCore {
                 return nil
             }
             let control = BodyControl(
-                core, Place(queue: self, row: .root), attempt: 1, isReady: true, priority: priority)
+                core, Place(queue: self, row: .root), attempt: 1, progress: .executing, priority: priority)
             operation.lifecycle = .running(control)
             return control
         }
         guard let control else { return nil }
-        _ = control.start()
         state.unfinished += 1
-        state.running.append(control)
+        state.alone = control
         return control
     }
 
@@ -34,7 +33,7 @@ extension QueueCore {
         let core = control.core
         let told = state.withLock { state -> (end: OperationEnd, hasListeners: Bool)? in
             guard state.scheduler == nil, state.effects.isEmpty, !state.isDraining else { return nil }
-            state.running = []
+            state.alone = nil
             let end = self.end(of: core, end)
             return (end, core.setEnd(end).hasListeners)
         }
@@ -66,6 +65,11 @@ extension QueueCore {
         control.stop(reason)
         state.append(.stop(control))
     }
+}
+
+extension QueueCore.State {
+    /// All attempts that run.
+    var bodies: [BodyControl] { (alone.map { [$0] } ?? []) + running }
 }
 
 extension OperationID {

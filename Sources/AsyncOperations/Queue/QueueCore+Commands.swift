@@ -50,13 +50,17 @@ extension QueueCore {
     private func markReady(_ row: OperationID, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         state.suspect(core)
+        let isTelling = state.isTelling
         let isFirst = core.state.withLock { operation in
-            if case .waiting(_, isReady: false) = operation.lifecycle { return true }
+            if case .waiting(_, isReady: false) = operation.lifecycle {
+                if !isTelling { operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true) }
+                return true
+            }
             operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true)
             return false
         }
         guard isFirst else { return }
-        if state.isTelling { state.effects.append(.ready(core)) } else { becomeReady(core, &state) }
+        if isTelling { state.effects.append(.ready(core)) } else { announce(.ready, of: core.id, &state) }
     }
 
     /// Announces that it is ready, once everything before has been told, unless it has a new dependency by now.
@@ -81,22 +85,26 @@ extension QueueCore {
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         let priority = priority(of: core)
+        let isTelling = state.isTelling
         let control = core.state.withLock { operation in
-            let isReady = if case .waiting(_, isReady: true) = operation.lifecycle { true } else { false }
+            var progress = OperationState.executing
+            if isTelling {
+                progress = if case .waiting(_, isReady: true) = operation.lifecycle { .ready } else { .pending }
+            }
             let control = BodyControl(
-                core, Place(queue: self, row: row), attempt: attempt, isReady: isReady, priority: priority)
+                core, Place(queue: self, row: row), attempt: attempt, progress: progress, priority: priority)
             operation.lifecycle = .running(control)
             return control
         }
         control.runningIndex = state.running.count
         state.running.append(control)
-        if !state.isTelling { _ = tellStart(of: control, &state) }
+        if !isTelling { announceStart(of: control, &state) }
         state.effects.append(.begin(control))
     }
 
     /// The highest of its own priority and those of the tasks that wait for it or for what is around it.
     func priority(of core: OperationCore) -> Priority? {
-        var highest = core.hasDefaultOptions ? nil : core.options.taskPriority.map { Priority($0) }
+        var highest = core.hasDefaultOptions ? nil : core.options.bodyPriority
         var next: OperationCore? = core
         while let outer = next {
             next = outer.state.withLock { operation in
@@ -116,10 +124,12 @@ extension QueueCore {
             state.held.append(control)
             return false
         }
-        if control.start() {
-            announce(.started(attempt: number(of: control.attempt, control.core, &state)), of: control.core.id, &state)
-        }
+        if control.start() { announceStart(of: control, &state) }
         return true
+    }
+
+    private func announceStart(of control: BodyControl, _ state: inout State) {
+        announce(.started(attempt: number(of: control.attempt, control.core, &state)), of: control.core.id, &state)
     }
 
     /// Begins a round of a compound operation.
@@ -148,11 +158,7 @@ extension QueueCore {
 
     /// Tells the scheduler that the attempt of a body has ended.
     func endAttempt(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool, _ state: inout State) {
-        let last = state.running.removeLast()
-        if last !== control {
-            state.running[control.runningIndex] = last
-            last.runningIndex = control.runningIndex
-        }
+        if control.isAlone { state.alone = nil } else { removeRunning(control, &state) }
         state.ending = control.core
         defer { state.ending = nil }
         let row = control.row
@@ -172,8 +178,15 @@ extension QueueCore {
         }
     }
 
+    private func removeRunning(_ control: BodyControl, _ state: inout State) {
+        let last = state.running.removeLast()
+        guard last !== control else { return }
+        state.running[control.runningIndex] = last
+        last.runningIndex = control.runningIndex
+    }
+
     func pause(_ isSuspended: Bool, _ state: inout State) {
-        for control in state.running {
+        for control in state.bodies {
             guard let handlers = control.setSuspended(isSuspended), !handlers.isEmpty else { continue }
             state.append(.pause(handlers, isSuspended))
         }
@@ -182,6 +195,7 @@ extension QueueCore {
         state.held = []
     }
 
+    @inline(__always)
     func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, _ state: inout State) {
         state.announcer.announce(kind, of: id, at: state.now)
     }

@@ -4,8 +4,8 @@ extension QueueCore {
     /// What the caller of `update` must do once the lock is free.
     enum Duty: Sendable {
         case nothing
-        /// Begin these attempts; nothing has to be done before.
-        case begin([BodyControl])
+        /// Begin these attempts; nothing has to be done before. Mostly it is one, which needs no array.
+        case begin(BodyControl, others: [BodyControl])
         case drain
         /// Let a task drain, because code of the user's is to run.
         case handOver
@@ -29,14 +29,19 @@ extension QueueCore {
             return mayDrain && !state.effects.contains { $0.runsForeignCode } ? .drain : .handOver
         }
         defer { state.effects.removeAll(keepingCapacity: true) }
-        return .begin(state.effects.compactMap { if case .begin(let control) = $0 { control } else { nil } })
+        guard case .begin(let first) = state.effects[0] else { return .nothing }
+        if state.effects.count == 1 { return .begin(first, others: []) }
+        let others = state.effects.dropFirst().compactMap { if case .begin(let control) = $0 { control } else { nil } }
+        return .begin(first, others: others)
     }
 
     func carry(_ consequences: Consequences) {
         consequences.alarm?.cancel()
         switch consequences.duty {
         case .nothing: break
-        case .begin(let controls): for control in controls { begin(control) }
+        case .begin(let first, let others):
+            begin(first)
+            for control in others { begin(control) }
         case .drain: drain()
         case .handOver: handOver([])
         }
@@ -124,6 +129,7 @@ extension QueueCore {
 
 extension QueueCore {
     /// Runs the body of an attempt in the task of `worker`. Returns the next attempt that the task may run.
+    @inline(__always)  // A frame less for each body.
     func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
         let core = control.core
         if control.attempt > 1 { core.keep(.nothing) }
@@ -152,9 +158,10 @@ extension QueueCore {
         if isOver { core.releaseBody() }
         if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
         switch consequences.duty {
-        case .begin(let controls):
-            var kept: BodyControl?
-            for control in controls {
+        case .begin(let first, let others):
+            var kept = first.priority == nil ? first : nil
+            if kept == nil { begin(first) }
+            for control in others {
                 if kept == nil, control.priority == nil { kept = control } else { begin(control) }
             }
             return kept

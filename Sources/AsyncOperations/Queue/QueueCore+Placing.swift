@@ -116,6 +116,7 @@ extension QueueCore {
     private func graphOptions(of core: OperationCore, _ state: inout State) -> OperationGraph.Options {
         if core.hasDefaultOptions { return OperationGraph.Options() }
         let options = core.options
+        if options.timeout != nil || options.retry != nil { noteTimed(&state) }
         return OperationGraph.Options(
             priority: options.priority, timeout: options.timeout, toleratesFailure: options.toleratesFailure,
             retry: options.retry, locks: locks(options.mutexes, &state))

@@ -13,8 +13,10 @@ final class QueueCore: Sendable {
         var isClosed = false
         /// Whether the last handle is gone.
         var isDropped = false
-        /// On the queue's clock, when the lock was taken.
+        /// On the queue's clock, when the lock was taken, if anything depends on it; otherwise earlier.
         var now = Duration.zero
+        /// Whether anything in the queue has a limit or is tried again.
+        var isTimed = false
         /// nil while the queue is idle.
         var scheduler: OperationScheduler?
         /// The number of the busy period: it grows whenever the queue stops being idle.
@@ -29,11 +31,13 @@ final class QueueCore: Sendable {
         var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
         var unfinished = 0
-        /// The last barrier; what is added later waits for it. Weak, so that it is not freed under the lock.
-        weak var barrier: OperationCore?
+        /// The last barrier; what is added later waits for it.
+        private var lastBarrier: Barrier?
         /// Whether any compound operation may be tried again, so that ends of members may not be final.
         var hasRetriedCompounds = false
+        /// The attempts that run, and the one that runs without a scheduler.
         var running: [BodyControl] = []
+        var alone: BodyControl?
         /// Attempts that the scheduler started before a suspension, but that had not been announced.
         var held: [BodyControl] = []
         var commands: [OperationScheduler.Command] = []
@@ -57,6 +61,20 @@ final class QueueCore: Sendable {
         var alarm: Alarm?
         var progress = OperationProgress(completed: 0, total: 0)
         var progressListeners = ProgressListeners()
+
+        init(width: Int) { self.width = width }
+
+        var barrier: OperationCore? {
+            get { lastBarrier?.core }
+            set { lastBarrier = newValue.map { Barrier($0) } }
+        }
+    }
+
+    /// Weak, so that the operation is not freed under the lock; and in a box, because a struct with a weak variable is
+    /// moved by calls into the runtime. Unchecked: nothing changes it.
+    private final class Barrier: @unchecked Sendable {
+        private(set) weak var core: OperationCore?
+        init(_ core: OperationCore) { self.core = core }
     }
 
     let id: AsyncOperationID
@@ -99,9 +117,14 @@ final class QueueCore: Sendable {
     func decide<Answer: Sendable>(
         inline: Bool = true, isWorker: Bool = false, _ change: (inout State) -> Answer
     ) -> (Answer, Consequences) {
-        let now = timer.now
+        // A clock of the user's is not asked under the lock.
+        let now = timer.isPlain ? nil : timer.now
         return state.withLock { state in
-            state.now = max(now, state.now)
+            if let now {
+                state.now = max(now, state.now)
+            } else if state.isTimed || state.announcer.isHeard {
+                readClock(&state)
+            }
             let answer = change(&state)
             let alarm = restoreInvariants(&state)
             let garbage = state.takeGarbage()
@@ -111,6 +134,17 @@ final class QueueCore: Sendable {
                 Consequences(duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects())
             )
         }
+    }
+
+    /// Reads the time, which takes longer than most changes.
+    private func readClock(_ state: inout State) {
+        if timer.isPlain { state.now = max(timer.now, state.now) }
+    }
+
+    /// Notes that from now on it matters what time it is.
+    func noteTimed(_ state: inout State) {
+        if !state.isTimed { readClock(&state) }
+        state.isTimed = true
     }
 
     /// Tells the scheduler what happened, and applies its commands to the operations.
@@ -155,13 +189,14 @@ final class QueueCore: Sendable {
         state.nextLock = 0
         state.barrier = nil
         state.hasRetriedCompounds = false
+        state.isTimed = false
         if let idle = state.idle.take() { state.append(.idle(idle)) }
         if state.isClosed || state.isDropped { finishEvents(&state) }
     }
 
     /// Removes the rows of operations that have ended, when they are the larger part.
     private func forgetEnded(_ state: inout State) {
-        guard let ended = state.scheduler?.endedCount, ended > 1024, ended > state.entries.count / 2,
+        guard let ended = state.scheduler?.endedCount, ended > 1024, ended > state.entries.count / 4 * 3,
             let renumbering = state.scheduler?.removeEnded()
         else { return }
         var kept: [RowEntry] = []

@@ -83,7 +83,7 @@ extension QueueCore {
 
 extension QueueCore.State {
     /// The operations whose bodies wait. All others that run may end and leave their place.
-    fileprivate var waitingOperations: [OperationCore] { running.filter { $0.wait != nil }.map(\.core) }
+    fileprivate var waitingOperations: [OperationCore] { bodies.filter { $0.wait != nil }.map(\.core) }
 }
 
 extension CompoundCore {

@@ -60,12 +60,12 @@ extension JobChain {
                 do {
                     value = try await work(value)
                 } catch {
-                    return core.end(with: .error(error), in: body)
+                    return core.end(with: .error(error))
                 }
             case .controlled(let work, let options):
                 switch await JobAttempts(body: body, work: work, options: options).run(on: value) {
                 case .value(let next): value = next
-                case .failure(let error): return core.end(with: .error(error), in: body)
+                case .failure(let error): return core.end(with: .error(error))
                 case .timeout(let limit, let error):
                     if let error { core.keep(.error(error)) }
                     return .timeout(limit)
@@ -74,14 +74,14 @@ extension JobChain {
             }
             progress.completed += 1
         }
-        return core.end(with: .value(value), in: body)
+        return core.end(with: .value(value))
     }
 }
 
 extension OperationCore {
     /// The end of a body without a result.
     fileprivate func stopped(_ control: BodyControl) -> BodyEnd {
-        let end = end(with: .nothing, in: control)
+        let end = end(with: .nothing)
         return control.reason.map { .stopped($0) } ?? end
     }
 }

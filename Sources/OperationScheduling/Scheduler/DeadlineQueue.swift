@@ -28,6 +28,8 @@ struct DeadlineQueue: Sendable {
     /// Entries in memory, dead ones included.
     var entryCount: Int { heap.count }
 
+    var isEmpty: Bool { heap.isEmpty }
+
     /// Takes the place of an earlier deadline of that kind.
     mutating func add(_ id: OperationID, _ kind: Kind, at time: Duration) {
         let key = Key(id: id, kind: kind)

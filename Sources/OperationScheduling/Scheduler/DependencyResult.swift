@@ -9,6 +9,7 @@ enum DependencyResult {
 
 extension OperationScheduler {
     /// Of several dependencies that rule a row out, a failure is blamed first, then a timeout, then a cancel.
+    @inline(__always)  // A call would copy the scheduler.
     func dependencyResult(for id: OperationID) -> DependencyResult {
         if has(id, .waitsForAll) { return .run }
         var skippedBy: OperationID?
@@ -42,6 +43,7 @@ extension OperationScheduler {
     }
 
     /// Why nothing new starts around a row; nil if it may.
+    @inline(__always)  // A call would copy the scheduler.
     func drain(around id: OperationID) -> OperationCause? {
         id == .root || has(id, .isHook) ? nil : groups[parentGroup(of: id)].draining
     }

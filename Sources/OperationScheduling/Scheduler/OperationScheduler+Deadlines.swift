@@ -64,6 +64,10 @@ extension OperationScheduler {
     }
 
     mutating func announceWake() {
+        if deadlines.isEmpty, groupDeadlines.isEmpty {
+            nextDeadline = nil
+            return
+        }
         let own = deadlines.earliest()
         let group = groupDeadlines.earliest().flatMap { clocks.time(ofGroupDeadline: $0) }
         nextDeadline = isFinished ? nil : own.map { min($0, group ?? $0) } ?? group

@@ -3,6 +3,7 @@
 extension OperationScheduler {
     enum LimitKind { case members, operations, either }
 
+    @inline(__always)  // A call would copy the scheduler.
     func isFull(_ index: Int, for kind: LimitKind) -> Bool {
         switch graph.table.groups[index].limit {
         case .unlimited: false
@@ -12,6 +13,7 @@ extension OperationScheduler {
     }
 
     /// The outermost limit that leaves no room for an operation; nil if there is none.
+    @inline(__always)  // A call would copy the scheduler.
     func fullLimit(around id: OperationID) -> Int? {
         if isFull(parentGroup(of: id), for: .members) { return parentGroup(of: id) }
         var full: Int?
@@ -24,6 +26,7 @@ extension OperationScheduler {
     }
 
     /// The nearest group around `id` that limits how many operations run inside it.
+    @inline(__always)  // A call would copy the scheduler.
     private func operationLimit(around id: OperationID) -> Int? {
         id == .root ? nil : graph.table.groups[parentGroup(of: id)].operationLimit.map(Int.init)
     }

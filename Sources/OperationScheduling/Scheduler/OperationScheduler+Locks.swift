@@ -4,6 +4,7 @@ extension OperationScheduler {
     /// The locks that existing rows ask for. After `removeEnded`, no other lock is held. O(locks).
     package var locksAskedFor: Set<LockID> { locks.names }
 
+    @inline(__always)  // A call would copy the scheduler.
     func missingLock(for id: OperationID) -> LockTable.Index? {
         has(id, .hasLocks) ? locks.missing(for: id) : nil
     }

@@ -1,9 +1,6 @@
 // Removes rows that have ended, so that a scheduler that is never idle does not grow.
 
 extension OperationScheduler {
-    /// How many rows have ended since the last `removeEnded`. O(1).
-    package var endedCount: Int { max(0, finishedCount - finishedCountKept) }
-
     /// Removes rows that have ended and that nothing depends on any more, and returns the new ids of the others. They
     /// are used from now on, also in answers to earlier questions. O(rows + edges): called when `endedCount` is more
     /// than half of `count`, it costs O(1) for each row.
@@ -19,14 +16,12 @@ extension OperationScheduler {
         graph.table.renumber(by: renumbering)
         var kept: [State] = []
         kept.reserveCapacity(renumbering.count)
-        finishedCount = 0
         for (row, var state) in states.enumerated() where renumbering[OperationID(row)] != nil {
             state.cause = state.cause.renumbered(by: renumbering)
-            if state.phase == .finished { finishedCount += 1 }
             kept.append(state)
         }
         states = kept
-        finishedCountKept = finishedCount
+        endedCount = 0
         ready.renumber(by: renumbering)
         readyGroups.renumber(by: renumbering)
         locks.renumber(by: renumbering)

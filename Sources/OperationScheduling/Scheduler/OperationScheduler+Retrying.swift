@@ -29,6 +29,7 @@ extension OperationScheduler {
     }
 
     /// Whether it has had an attempt or round and waits for the next.
+    @inline(__always)  // A call would copy the scheduler.
     func isBetweenAttempts(_ id: OperationID) -> Bool {
         has(id, .hasRetry) && !hasStarted(id) && progress[id] != nil
     }
@@ -115,7 +116,7 @@ extension OperationScheduler {
     /// Makes dependents of a row that is reset wait for its next end, unless they have gone on already.
     private mutating func waitAnew(for id: OperationID) {
         guard states[id.row].phase == .finished else { return }
-        finishedCount -= 1
+        endedCount = max(0, endedCount - 1)
         for edge in dependents.all(of: id) where states[edge.other.row].phase == .blocked {
             states[edge.other.row].pendingNeeds += 1
         }

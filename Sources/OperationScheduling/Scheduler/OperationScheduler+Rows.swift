@@ -26,19 +26,25 @@ struct RowWalk {
 }
 
 extension OperationScheduler {
+    @inline(__always)  // A call would copy the scheduler.
     func isGroup(_ id: OperationID) -> Bool { graph.table.rows[id.row].isGroup }
 
     /// The index of a group in `groups`.
+    @inline(__always)  // A call would copy the scheduler.
     func groupIndex(of id: OperationID) -> Int { Int(graph.table.rows[id.row].group) }
 
+    @inline(__always)  // A call would copy the scheduler.
     func has(_ id: OperationID, _ flag: RowTable.Flags) -> Bool { graph.table.rows[id.row].flags.contains(flag) }
 
+    @inline(__always)  // A call would copy the scheduler.
     func parent(of id: OperationID) -> OperationID { graph.table.rows[id.row].parent }
 
     /// The group directly around a row, as an index into `groups`. Row 0 is inside itself.
+    @inline(__always)  // A call would copy the scheduler.
     func parentGroup(of id: OperationID) -> Int { groupIndex(of: parent(of: id)) }
 
     /// Moves `id` to the group around it, and returns the index of that; nil if `id` is the outermost.
+    @inline(__always)  // A call would copy the scheduler.
     func groupAround(_ id: inout OperationID) -> Int? {
         guard id != .root else { return nil }
         id = parent(of: id)
@@ -46,16 +52,19 @@ extension OperationScheduler {
     }
 
     /// The same, but nil for a hook too: what happens to the group around a hook does not reach it.
+    @inline(__always)  // A call would copy the scheduler.
     func bodyGroupAround(_ id: inout OperationID) -> Int? {
         has(id, .isHook) ? nil : groupAround(&id)
     }
 
     /// Whether the work of an operation, or the current round of a group, has begun and not ended.
+    @inline(__always)  // A call would copy the scheduler.
     func hasStarted(_ id: OperationID) -> Bool {
         states[id.row].phase == .executing || states[id.row].phase == .stopping
     }
 
     /// Whether a group only waits for the ends of its members to be told.
+    @inline(__always)  // A call would copy the scheduler.
     func isDecided(_ id: OperationID) -> Bool {
         isGroup(id) && groups[groupIndex(of: id)].verdict != nil
     }

@@ -25,6 +25,7 @@ extension OperationScheduler {
 
     /// Whether nothing can happen any more without a request from outside. Limits of groups are no way on: they would
     /// only end what never began. O(1).
+    @inline(__always)  // A call would copy the scheduler.
     var isStalled: Bool {
         running == 0 && awaited == 0 && openGroups == 0 && unfinishedExternals == 0 && !clocks.isSuspended
             && states[0].phase != .blocked && !isFinished

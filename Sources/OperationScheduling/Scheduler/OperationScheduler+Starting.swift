@@ -54,6 +54,7 @@ extension OperationScheduler {
 
     /// Whether a ready row waits until there is room for an operation in its place. A hook belongs to a group that has
     /// had its turn.
+    @inline(__always)  // A call would copy the scheduler.
     func waitsForTurn(_ id: OperationID) -> Bool {
         !isGroup(id) || groupsWaitForTheirTurn && !has(id, .isHook)
     }
@@ -142,6 +143,7 @@ extension OperationScheduler {
         while let index = groupAround(&next), !groups[index].hasBegun { groups[index].hasBegun = true }
     }
 
+    @inline(__always)  // A call would copy the scheduler.
     func timeout(of id: OperationID) -> Duration? {
         has(id, .hasTimeout) ? graph.table.timeouts[id] : nil
     }

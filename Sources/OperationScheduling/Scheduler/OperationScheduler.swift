@@ -144,9 +144,8 @@ package struct OperationScheduler: Sendable {
     /// How many groups take `added` members, and how many external operations have not ended: something may happen.
     var openGroups = 0
     var unfinishedExternals = 0
-    /// How many rows have ended, and how many of those the last `removeEnded` kept.
-    var finishedCount = 0
-    var finishedCountKept = 0
+    /// How many rows have ended since the last `removeEnded`.
+    package internal(set) var endedCount = 0
     let holderRule: HolderRule
     let groupsWaitForTheirTurn: Bool
     var holders = HolderTable()
@@ -219,6 +218,7 @@ package struct OperationScheduler: Sendable {
     package func isReady(_ id: OperationID) -> Bool { states[id.row].phase == .ready }
 
     /// Whether everything has ended.
+    @inline(__always)
     package var isFinished: Bool { states[0].phase == .finished }
 
     /// The number of rows, including those added since the beginning.
@@ -379,7 +379,7 @@ package struct OperationScheduler: Sendable {
     mutating func move(_ id: OperationID, to phase: Phase) {
         if states[id.row].phase.isAwaited { awaited -= 1 }
         if phase.isAwaited { awaited += 1 }
-        if phase == .finished { finishedCount += 1 }
+        if phase == .finished { endedCount += 1 }
         states[id.row].phase = phase
     }
 }
