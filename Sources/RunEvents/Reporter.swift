@@ -22,12 +22,21 @@ package typealias RecordSource = ((UnsafeRawBufferPointer) -> Void) -> Bool
 package protocol RecordSink: AnyObject {
     func write(_ record: UnsafeRawBufferPointer)
 
+    /// Writes a record that is worth nothing later: only as much of it as can be written at once, and nothing while other
+    /// records wait. Returns how much that was.
+    func offer(_ record: UnsafeRawBufferPointer) -> Int
+
     /// Writes a long text as its reader takes it, behind all that was written before and ahead of all that is written
     /// later; returns at once. Without an own way to do so, a sink takes the whole text now.
     func write(pulling source: @escaping RecordSource)
 }
 
 extension RecordSink {
+    package func offer(_ record: UnsafeRawBufferPointer) -> Int {
+        write(record)
+        return record.count
+    }
+
     package func write(pulling source: @escaping RecordSource) {
         while source(write) {}
     }

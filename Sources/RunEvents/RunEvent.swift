@@ -29,7 +29,7 @@ package struct RunEvent {
         /// How many steps may run at once from here on.
         case runJobs(jobs: Int, source: String)
         /// Somebody asked for the end of the whole run: a signal or the run's own timeout.
-        case runCancelRequested(source: String, cause: Cause)
+        case runCancelRequested(RunStopping)
         case groupStarted(group: String)
         case groupCancelRequested(group: String, cause: Cause)
         /// A round of the group has failed, and there will be another after the delay; `round` is the one that failed.

@@ -26,14 +26,17 @@ package struct StepFinished: Sendable {
     package let isTolerated: Bool
     /// As in `StepStarted`.
     package let item: String?
+    /// The step's `name`; nil where the file has none.
+    package let name: String?
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
         outputTruncated: String? = nil,
         containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
-        item: String? = nil
+        item: String? = nil, name: String? = nil
     ) {
+        self.name = name
         self.item = item
         self.step = step
         self.attempt = attempt

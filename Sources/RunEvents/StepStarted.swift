@@ -16,11 +16,14 @@ package struct StepStarted: Sendable {
     package let item: String?
     /// How people are to be shown what it writes; nil where the file does not say.
     package let view: OutputView?
+    /// The step's `name`; nil where the file has none.
+    package let name: String?
 
     package init(
         step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil,
-        view: OutputView? = nil
+        view: OutputView? = nil, name: String? = nil
     ) {
+        self.name = name
         self.item = item
         self.view = view
         self.step = step

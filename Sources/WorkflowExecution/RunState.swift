@@ -245,16 +245,20 @@ struct RunState {
         groups[group, default: Group()].start = start
     }
 
-    /// A group is stopped as a whole; with `source`, who stops the run.
-    mutating func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause, by source: String) -> RunEvent.Kind {
+    /// A group is stopped as a whole; of the run, `source` says who stops it and `asked` which steps are asked to end.
+    mutating func groupIsStopping(
+        _ row: PlanIndex, _ cause: OperationCause, by source: String, asking asked: [PlanIndex]
+    ) -> RunEvent.Kind {
         let isOwnTimeout = cause.isTimeout(of: row)
         let known = groups[row]?.stop
         groups[row, default: Group()].stop = known ?? (isOwnTimeout ? .timeout : .cancelled)
         let traced = link(row, .cancelled, cause)
         if isOwnTimeout { noteFailure(row, failure(of: row, .timeout, traced)) }
-        return row == .root
-            ? .runCancelRequested(source: source, cause: traced)
-            : .groupCancelRequested(group: plan.nodes[row].id, cause: traced)
+        guard row == .root else { return .groupCancelRequested(group: plan.nodes[row].id, cause: traced) }
+        return .runCancelRequested(
+            RunStopping(
+                source: source, cause: traced, steps: asked.map { plan.nodes[$0].id },
+                grace: asked.map { plan.grace(of: $0) }.max()))
     }
 
     /// An attempt of a step or a round of a group, number `ended`, is over, and there will be another.
@@ -290,7 +294,8 @@ struct RunState {
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                 outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                 containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0, errno: attempt?.errno,
-                isTolerated: isTolerated(row), item: plan.loopItem(of: row).map(options.secrets.masked)))
+                isTolerated: isTolerated(row), item: plan.loopItem(of: row).map(options.secrets.masked),
+                name: plan.settings(of: row)?.name))
     }
 
     /// nil for the run itself, whose end is not the last thing to be told.

@@ -164,7 +164,7 @@ final class StepAttempt {
                     step: step, attempt: number, pid: process.pid, command: masked(launch.words),
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
-                    view: runner.view(of: row))))
+                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
         if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 

@@ -79,7 +79,8 @@ extension WorkflowRunner {
 
     private func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause) {
         guard !plan.isStep(row) else { return }
-        let event = state.groupIsStopping(row, cause, by: source(of: cause))
+        let event = state.groupIsStopping(
+            row, cause, by: source(of: cause), asking: row == .root ? stepsThatEndWithTheRun : [])
         guard row == .root else { return record(event, about: row) }
         recorder.record(event)
         control.isStopping = true
@@ -88,6 +89,11 @@ extension WorkflowRunner {
         } else if cause == .request, signal == nil {
             result.outcome = .cancelled
         }
+    }
+
+    /// Those that have a process, in the order of the file; hooks go on.
+    private var stepsThatEndWithTheRun: [PlanIndex] {
+        attempts.filter { !$1.isOver && !plan.isInHook($0) }.keys.sorted()
     }
 
     private func source(of cause: OperationCause) -> String {

@@ -111,6 +111,26 @@ package final class FlowrunTest: Sendable {
         }
     }
 
+    /// Starts the program on a terminal of its own. `launcher` as in `run`.
+    package func startOnTerminal(
+        _ arguments: [String], environment: [String: String?] = [:], launcher: [String] = [], columns: Int = 80,
+        rows: Int = 24
+    ) async throws -> TerminalSession {
+        await RunSlots.shared.take()
+        do {
+            let changes = ["TERM": "xterm"].merging(environment) { $1 }
+            let spawn = Spawn(
+                arguments: launcher + [FlowrunBinary.path] + arguments,
+                environment: Self.environment(with: changes, cookie: cookie), folder: folder)
+            return try TerminalSession(spawn, columns: columns, rows: rows, deadline: Self.deadline) {
+                RunSlots.shared.give()
+            }
+        } catch {
+            RunSlots.shared.give()
+            throw error
+        }
+    }
+
     /// Runs the program to its end beside another one of the same test, such as `flowrun ctl` beside a run.
     package func ask(
         _ command: String, _ words: String..., environment: [String: String?] = [:], stdin: StandardInput = .null

@@ -18,13 +18,34 @@ struct Spawn: Sendable {
 
     /// Starts the process: no signal blocked or ignored, no descriptor but the three given ones.
     func start(stdin: Descriptor, stdout: Descriptor, stderr: Descriptor) throws -> pid_t {
+        try start { actions in
+            for (number, descriptor) in [stdin, stdout, stderr].enumerated() {
+                posix_spawn_file_actions_adddup2(&actions, descriptor.number, Int32(number))
+            }
+        }
+    }
+
+    /// POSIX_SPAWN_SETSID, which Swift does not see.
+    private static let leadsSession: Int16 = 0x80
+
+    /// The same with a terminal, by its path, in place of the three; the process leads a session and the terminal's
+    /// foreground job.
+    func start(onTerminal path: String) throws -> pid_t {
+        try start(flags: Self.leadsSession) { actions in
+            // The first terminal that the leader of a session opens becomes the session's.
+            posix_spawn_file_actions_addopen(&actions, 0, path, O_RDWR, 0)
+            for number: Int32 in [1, 2] { posix_spawn_file_actions_adddup2(&actions, 0, number) }
+        }
+    }
+
+    private func start(
+        flags: Int16 = 0, _ setDescriptors: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
         Self.keepDescriptorsFromChildren()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (number, descriptor) in [stdin, stdout, stderr].enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor.number, Int32(number))
-        }
+        setDescriptors(&actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -34,7 +55,7 @@ struct Spawn: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | flags)
 
         // `env` becomes the program; Swift does not see the file action that changes the folder.
         let words = (["env", "-C", folder] + arguments).map { strdup($0) } + [nil]

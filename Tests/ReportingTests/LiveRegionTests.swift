@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Reporting
 import RunEvents
 import Testing
@@ -11,8 +12,9 @@ import Testing
         .runStarted(RunStarted(run: "r", file: "a.yml", name: nil, steps: steps, jobs: 9, version: "1.0"))
     }
 
-    private func start(_ step: String) -> RunEvent.Kind {
-        .stepStarted(StepStarted(step: step, attempt: 1, pid: 1, command: .script(":"), line: 1))
+    private func start(_ step: String, name: String? = nil, view: OutputView? = nil) -> RunEvent.Kind {
+        .stepStarted(
+            StepStarted(step: step, attempt: 1, pid: 1, command: .script(":"), line: 1, view: view, name: name))
     }
 
     private func end(_ step: String, _ outcome: StepOutcome = .success) -> RunEvent.Kind {
@@ -27,23 +29,63 @@ import Testing
                 cancelled: [], notRun: []))
     }
 
-    @Test func `it shows the counts and what has been running longest`() {
-        let screen = Screen(width: 60)
-        let region = LiveRegion(terminal: screen, width: { 60 })
+    private func region(on screen: Screen, echo: LiveRegion.Echo = .nowhere) -> LiveRegion {
+        LiveRegion(terminal: screen, echo: echo) { screen.size }
+    }
+
+    @Test func `it shows the counts, what has been running longest, and what that wrote last`() {
+        let screen = Screen()
+        let region = region(on: screen)
         region.report(event(0, run(steps: 12)))
-        for number in 1...7 { region.report(event(number * 1000, start("step-\(number)"))) }
-        region.report(event(8000, end("step-2", .failure)))
+        for number in 1...8 { region.report(event(number * 1000, start("step-\(number)"))) }
+        region.report(event(9000, end("step-2", .failure)))
+        region.report(event(9000, StepOutput.text("first\nsecond\n\n", of: "step-3")))
+        region.report(event(9000, StepOutput.text(" 10%\r\u{1B}[K 20% \u{1B}[32mdone\u{1B}[0m\tok", of: "step-4")))
         #expect(region.tick(at: .seconds(70)) == .seconds(71))
         #expect(
-            screen.lines == [
-                "[1/12] 6 running, 1 failed, 5 waiting  1m10s", "   1m09s  step-1", "   1m07s  step-3",
-                "   1m06s  step-4", "   1m05s  step-5", "   1m04s  step-6", "          and 1 more",
+            screen.text == [
+                "", "[1/12] 7 running, 1 failed, 4 waiting  1m10s", "   1m09s  step-1", "   1m07s  step-3  second",
+                "   1m06s  step-4   20% done ok", "   1m05s  step-5", "   1m04s  step-6", "   1m03s  step-7",
+                "          and 1 more",
             ])
     }
 
+    @Test func `a name stands behind the id where it says more`() {
+        let screen = Screen()
+        let region = region(on: screen)
+        region.report(event(0, run(steps: 3)))
+        for (step, name) in [("lint", "Style of all files"), ("ci.unit-tests[linux]", "Unit tests"), ("x", "X")] {
+            region.report(event(0, start(step, name: name)))
+        }
+        _ = region.tick(at: .seconds(1))
+        #expect(
+            Set(screen.text.dropFirst(2)) == [
+                "      1s  ci.unit-tests[linux]", "      1s  lint (Style of all files)", "      1s  x",
+            ])
+    }
+
+    @Test func `it does not repeat what the log shows as it comes`() {
+        for (echo, view, shows) in [
+            (LiveRegion.Echo.nowhere, nil, [true, true]), (.log(nil), nil, [false, true]),
+            (.log(.grouped), .live, [false, true]), (.log(nil), .live, [false, false]),
+            (.log(.stream), nil, [false, false]), (.log(nil), .quiet, [true, true]),
+        ] as [(LiveRegion.Echo, OutputView?, [Bool])] {
+            let screen = Screen()
+            let region = region(on: screen, echo: echo)
+            region.report(event(0, run(steps: 3)))
+            region.report(event(0, start("a", view: view)))
+            region.report(event(0, StepOutput.text("said\n", of: "a")))
+            _ = region.tick(at: .seconds(1))
+            let alone = screen.text.contains { $0.contains("said") }
+            region.report(event(1000, start("b")))
+            _ = region.tick(at: .seconds(2))
+            #expect([alone, screen.text.contains { $0.contains("said") }] == shows, "\(echo)")
+        }
+    }
+
     @Test func `log lines stand above it and nothing of it is left at the end`() {
-        let screen = Screen(width: 60)
-        let region = LiveRegion(terminal: screen, width: { 60 })
+        let screen = Screen()
+        let region = region(on: screen)
         let text = TextReporter(sink: region.sink(over: screen), options: .init())
         func report(_ milliseconds: Int, _ kind: RunEvent.Kind) {
             text.report(event(milliseconds, kind))
@@ -55,28 +97,29 @@ import Testing
         report(200, start("b"))
         report(400, end("a"))
         #expect(
-            screen.lines == [
-                "flowrun 1.0: a.yml, 2 steps, up to 9 at once", "    0.400  success      0.005s  a",
+            screen.text == [
+                "flowrun 1.0: a.yml, 2 steps, up to 9 at once", "    0.400  success      0.005s  a", "",
                 "[1/2] 1 running, 0 waiting  0s", "      0s  b",
             ])
         report(1400, end("b"))
         report(1500, lastEvent)
         #expect(region.tick(at: .seconds(2)) == nil)
         #expect(
-            screen.lines == [
+            screen.text == [
                 "flowrun 1.0: a.yml, 2 steps, up to 9 at once", "    0.400  success      0.005s  a",
-                "    1.400  success      0.005s  b", "success in 9.000s: 2 success", "",
+                "    1.400  success      0.005s  b", "success in 9.000s: 2 success",
             ])
     }
 
     @Test func `it is drawn at most ten times a second and only when something has changed`() {
-        let screen = Screen(width: 60)
-        let region = LiveRegion(terminal: screen, width: { 60 })
+        let screen = Screen()
+        let region = region(on: screen)
         region.report(event(0, run(steps: 4000)))
         #expect(region.tick(at: .milliseconds(50)) == .milliseconds(100))
         #expect(screen.writes == 0)
         for number in 0..<2000 {
             region.report(event(number, start("\(number)")))
+            region.report(event(number, StepOutput.text("line \(number)\n", of: "\(number)")))
             region.report(event(number, end("\(number)")))
             _ = region.tick(at: .milliseconds(number))
         }
@@ -91,45 +134,141 @@ import Testing
     }
 
     @Test func `lines are cut to the width, whatever stands in them`() {
-        let screen = Screen(width: 20)
-        let region = LiveRegion(terminal: screen, width: { 20 })
+        let screen = Screen(columns: 20)
+        let region = region(on: screen)
         region.report(event(0, run(steps: 3)))
         region.report(event(0, start("a\u{1B}[2J\nb")))
         region.report(event(1, start("ein-sehr-langer-name")))
         region.report(event(2, start("名前名前名前")))
         _ = region.tick(at: .milliseconds(100))
         #expect(
-            screen.lines == [
-                "[0/3] 3 running, 0 ", "      0s  a\\x1b[2J\\", "      0s  ein-sehr-", "      0s  名前名前",
+            screen.text == [
+                "", "[0/3] 3 running, 0", "      0s  a\\x1b[2J\\", "      0s  ein-sehr-", "      0s  名前名前",
             ])
     }
 
-    @Test func `it goes away whole from a terminal that has become narrower`() {
-        let screen = Screen(width: 20)
-        var width = 60
-        let region = LiveRegion(terminal: screen, width: { width })
-        region.report(event(0, run(steps: 3)))
-        region.report(event(0, start("a-rather-long-name")))
-        _ = region.tick(at: .milliseconds(100))
-        #expect(screen.lines.count == 4)
-        width = 20
+    @Test func `it fits into a terminal of any size, and is drawn anew when that changes`() {
+        let screen = Screen(columns: 80, rows: 24)
+        let region = region(on: screen)
+        region.report(event(0, run(steps: 40)))
+        for number in 10...39 { region.report(event(0, start("step-\(number)"))) }
+        for (columns, rows, lines) in [(80, 24, 8), (200, 50, 14), (40, 10, 4), (20, 4, 3), (10, 2, 1), (80, 24, 8)] {
+            screen.resize(columns: columns, rows: rows)
+            region.sizeHasChanged()
+            _ = region.tick(at: .seconds(rows))
+            #expect(screen.terminal.lines.count { !$0.isEmpty } == lines, "\(columns)x\(rows)")
+            #expect(screen.terminal.lines.allSatisfy { $0.count < columns })
+        }
         region.clear()
-        #expect(screen.lines == [""])
+        #expect(screen.text == [])
     }
 
     @Test func `it comes back after it was cleared`() {
-        let screen = Screen(width: 60)
-        let region = LiveRegion(terminal: screen, width: { 60 })
+        let screen = Screen()
+        let region = region(on: screen)
         region.report(event(0, run(steps: 1)))
         region.report(event(0, start("a")))
         _ = region.tick(at: .milliseconds(100))
-        let shown = screen.lines
+        let shown = screen.text
         region.clear()
         region.clear()
-        #expect(screen.lines == [""])
+        #expect(screen.text == [])
         #expect(region.tick(at: .milliseconds(150)) == .milliseconds(200))
         _ = region.tick(at: .milliseconds(200))
-        #expect(screen.lines == shown)
+        #expect(screen.text == shown)
+    }
+
+    @Test(arguments: 0..<40)
+    func `no line of another program is lost, nor one of the log, at any height of the terminal`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let screen = Screen(columns: 60, rows: 12)
+        let region = region(on: screen)
+        let log = region.sink(over: screen)
+        region.report(event(0, run(steps: 100)))
+        var time = 0
+        var lines: [String] = []
+        for number in 0..<400 {
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<4:
+                lines.append("<foreign \(number)>")
+                screen.write(foreign: "<foreign \(number)>\n")
+            case 4:
+                // What is shown for a while must not tear a line that is not finished yet.
+                lines.append("<two parts \(number)>")
+                screen.write(foreign: "<two parts ")
+                time += 200
+                region.report(event(time, start("s\(number)")))
+                _ = region.tick(at: .milliseconds(time))
+                screen.write(foreign: "\(number)>\n")
+            case 5, 6:
+                lines.append("<log \(number)>")
+                Array("<log \(number)>\n".utf8).withUnsafeBytes(log.write)
+            case 7: screen.resize(columns: 60, rows: Int.random(in: 2...30, using: &generator))
+            case 8: region.report(event(time, end("s\(Int.random(in: 0...number, using: &generator))")))
+            default: break
+            }
+            time += Int.random(in: 0...150, using: &generator)
+            _ = region.tick(at: .milliseconds(time))
+        }
+        region.clear()
+        let found = screen.text.compactMap { row in lines.contains { row.hasPrefix($0) } ? row : nil }
+        #expect(found.count == lines.count)
+        #expect(zip(found, lines).allSatisfy { $0.hasPrefix($1) })
+    }
+
+    @Test func `a line that fell on one of its own does not keep the rest of that in the log`() {
+        let screen = Screen()
+        let region = region(on: screen)
+        let log = region.sink(over: screen)
+        region.report(event(0, run(steps: 2)))
+        region.report(event(0, start("a")))
+        _ = region.tick(at: .seconds(1))
+        screen.write(foreign: "\n")
+        Array("short\n".utf8).withUnsafeBytes(log.write)
+        #expect(screen.text == ["", "short"])
+    }
+
+    @Test func `what a terminal takes only in part is left where it is`() {
+        for appetite in 1..<60 {
+            let screen = Screen()
+            let region = region(on: screen)
+            region.report(event(0, run(steps: 2)))
+            region.report(event(0, start("a")))
+            screen.appetite = appetite
+            screen.write(foreign: "before\n")
+            _ = region.tick(at: .seconds(1))
+            screen.write(foreign: "meanwhile\n")
+            screen.appetite = .max
+            _ = region.tick(at: .seconds(2))
+            region.clear()
+            let text = screen.text
+            #expect(text.first == "before")
+            // The letter that ends a torn sequence is the terminal's.
+            #expect(text.contains { $0.contains("eanwhile") }, "\(appetite): \(text)")
+            #expect(!text.contains { $0.contains("2s") })
+        }
+    }
+
+    @Test func `it waits while the terminal takes nothing, and while it is another job's`() {
+        let screen = Screen()
+        var isInBackground = true
+        let region = LiveRegion(terminal: screen) { isInBackground ? nil : screen.size }
+        region.report(event(0, run(steps: 2)))
+        region.report(event(0, start("a")))
+        #expect(region.tick(at: .seconds(1)) == .seconds(2))
+        #expect(screen.writes == 0)
+        isInBackground = false
+        screen.appetite = 0
+        #expect(region.tick(at: .seconds(2)) == .milliseconds(2100))
+        #expect(screen.text == [])
+        screen.appetite = .max
+        _ = region.tick(at: .milliseconds(2100))
+        #expect(screen.text == ["", "[0/2] 1 running, 1 waiting  2s", "      2s  a"])
+        isInBackground = true
+        let writes = screen.writes
+        _ = region.tick(at: .seconds(4))
+        region.clear()
+        #expect(screen.writes == writes)
     }
 
     @Test func `a heartbeat names the longest-running steps after a silent minute`() {

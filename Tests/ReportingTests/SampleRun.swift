@@ -142,7 +142,9 @@ func sampleRun() -> EventLog {
     log.add(.runPaused(source: "ctl"), at: 2000)
     log.add(.runJobs(jobs: 2, source: "ctl"), at: 2100)
     log.add(.runResumed(source: "ctl"), at: 2200)
-    log.add(.runCancelRequested(source: "timeout", cause: runLimit), at: 3000)
+    log.add(
+        .runCancelRequested(
+            RunStopping(source: "timeout", cause: runLimit, steps: ["late"], grace: .seconds(10))), at: 3000)
     log.add(
         .stepFinished(
             StepFinished(

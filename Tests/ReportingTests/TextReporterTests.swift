@@ -56,7 +56,7 @@ import Testing
                     2.000  paused               the run  by ctl
                     2.100  jobs                 the run  up to 2 at once by ctl
                     2.200  resumed              the run  by ctl
-                    3.000  stopping             the run  timed out after 3s
+                    3.000  stopping             the run  timed out after 3s: late has 10s to end
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 
                 """ + summary(repeating: ""))
@@ -84,7 +84,7 @@ import Testing
                     2.000  paused               the run  by ctl
                     2.100  jobs                 the run  up to 2 at once by ctl
                     2.200  resumed              the run  by ctl
-                    3.000  stopping             the run  timed out after 3s
+                    3.000  stopping             the run  timed out after 3s: late has 10s to end
                     3.001  failure              broken  cannot start `/nowhere`: no such file or directory
 
                 """ + summary(repeating: "    | stopping\n"))
@@ -467,5 +467,69 @@ import Testing
             at: 1)
         log.report(to: QuietReporter(sink: silent, isColored: false))
         #expect(silent.records.isEmpty)
+    }
+
+    @Test(arguments: [nil, "flowrun why -f ci.yml"])
+    func `skips of a green run stand in one line with the way to their reasons`(why: String?) {
+        var log = EventLog()
+        log.add(
+            .runStarted(RunStarted(run: "r", file: "ci.yml", name: nil, steps: 12, jobs: 1, version: "1.0")), at: 0)
+        for number in 1...12 {
+            let cause = Cause(
+                kind: .condition, message: "`if: params.n == \(number % 3)` is false", subject: .step("s\(number)"))
+            log.add(.stepFinished(StepFinished(step: "s\(number)", attempt: 0, outcome: .skipped, cause: cause)), at: 1)
+        }
+        log.add(
+            .runFinished(
+                RunFinished(
+                    outcome: .success, duration: .seconds(1), counts: OutcomeCounts([.skipped: 12]), errors: [],
+                    tolerated: [], cancelled: [], notRun: [])), at: 1000)
+        let sink = RecordingSink()
+        log.report(to: TextReporter(sink: sink, options: .init(why: why)))
+        let hint = why.map { " (`\($0) s1` tells why)" } ?? ""
+        #expect(
+            sink.text.split(separator: "\n").dropFirst() == [
+                "skipped: s1, s2, s3, s4, s5, s6, s7, s8 and 4 more\(hint)", "success in 1.000s: 12 skipped",
+            ])
+    }
+
+    @Test(arguments: [
+        ("lint", "Lint", "lint"), ("lint", "Style of all files", "lint (Style of all files)"),
+        ("ci.run-tests[linux,3.9]", "Run tests", "ci.run-tests[linux,3.9]"), ("a[x]", "B", "a[x] (B)"),
+        ("bauen", "Bäuen", "bauen (Bäuen)"), ("a", "two\nlines", "a (two\\x0alines)"),
+    ])
+    func `the end of a step names it, with its name where that says more`(id: String, name: String, title: String) {
+        var log = EventLog()
+        log.add(
+            .stepFinished(
+                StepFinished(step: id, attempt: 1, outcome: .success, duration: .seconds(1), name: name)), at: 1000)
+        let sink = RecordingSink()
+        log.report(to: TextReporter(sink: sink, options: .init()))
+        #expect(sink.text == "    1.000  success      1.000s  \(title)\n")
+    }
+
+    @Test(arguments: [
+        ("SIGINT", ["a"], Duration.seconds(10), ": a has 10s to end, a second Ctrl-C kills it"),
+        ("SIGTERM", ["a", "b"], .seconds(90), ": a, b have 1m30s to end, a second signal kills them"),
+        (
+            "SIGINT", (1...7).map { "s\($0)" }, .milliseconds(250),
+            ": s1, s2, s3, s4, s5 and 2 more have 250ms to end, a second Ctrl-C kills them"
+        ),
+        ("ctl", ["a"], .seconds(1), ": a has 1s to end"), ("SIGINT", ["a"], .zero, ": a is killed"),
+        ("SIGINT", [], nil, ""),
+    ])
+    func `a request to end the run says what is stopped and how long that may take`(
+        source: String, steps: [String], grace: Duration?, words: String
+    ) {
+        var log = EventLog()
+        let cause = Cause(kind: .interrupt, message: "interrupted", subject: .run)
+        log.add(
+            .runCancelRequested(RunStopping(source: source, cause: cause, steps: steps, grace: grace)), at: 1000)
+        let sink = RecordingSink()
+        log.report(to: TextReporter(sink: sink, options: .init()))
+        #expect(sink.text == "    1.000  stopping             the run  interrupted\(words)\n")
+        let notice = RecordingSink()
+        log.report(to: StoppingNotice(sink: notice))
+        #expect(notice.text == "flowrun: interrupted\(words)\n")
     }
 }

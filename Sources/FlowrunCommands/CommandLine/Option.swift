@@ -76,8 +76,8 @@ package final class Option: Sendable {
             .output, nil, "--output", .required("MODE", .words(["grouped", "stream", "failed", "none"])), [.run],
             "What the text log shows of steps' output, over the file's log: grouped, stream, failed or none."),
         Option(
-            .progress, nil, "--progress", .required("MODE", .words(["auto", "plain", "none"])), [.run],
-            "Progress on standard error: auto, plain or none."),
+            .progress, nil, "--progress", .required("MODE", .words(["auto", "live", "plain", "none"])), [.run],
+            "Progress on standard error: auto, live, plain or none."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list],
             "The form of the answer: text or json."),

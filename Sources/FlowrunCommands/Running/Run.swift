@@ -114,11 +114,15 @@ package struct Run {
     private func takeSignals(for runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
         ProcessSpawner.shared.closeAllOnExec()
         Signals.take { signal in
-            guard signal == SIGTSTP else { return runner.interrupt(by: signal) }
-            files?.startService()
-            runner.standStill(by: "SIGTSTP", until: "SIGCONT") {
-                logs.clearDisplay()
-                Signals.stop()
+            switch signal {
+            case SIGWINCH: logs.redrawDisplay()
+            case SIGTSTP:
+                files?.startService()
+                runner.standStill(by: "SIGTSTP", until: "SIGCONT") {
+                    logs.clearDisplay()
+                    Signals.stop()
+                }
+            default: runner.interrupt(by: signal)
             }
         }
     }

@@ -22,30 +22,40 @@ struct RunLogs {
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
 
-        // Behind a pipe there may be the same terminal, as with `| tee`, and nobody to take the region away in time.
-        let terminal = TerminalDevice.isTerminal(STDERR_FILENO) && !TerminalDevice.isPipe(STDOUT_FILENO)
-        switch request.progress.display(onTerminal: terminal, environment: environmentVariable) {
+        let isOnTerminal = TerminalDevice.isTerminal(STDERR_FILENO)
+        let isOneTerminal = TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO)
+        // One sink for a terminal, so that what is written first is there first.
+        let errors = isOneTerminal ? output : DescriptorSink(STDERR_FILENO)
+        var errorSink: any RecordSink = errors
+        // Behind a pipe there may be the same terminal, as with `| tee`, and another writer.
+        let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
+        switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
-            let region = LiveRegion(terminal: DescriptorSink(STDERR_FILENO)) {
-                TerminalDevice.width(of: STDERR_FILENO)
+            let region = LiveRegion(
+                terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere
+            ) {
+                // What another job's program shows below its cursor is not ours to take away.
+                TerminalDevice.isInBackground(of: STDERR_FILENO) ? nil : TerminalDevice.size(of: STDERR_FILENO)
             }
             reporters.append(region)
             self.region = region
-            if TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO) { logSink = region.sink(over: output) }
+            errorSink = region.sink(over: errors)
+            if isOneTerminal { logSink = errorSink }
         case .heartbeat:
-            let heartbeat = Heartbeat(sink: DescriptorSink(STDERR_FILENO))
+            let heartbeat = Heartbeat(sink: errors)
             reporters.append(heartbeat)
             logSink = heartbeat.sink(over: output)
         case .nothing:
             break
         }
+        if isOnTerminal, !isOneTerminal || request.log != .text { reporters.append(StoppingNotice(sink: errorSink)) }
 
         let isColored = request.colorsOutput
         switch request.log {
         case .text:
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
-                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile)
+                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
             let text = TextReporter(sink: logSink, options: options)
             reporters.append(text)
             self.text = text
@@ -77,6 +87,9 @@ struct RunLogs {
 
     /// Takes away what stands on the terminal only for a while; it comes back with the next event.
     func clearDisplay() { region?.clear() }
+
+    /// The terminal has another size.
+    func redrawDisplay() { region?.sizeHasChanged() }
 
     /// Delivers what readers have not taken yet. Where somebody wants the end (`isInterrupted`) they have two more
     /// seconds, otherwise as long as they take. Returns what went wrong; nil when every record arrived.

@@ -100,6 +100,16 @@ extension RunRequest {
         isDryRun = arguments.has(.dryRun)
     }
 
+    /// The command that tells why a step of this run ended as it did, the step's id left out; nil where there will be no
+    /// record for it to read.
+    var why: String? {
+        guard keepsRecord, file != "-" else { return nil }
+        let named = choice.isNamed ? ["-f", file] : []
+        let words = ["flowrun", "why"] + named + (stateDirectory.map { ["--state-dir", $0] } ?? [])
+        // One that a shell reads as it stands.
+        return words.allSatisfy(\.isPlainWord) ? words.joined(separator: " ") : nil
+    }
+
     /// Whether what goes to standard output gets colours.
     var colorsOutput: Bool {
         color.isOn(
@@ -123,6 +133,12 @@ extension Arguments {
 }
 
 extension String {
+    fileprivate var isPlainWord: Bool {
+        unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_./+,:=@".unicodeScalars.contains($0)
+        }
+    }
+
     /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
     /// value that is not byte for byte the caller's is worse than none.
     fileprivate var isExactArgument: Bool {

@@ -75,6 +75,12 @@ package final class DescriptorSink {
         watch()
     }
 
+    /// Writes as much of a record as goes at once, and nothing while other records wait; the rest is dropped. Returns how
+    /// many bytes went.
+    package func offer(_ record: UnsafeRawBufferPointer) -> Int {
+        failure == nil && !hasPending ? attempt(record) : 0
+    }
+
     /// Writes a long text behind everything that was written before and ahead of all that is written later. Short texts
     /// and fast readers are served before this returns, the others while the event loop runs; of the text itself never
     /// more than one piece is in memory.

@@ -10,7 +10,7 @@ package enum Signals {
     private static var descriptor: Int32 = -1
     private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
-    /// Takes over INT, TERM, HUP and TSTP and calls `handler` with the number of each that arrives. Called once, before
+    /// Takes over INT, TERM, HUP, TSTP and WINCH and calls `handler` with the number of each that arrives. Called once, before
     /// any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is for,
     /// the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or children
     /// could not be waited for.
@@ -28,6 +28,7 @@ package enum Signals {
         sigemptyset(&taken)
         sigaddset(&taken, SIGINT)
         sigaddset(&taken, SIGTERM)
+        sigaddset(&taken, SIGWINCH)
         for number in [SIGHUP, SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again.
         sigprocmask(SIG_SETMASK, &taken, nil)

@@ -10,9 +10,11 @@ extension JSONWriter {
         case .runJobs(let jobs, let source):
             field("n", jobs)
             field("source", source)
-        case .runCancelRequested(let source, let cause):
-            field("source", source)
-            self.cause("cause", cause)
+        case .runCancelRequested(let stopping):
+            field("source", stopping.source)
+            self.cause("cause", stopping.cause)
+            field("steps", stopping.steps)
+            field("grace", stopping.grace)
         case .groupStarted(let group): field("group", group)
         case .groupCancelRequested(let group, let cause):
             field("group", group)
@@ -84,6 +86,7 @@ extension JSONWriter {
         }
         field("line", step.line)
         field("item", step.item)
+        field("name", step.name)
     }
 
     private mutating func fields(of output: StepOutput) {
@@ -112,6 +115,7 @@ extension JSONWriter {
         field("escaped", step.escaped)
         field("errno", step.errno.map(Int.init))
         field("item", step.item)
+        field("name", step.name)
     }
 
     private mutating func fields(of group: GroupFinished) {

@@ -16,6 +16,9 @@ struct RunSummary {
 
     private var victims: [Victims: (names: [String], count: Int)] = [:]
     private var order: [Victims] = []
+    private var skipped: (names: [String], count: Int) = ([], 0)
+    /// The command that tells more of a step whose id follows it, nil where nothing does.
+    private let why: String?
     private var tolerated: [(step: String, words: String)] = []
     /// The file that has all output, nil where there is none.
     private let logFile: String?
@@ -24,7 +27,10 @@ struct RunSummary {
     /// The last ends of steps in groups that may be tried again, in their order: only the last round's count.
     private var repeatable: (ends: [String: StepFinished], order: [String]) = ([:], [])
 
-    init(logFile: String?) { self.logFile = logFile }
+    init(logFile: String?, why: String? = nil) {
+        self.logFile = logFile
+        self.why = why
+    }
 
     /// Notes that the output of a failed step has been shown as it came and need not be shown again.
     mutating func noteShown(_ step: String) { shown.insert(step) }
@@ -42,6 +48,10 @@ struct RunSummary {
             guard step.isTolerated, tolerated.count < Self.namesKept else { return }
             tolerated.append((step.step, step.cause?.words ?? step.outcome.rawValue))
         case .cancelled, .skipped, .notRun:
+            if step.outcome == .skipped {
+                skipped.count += 1
+                if skipped.names.count < Self.namesKept { skipped.names.append(step.step) }
+            }
             let group = Victims(outcome: step.outcome, reason: step.cause?.root.rootWords ?? "")
             if victims[group] == nil { order.append(group) }
             victims[group, default: ([], 0)].count += 1
@@ -67,7 +77,10 @@ struct RunSummary {
             text.add(list: named.isEmpty ? run.tolerated : named, of: run.tolerated.count, limit: Self.namesKept)
             text.newline()
         }
-        for group in order {
+        // Where all is well, nobody wants to read why each step had nothing to do.
+        let isBrief = run.outcome == .success && order.count { $0.outcome == .skipped } > 1
+        if isBrief { writeSkipped(to: &text) }
+        for group in order where !(isBrief && group.outcome == .skipped) {
             guard let (names, count) = victims[group] else { continue }
             text.add(group.outcome == .notRun ? "not run: " : "\(group.outcome.rawValue): ", .caution)
             text.add(list: names, of: count, limit: Self.namesKept)
@@ -101,6 +114,13 @@ struct RunSummary {
             sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[start...]), to: &text.buffer)
         }
         sanitizer.finish(to: &text.buffer)
+    }
+
+    private func writeSkipped(to text: inout LogText) {
+        text.add("skipped: ", .caution)
+        text.add(list: skipped.names, of: skipped.count, limit: Self.namesKept)
+        if let why, let first = skipped.names.first { text.add(" (`\(why) \(first)` tells why)") }
+        text.newline()
     }
 
     private func write(script: String, to text: inout LogText) {

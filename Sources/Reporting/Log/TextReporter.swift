@@ -17,11 +17,14 @@ package final class TextReporter: Reporter {
         package var spoolDirectory: String
         /// The file that the JSON log is written to as well; nil for none.
         package var logFile: String?
+        /// The command that tells why a step ended as it did, such as `flowrun why`; nil where no record is kept.
+        package var why: String?
 
         package init(
             output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false,
-            spoolDirectory: String = "/tmp", logFile: String? = nil
+            spoolDirectory: String = "/tmp", logFile: String? = nil, why: String? = nil
         ) {
+            self.why = why
             self.logFile = logFile
             self.output = output
             self.isColored = isColored
@@ -39,6 +42,8 @@ package final class TextReporter: Reporter {
     private var summary: RunSummary
     /// Steps that have a process, in the order of their starts; as many as there are jobs.
     private var running: [String] = []
+    /// Of running steps that have one.
+    private var names: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
     /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
@@ -55,7 +60,7 @@ package final class TextReporter: Reporter {
         self.sink = sink
         self.options = options
         text = LogText(isColored: options.isColored)
-        summary = RunSummary(logFile: options.logFile)
+        summary = RunSummary(logFile: options.logFile, why: options.why)
     }
 
     package func report(_ event: RunEvent) {
@@ -87,8 +92,8 @@ package final class TextReporter: Reporter {
         case .groupFinished(let group):
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
-        case .runCancelRequested(_, let cause):
-            text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: cause.words)
+        case .runCancelRequested(let stopping):
+            text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: stopping.words)
         case .runPaused(let source):
             text.line(at: event.elapsed, verb: "paused", .caution, subject: "the run", detail: "by \(source)")
         case .runResumed(let source):
@@ -112,6 +117,7 @@ package final class TextReporter: Reporter {
             live = nil
             shownLast = nil
             running.append(step.step)
+            if let name = step.name { names[step.step] = name }
             if let view = step.view, options.output == nil {
                 modes[step.step] = OutputMode(view)
                 if view == .live { straight.insert(step.step) }
@@ -125,6 +131,7 @@ package final class TextReporter: Reporter {
 
     private func stop(_ step: String) {
         straight.remove(step)
+        if !names.isEmpty { names[step] = nil }
         if live?.step == step { live = nil }
         if let index = running.firstIndex(of: step) { running.remove(at: index) }
     }
@@ -176,7 +183,8 @@ package final class TextReporter: Reporter {
     private func showNow(_ output: StepOutput, at elapsed: Duration) {
         var live = self.live.take() ?? LiveOutput(of: output.step, keepsColors: options.isColored)
         if !live.isAnnounced {
-            text.line(at: elapsed, verb: "running", .faint, subject: output.step)
+            let title = StepTitle.words(output.step, name: names[output.step])
+            text.line(at: elapsed, verb: "running", .faint, subject: title)
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)

@@ -53,8 +53,8 @@ package final class Heartbeat: Reporter {
         text.add("flowrun: \(TimeText.wholeSeconds(elapsed)), \(progress.finished) of \(progress.steps) finished")
         if progress.failed > 0 { text.add(" (\(progress.failed) failed)") }
         if progress.isPaused { text.add(", paused") }
-        let named = progress.longestRunning(Self.stepsNamed).map { step, start in
-            "\(step) (\(TimeText.wholeSeconds(elapsed - start)))"
+        let named = progress.longestRunning(Self.stepsNamed).map { step in
+            "\(step.step) (\(TimeText.wholeSeconds(elapsed - step.start)))"
         }
         text.add(named.isEmpty ? ", nothing running" : ", running: ")
         text.add(list: named, of: progress.running.count, limit: Self.stepsNamed)

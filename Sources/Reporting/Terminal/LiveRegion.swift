@@ -1,27 +1,38 @@
-internal import Basics
 package import RunEvents
 
-/// A few lines at the bottom of the terminal that say what runs, for how long, and what is left.
+/// A few lines below the cursor that say what runs, for how long, what it wrote last, and what is left.
 ///
-/// It draws only in `tick(at:)`, at most ten times a second and only where something has changed. Whatever else writes
-/// to the same terminal goes through `sink(over:)`, which takes the region away first. The terminal is never put into
+/// It draws only in `tick(at:)`, at most ten times a second and only where something has changed. Whatever else flowrun
+/// writes to the same terminal goes through `sink(over:)`, which takes the region away first; what other programs write
+/// there is never taken away, because the region stands below it (`TerminalSequence`). The terminal is never put into
 /// another mode, so that taking the region away is all there is to restore.
 package final class LiveRegion: Reporter {
+    /// Where steps' output is shown on the same terminal, so that the region need not repeat it.
+    package enum Echo: Sendable {
+        case nowhere
+        /// In the text log, as `--output` says; nil where it is not given.
+        case log(OutputMode?)
+    }
+
     private static let interval = Duration.milliseconds(100)
-    private static let linesOfSteps = 5
 
     private let terminal: any RecordSink
-    private let width: () -> Int
+    private let size: () -> TerminalSize?
+    private let echo: Echo
     private var progress = RunProgress()
+    private var lastLines = LastLines()
     private var hasChanged = false
     private var lastDrawing = Duration.zero
-    /// The lines on the screen, empty when there are none.
-    private var shown: [[UInt8]] = []
+    /// The lines on the screen, empty where there are none, and the size they were made for.
+    private var shown: (lines: [[UInt8]], size: TerminalSize?) = ([], nil)
+    /// Whether the terminal has taken a drawing only in part, so that nobody knows where the cursor stands.
+    private var isCutOff = false
 
-    /// `width` is asked at each drawing, so that a resized terminal needs no signal.
-    package init(terminal: any RecordSink, width: @escaping () -> Int) {
+    /// `size` is asked at each drawing; nil means that nothing may be drawn at present.
+    package init(terminal: any RecordSink, echo: Echo = .nowhere, size: @escaping () -> TerminalSize?) {
         self.terminal = terminal
-        self.width = width
+        self.echo = echo
+        self.size = size
     }
 
     /// A sink for what goes to the same terminal: it clears the region, then writes the record to `sink`; the next tick
@@ -31,74 +42,87 @@ package final class LiveRegion: Reporter {
     }
 
     package func report(_ event: RunEvent) {
+        switch event.kind {
+        case .stepOutput(let output):
+            lastLines.note(output)
+            hasChanged = true
+        case .stepFinished(let step): lastLines.forget(step.step)
+        case .stepRetry(let step, _, _): lastLines.forget(step)
+        default: break
+        }
         if progress.note(event) { hasChanged = true }
         if progress.hasEnded { clear() }
     }
 
     package func tick(at elapsed: Duration) -> Duration? {
         guard progress.steps > 0, !progress.hasEnded else { return nil }
-        let isDue = hasChanged || shown.isEmpty || elapsed.components.seconds != lastDrawing.components.seconds
+        let isDue = hasChanged || shown.lines.isEmpty || elapsed.components.seconds != lastDrawing.components.seconds
         if isDue {
             let earliest = lastDrawing + Self.interval
             guard elapsed >= earliest else { return earliest }
             draw(at: elapsed)
+            if hasChanged { return elapsed + Self.interval }
         }
         return progress.running.isEmpty ? nil : .seconds(elapsed.components.seconds + 1)
     }
 
     /// Takes the region off the screen; it comes back with the next tick. Call it before the program ends on any path
     /// that has no `runFinished`, and before it is suspended.
-    package func clear() {
-        guard !shown.isEmpty else { return }
-        var bytes: [UInt8] = []
-        appendClearing(to: &bytes)
-        shown = []
-        bytes.withUnsafeBytes(terminal.write)
+    package func clear() { clear(with: TerminalSequence.clear) }
+
+    /// Draws the region anew for another size of the terminal.
+    package func sizeHasChanged() {
+        if !shown.lines.isEmpty, !progress.hasEnded { draw(at: lastDrawing) }
+    }
+
+    /// Takes the region away in front of a line of the log.
+    fileprivate func clearForLine() { clear(with: TerminalSequence.clearForLine) }
+
+    private func clear(with sequence: [UInt8]) {
+        recover()
+        guard !shown.lines.isEmpty else { return }
+        shown = ([], nil)
+        sequence.withUnsafeBytes(terminal.write)
+    }
+
+    /// What is left of a drawing that was cut off stays where it is.
+    private func recover() {
+        guard isCutOff else { return }
+        isCutOff = false
+        TerminalSequence.recover.withUnsafeBytes(terminal.write)
     }
 
     private func draw(at elapsed: Duration) {
         lastDrawing = elapsed
         hasChanged = false
-        let columns = max(1, width() - 1)
-        let lines = lines(at: elapsed).map { TerminalLine.cut($0, to: columns) }
-        guard lines != shown else { return }
-        // Synchronized update: a terminal that knows it shows the change at once, others ignore it.
-        var bytes = Array("\u{1B}[?2026h".utf8)
-        appendClearing(to: &bytes)
-        bytes.append(contentsOf: lines.joined(separator: "\r\n".utf8))
-        bytes.append(contentsOf: "\u{1B}[?2026l".utf8)
-        shown = lines
-        bytes.withUnsafeBytes(terminal.write)
-    }
-
-    /// The cursor stands behind the last line. A terminal made narrower has broken the lines into several rows.
-    private func appendClearing(to bytes: inout [UInt8]) {
-        guard !shown.isEmpty else { return }
-        let columns = max(1, width())
-        let rows = shown.reduce(0) { $0 + max(1, (TerminalLine.columns(of: $1) + columns - 1) / columns) }
-        bytes.append(UInt8(ascii: "\r"))
-        if rows > 1 { bytes.append(contentsOf: "\u{1B}[\(rows - 1)A".utf8) }
-        bytes.append(contentsOf: "\u{1B}[J".utf8)
-    }
-
-    private func lines(at elapsed: Duration) -> [[UInt8]] {
-        var text = LogText(isColored: false)
-        text.add("[\(progress.finished)/\(progress.steps)] ")
-        if progress.isPaused { text.add("paused, ") }
-        text.add("\(progress.running.count) running, ")
-        if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
-        text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
-        var lines = [text.buffer.bytes]
-        for (step, start) in progress.longestRunning(Self.linesOfSteps) {
-            let time = TimeText.wholeSeconds(elapsed - start)
-            text.removeAll()
-            text.spaces(8 - time.utf8.count)
-            text.add("\(time)  \(step)")
-            lines.append(text.buffer.bytes)
+        guard let size = size() else {
+            // The screen belongs to another job, and what stood there with it.
+            shown = ([], nil)
+            return
         }
-        let more = progress.running.count - Self.linesOfSteps
-        if more > 0 { lines.append(Array("          and \(more) more".utf8)) }
-        return lines
+        recover()
+        let text = RegionText(progress: progress) { [self] in isEchoed($0) ? [] : lastLines.line(of: $0.step) }
+        let lines = text.lines(at: elapsed, in: size)
+        guard lines != shown.lines || size != shown.size else { return }
+        let bytes = TerminalSequence.show(lines)
+        let taken = bytes.withUnsafeBytes(terminal.offer)
+        if taken == bytes.count {
+            shown = (lines, size)
+        } else {
+            hasChanged = true
+            isCutOff = taken > 0
+            if isCutOff { shown = ([], nil) }
+        }
+    }
+
+    /// Whether what the step writes stands above the region as it comes.
+    private func isEchoed(_ step: RunProgress.RunningStep) -> Bool {
+        guard case .log(let mode) = echo else { return false }
+        return switch mode ?? step.view.map(OutputMode.init) ?? .grouped {
+        case .stream: true
+        case .grouped: step.isAlone
+        case .failed, .none: false
+        }
     }
 }
 
@@ -113,17 +137,13 @@ private final class ClearingSink: RecordSink {
     }
 
     func write(_ record: UnsafeRawBufferPointer) {
-        region.clear()
+        region.clearForLine()
         sink.write(record)
     }
 
     func write(pulling source: @escaping RecordSource) {
-        let region = region
-        sink.write { take in
-            source { record in
-                region.clear()
-                take(record)
-            }
-        }
+        // Nothing is drawn until the whole text is written.
+        region.clearForLine()
+        sink.write(pulling: source)
     }
 }

@@ -1,6 +1,6 @@
 /// What the user said about progress, `--progress`; always on standard error, and no matter of colours.
 package enum ProgressMode: String, Sendable, CaseIterable {
-    case auto, plain, none
+    case auto, live, plain, none
 
     package enum Display: Sendable {
         /// `LiveRegion`.
@@ -10,17 +10,16 @@ package enum ProgressMode: String, Sendable, CaseIterable {
         case nothing
     }
 
-    /// A live region wants a terminal that can move its cursor and is not a CI system's imitation of one.
-    /// `environment` looks a variable up.
+    /// A live region wants a terminal that can move its cursor and, unless it is asked for, has no other writer: neither a
+    /// CI system's imitation of one nor what make runs side by side. `environment` looks a variable up.
     package func display(onTerminal: Bool, environment: (String) -> String?) -> Display {
-        switch self {
-        case .none: return .nothing
-        case .plain: return .heartbeat
-        case .auto: break
+        func isSet(_ name: String) -> Bool { !(environment(name) ?? "").isEmpty }
+        let canMoveCursor = onTerminal && isSet("TERM") && environment("TERM") != "dumb"
+        return switch self {
+        case .none: .nothing
+        case .plain: .heartbeat
+        case .live: canMoveCursor ? .live : .heartbeat
+        case .auto: canMoveCursor && !isSet("CI") && !isSet("MAKELEVEL") ? .live : .heartbeat
         }
-        let terminal = environment("TERM") ?? ""
-        let isDumb = terminal.isEmpty || terminal == "dumb"
-        let isCI = !(environment("CI") ?? "").isEmpty
-        return onTerminal && !isDumb && !isCI ? .live : .heartbeat
     }
 }

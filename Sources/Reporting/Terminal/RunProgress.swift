@@ -2,13 +2,26 @@ internal import RunEvents
 
 /// How far a run is: what the live region and the heartbeat tell of it.
 struct RunProgress {
+    struct RunningStep {
+        let step: String
+        /// As in `StepStarted`.
+        let name: String?
+        let view: OutputView?
+        /// Measured from the start of the run.
+        let start: Duration
+        /// Whether no other step has run since.
+        fileprivate(set) var isAlone: Bool
+    }
+
     private(set) var steps = 0
     private(set) var finished = 0
     private(set) var failed = 0
-    /// The running steps in the order of their starts, measured from the start of the run. A list, because there are
-    /// as many as there are jobs and each event touches one.
-    private(set) var running: [(step: String, start: Duration)] = []
+    /// The running steps in the order of their starts. A list, because there are as many as there are jobs and each
+    /// event touches one.
+    private(set) var running: [RunningStep] = []
     private(set) var isPaused = false
+    /// Whether the whole run has been asked to end.
+    private(set) var isStopping = false
     private(set) var hasEnded = false
     /// Steps in groups that may be tried again which have ended, and whether they failed.
     private var endedInRounds: [String: Bool] = [:]
@@ -22,7 +35,10 @@ struct RunProgress {
         case .runStarted(let run): steps = run.steps
         case .stepStarted(let step):
             if event.round != nil { takeBack(step.step) }
-            running.append((step.step, event.elapsed))
+            for index in running.indices { running[index].isAlone = false }
+            running.append(
+                RunningStep(
+                    step: step.step, name: step.name, view: step.view, start: event.elapsed, isAlone: running.isEmpty))
         case .stepFinished(let step):
             stop(step.step)
             let hasFailed = step.outcome == .failure || step.outcome == .timeout
@@ -36,8 +52,9 @@ struct RunProgress {
         case .stepAdded: steps += 1
         case .runPaused: isPaused = true
         case .runResumed: isPaused = false
+        case .runCancelRequested: isStopping = true
         case .runFinished: hasEnded = true
-        case .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
+        case .runJobs, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
             .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired,
             .lockReleased,
             .warning:
@@ -58,7 +75,7 @@ struct RunProgress {
     }
 
     /// The steps that have been running longest, first the one that started first; ties in order of their ids.
-    func longestRunning(_ count: Int) -> [(step: String, start: Duration)] {
-        running.sorted { ($0.start, $0.step) < ($1.start, $1.step) }.prefix(count).map { $0 }
+    func longestRunning(_ count: Int) -> [RunningStep] {
+        Array(running.sorted { ($0.start, $0.step) < ($1.start, $1.step) }.prefix(count))
     }
 }

@@ -23,10 +23,18 @@ package enum TerminalDevice {
         return first.st_rdev == second.st_rdev
     }
 
-    /// Columns; 80 where nobody knows.
-    package static func width(of descriptor: Int32) -> Int {
+    /// 80 columns and 24 rows where nobody knows.
+    package static func size(of descriptor: Int32) -> TerminalSize {
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return TerminalSize(columns: 80, rows: 24)
+        }
+        return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+
+    /// Whether the terminal is the shell's or another job's at present, so that this process had better leave it alone.
+    package static func isInBackground(of descriptor: Int32) -> Bool {
+        let foreground = tcgetpgrp(descriptor)
+        return foreground > 0 && foreground != getpgrp()
     }
 }

@@ -100,7 +100,7 @@ extension RunEvent {
         case .runPaused(let source): return "paused run \(source)"
         case .runResumed(let source): return "resumed run \(source)"
         case .runJobs(let jobs, _): return "jobs run \(jobs)"
-        case .runCancelRequested(let source, _): return "cancelling run \(source)"
+        case .runCancelRequested(let stopping): return "cancelling run \(stopping.source)"
         case .groupStarted(let group): return "started \(group)\(round)"
         case .groupCancelRequested(let group, _): return "cancelling \(group)"
         case .groupRetry(let group, _, let delay): return "retry \(group) in \(delay.seconds)"

@@ -1,0 +1,57 @@
+internal import Basics
+
+/// What the live region says of a run at one moment, as lines that fit into a terminal.
+struct RegionText {
+    /// How much of the columns the names of steps may take where their last lines stand beside them.
+    private static let titlePart = 0.4
+    /// A region that is higher than this part of the rows would be in the way of the log.
+    private static let heightPart = 4
+
+    let progress: RunProgress
+    /// The last line of a step, empty for none.
+    let lastLine: (RunProgress.RunningStep) -> [UInt8]
+
+    func lines(at elapsed: Duration, in size: TerminalSize) -> [[UInt8]] {
+        // The last column stays free: some terminals begin a new row as soon as it is written.
+        let columns = max(1, size.columns - 1)
+        let count = max(0, min(size.rows / Self.heightPart, size.rows - 3))
+        var lines = [counts(at: elapsed)]
+        let shown = progress.longestRunning(count)
+        let titles = shown.map { Array(StepTitle.words($0.step, name: $0.name).visible.utf8) }
+        let width = min(max(12, Int(Double(columns) * Self.titlePart)), titles.map { TerminalLine.columns(of: $0) }.max() ?? 0)
+        for (step, title) in zip(shown, titles) {
+            lines.append(line(of: step, title, padded: width, at: elapsed, columns: columns))
+        }
+        let more = progress.running.count - shown.count
+        if more > 0, count > 0 { lines.append(Array("          and \(more) more".utf8)) }
+        return lines.map { TerminalLine.cut($0, to: columns) }
+    }
+
+    private func counts(at elapsed: Duration) -> [UInt8] {
+        var text = LogText(isColored: false)
+        text.add("[\(progress.finished)/\(progress.steps)] ")
+        if progress.isStopping { text.add("stopping, ") } else if progress.isPaused { text.add("paused, ") }
+        text.add("\(progress.running.count) running, ")
+        if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
+        text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
+        return text.buffer.bytes
+    }
+
+    private func line(
+        of step: RunProgress.RunningStep, _ title: [UInt8], padded width: Int, at elapsed: Duration, columns: Int
+    ) -> [UInt8] {
+        var text = LogText(isColored: false)
+        text.add(rightAlignedTo: 8) { TimeText.append(wholeSeconds: elapsed - step.start, to: &$0) }
+        text.spaces(2)
+        let lastLine = lastLine(step)
+        guard !lastLine.isEmpty else {
+            text.buffer.append(title)
+            return text.buffer.bytes
+        }
+        let cut = TerminalLine.cut(title, to: width)
+        text.buffer.append(cut)
+        text.spaces(width - TerminalLine.columns(of: cut) + 2)
+        text.buffer.append(lastLine)
+        return text.buffer.bytes
+    }
+}
