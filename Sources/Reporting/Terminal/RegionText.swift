@@ -18,7 +18,8 @@ struct RegionText {
         var lines = [counts(at: elapsed)]
         let shown = progress.longestRunning(count)
         let titles = shown.map { Array(StepTitle.words($0.step, name: $0.name).visible.utf8) }
-        let width = min(max(12, Int(Double(columns) * Self.titlePart)), titles.map { TerminalLine.columns(of: $0) }.max() ?? 0)
+        let widest = titles.map { TerminalLine.columns(of: $0) }.max() ?? 0
+        let width = min(max(12, Int(Double(columns) * Self.titlePart)), widest)
         for (step, title) in zip(shown, titles) {
             lines.append(line(of: step, title, padded: width, at: elapsed, columns: columns))
         }
