@@ -42,11 +42,15 @@ package struct Diagnostic: Sendable {
     package let severity: Severity
     package let code: DiagnosticCode
     package let message: String
+    /// The file in which the finding is.
     package let file: SourceFile
     package let range: SourceRange
     package let notes: [Note]
     package let fix: Fix?
+    /// The file that knows all places that the finding speaks of.
+    private let files: SourceFile
 
+    /// `file` is the one in which all places are, or the one that brings those along in which they are.
     package init(
         _ code: DiagnosticCode, _ message: String, in file: SourceFile, at range: SourceRange,
         severity: Severity = .error, notes: [Note] = [], fix: Fix? = nil
@@ -54,10 +58,32 @@ package struct Diagnostic: Sendable {
         self.severity = severity
         self.code = code
         self.message = message
-        self.file = file
+        self.file = file.file(at: range.lowerOffset)
         self.range = range
         self.notes = notes
         self.fix = fix
+        files = file
+    }
+
+    /// The file in which another place is that the finding speaks of.
+    package func file(of range: SourceRange) -> SourceFile { files.file(at: range.lowerOffset) }
+
+    /// The same finding with more notes behind its own; `file` is the one that knows their places, nil for the finding's.
+    package func adding(_ notes: [Note], in file: SourceFile? = nil) -> Diagnostic {
+        Diagnostic(code, message, in: file ?? files, at: range, severity: severity, notes: self.notes + notes, fix: fix)
+    }
+
+    /// The finding about a text whose places are counted from 0 as one about its file, which is brought along.
+    package func moved(to file: SourceFile) -> Diagnostic {
+        Diagnostic(
+            code, message, in: file, at: range.moved(by: file.start), severity: severity,
+            notes: notes.map { Note($0.message, at: $0.range?.moved(by: file.start)) },
+            fix: fix.map { fix in
+                let edits = fix.edits.map {
+                    Fix.Edit(range: $0.range.moved(by: file.start), replacement: $0.replacement)
+                }
+                return Fix(fix.description, edits: edits)
+            })
     }
 }
 

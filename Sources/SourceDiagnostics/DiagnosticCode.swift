@@ -45,10 +45,15 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case undeclaredSecret = "FR0221"
     case invalidPattern = "FR0222"
     case unknownStep = "FR0223"
+    case unusableFile = "FR0224"
+    case unknownTemplate = "FR0225"
+    case unusedTemplate = "FR0226"
+    case wrongArgument = "FR0227"
 
     // The graph
     case dependencyCycle = "FR0301"
     case sharedValueCycle = "FR0302"
+    case usesCycle = "FR0303"
     case dependencyAcrossHook = "FR0310"
     case coveredMutex = "FR0312"
     case poolExceeded = "FR0313"

@@ -19,7 +19,7 @@ package struct DiagnosticRenderer: Sendable {
     package func render(_ diagnostic: Diagnostic) -> String {
         let excerpt = diagnostic.hasPlace ? Excerpt(of: diagnostic.range, in: diagnostic.file) : nil
         let noteExcerpts = diagnostic.notes.map { note in
-            note.range.flatMap { $0 == diagnostic.range ? nil : Excerpt(of: $0, in: diagnostic.file) }
+            note.range.flatMap { $0 == diagnostic.range ? nil : Excerpt(of: $0, in: diagnostic.file(of: $0)) }
         }
         let lines = ([excerpt] + noteExcerpts).compactMap { $0?.line }
         let margin = lines.map { String($0).count }.max() ?? 0
@@ -31,7 +31,8 @@ package struct DiagnosticRenderer: Sendable {
         text += "\(style.bold)\(Excerpt.visible(diagnostic.message))\(style.reset)\n"
         if let excerpt { text += draw(excerpt, margin: margin, color: color) }
         for (note, excerpt) in zip(diagnostic.notes, noteExcerpts) {
-            let place = excerpt.map { "\(diagnostic.file.name):\($0.line):\($0.column): " } ?? ""
+            let name = note.range.map { diagnostic.file(of: $0).name } ?? ""
+            let place = excerpt.map { "\(name):\($0.line):\($0.column): " } ?? ""
             text += "  \(style.note)note:\(style.reset) \(Excerpt.visible(place + note.message))\n"
             if let excerpt { text += draw(excerpt, margin: margin, color: style.note) }
         }

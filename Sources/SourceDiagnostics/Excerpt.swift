@@ -15,15 +15,16 @@ struct Excerpt {
     private static let byteLimit = 1024
     private static let tabWidth = 4
 
-    /// A range over several lines is shown by its first one.
+    /// A range over several lines is shown by its first one. The file is the one that holds it.
     init(of range: SourceRange, in file: SourceFile) {
-        let start = min(range.lowerOffset, file.bytes.count)
-        let location = file.location(at: start)
+        let start = min(range.lowerOffset - file.start, file.bytes.count)
+        let end = range.upperOffset - file.start
+        let location = file.location(at: file.start + start)
         line = location.line
         column = location.column
         let bytes = file.line(line) ?? []
         let caretStart = min(start, bytes.endIndex)
-        let caretEnd = max(caretStart, min(range.upperOffset, bytes.endIndex))
+        let caretEnd = max(caretStart, min(end, bytes.endIndex))
         let before = Self.shown(bytes[..<caretStart].suffix(Self.byteLimit).drop { $0 & 0xC0 == 0x80 }, from: 0)
         let marked = Self.shown(bytes[caretStart..<caretEnd].prefix(Self.byteLimit), from: before.width)
         let after = Self.shown(bytes[caretEnd...].prefix(Self.byteLimit), from: before.width + marked.width)

@@ -39,14 +39,8 @@ package struct FindingList: Sendable {
         let omitted = errors + warnings - kept.count
         var findings = kept.sortedByPlace()
         if omitted > 0, let last = findings.popLast() {
-            findings.append(last.adding(Diagnostic.Note("\(Phrase.count(omitted, "more finding")) not shown")))
+            findings.append(last.adding([Diagnostic.Note("\(Phrase.count(omitted, "more finding")) not shown")]))
         }
         return findings
-    }
-}
-
-extension Diagnostic {
-    fileprivate func adding(_ note: Note) -> Diagnostic {
-        Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes + [note], fix: fix)
     }
 }

@@ -2,30 +2,74 @@ internal import Glibc
 import Synchronization
 
 /// A text and its name; knows where its lines start and nothing about what the text means.
+///
+/// A file may bring others along that are read with it. Their places follow its own, as if all were one long text, so
+/// that a place tells which file it is in. Whoever asks the first file about a place is answered by the right one.
 package final class SourceFile: Sendable {
     /// The name as the user wrote it, shown in every place.
     package let name: String
-    /// The raw bytes. Places in the text are byte offsets into this array.
+    /// The raw bytes. The place of the first one is `start`.
     package let bytes: [UInt8]
+    /// The place of the first byte; 0 for a file that no other brings along.
+    package let start: Int
     private let lineStarts = Mutex<[UInt32]?>(nil)
+    /// What the file brings along, in the order of places.
+    private let others = Mutex<[SourceFile]>([])
 
     package init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
+        start = 0
     }
+
+    private init(name: String, bytes: [UInt8], start: Int) {
+        self.name = name
+        self.bytes = bytes
+        self.start = start
+    }
+
+    /// Brings another file along; nil where all files together would be larger than places can count, 4 GiB.
+    package func add(name: String, bytes: [UInt8]) -> SourceFile? {
+        others.withLock { others in
+            let start = (others.last ?? self).end + 1
+            guard start + bytes.count < Int(UInt32.max) else { return nil }
+            let file = SourceFile(name: name, bytes: bytes, start: start)
+            others.append(file)
+            return file
+        }
+    }
+
+    /// The file in which a place is: this one, or one that it brings along.
+    package func file(at offset: Int) -> SourceFile {
+        guard offset > end else { return self }
+        return others.withLock { others in others.last { $0.start <= offset } } ?? self
+    }
+
+    /// Where a text that is not empty could go on.
+    private var end: Int { start + bytes.count }
 
     package convenience init(name: String, text: String) {
         self.init(name: name, bytes: Array(text.utf8))
     }
 
     /// The text of a range; invalid UTF-8 is repaired with U+FFFD.
-    package func text(in range: SourceRange) -> String {
-        String(decoding: bytes[range.lowerOffset..<range.upperOffset], as: UTF8.self)
+    package func text(in range: SourceRange) -> String { String(decoding: bytes(in: range), as: UTF8.self) }
+
+    /// The bytes of a range.
+    package func bytes(in range: SourceRange) -> ArraySlice<UInt8> {
+        let file = file(at: range.lowerOffset)
+        return file.bytes[range.lowerOffset - file.start..<range.upperOffset - file.start]
     }
 
-    /// Line and column of a byte offset. The first call walks the text once; later ones are O(log lines) plus a walk of
+    /// Line and column of a place. The first call walks the text once; later ones are O(log lines) plus a walk of
     /// the line up to the offset.
     package func location(at offset: Int) -> SourceLocation {
+        guard offset <= end else { return file(at: offset).ownLocation(at: offset) }
+        return ownLocation(at: offset)
+    }
+
+    private func ownLocation(at offset: Int) -> SourceLocation {
+        let offset = offset - start
         let line = lineIndex(at: offset)
         let start = lineStart(line)
         let end = min(max(offset, start), bytes.count)
@@ -38,8 +82,11 @@ package final class SourceFile: Sendable {
         return SourceLocation(line: line + 1, column: end - start - continuations + 1)
     }
 
-    /// The line number of a byte offset, from 1; cheaper than `location(at:)`.
-    package func line(at offset: Int) -> Int { lineIndex(at: offset) + 1 }
+    /// The line number of a place, from 1; cheaper than `location(at:)`.
+    package func line(at offset: Int) -> Int {
+        let file = file(at: offset)
+        return file.lineIndex(at: offset - file.start) + 1
+    }
 
     /// The bytes of a line (numbered from 1) without its line end; nil where there is no such line.
     package func line(_ number: Int) -> ArraySlice<UInt8>? {

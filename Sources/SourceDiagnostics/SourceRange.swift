@@ -1,4 +1,4 @@
-/// A half-open range of byte offsets in one `SourceFile`. Eight bytes, because a large workflow holds a million of them.
+/// A half-open range of places in one `SourceFile`, counted in bytes. Eight bytes, because a large workflow holds a million of them.
 package struct SourceRange: Hashable, Sendable {
     package let start: UInt32
     package let end: UInt32
@@ -18,6 +18,11 @@ package struct SourceRange: Hashable, Sendable {
     /// From the start of this range to the end of a later one.
     package func joined(with other: SourceRange) -> SourceRange {
         SourceRange(start: start, end: Swift.max(end, other.end))
+    }
+
+    /// The same text of a file whose first byte is at another place.
+    package func moved(by distance: Int) -> SourceRange {
+        SourceRange(lowerOffset + distance..<upperOffset + distance)
     }
 
     package var lowerOffset: Int { Int(start) }

@@ -51,10 +51,11 @@ extension OperationGraph {
         var options = Options(
             priority: plan.nodes[row].remainingPath, timeout: plan.timeout(of: row),
             retry: plan.retry(of: row).map(RetryPolicy.init))
+        options.isConditional = plan.isGivenValues(row)
         // Most rows have no keys of their own.
         if plan.settings(of: row) != nil {
             let condition = plan.condition(of: row)
-            options.isConditional = condition != nil || !plan.platforms(of: row).allow()
+            options.isConditional = condition != nil || !plan.platforms(of: row).allow() || options.isConditional
             options.waitsForAll = condition?.usesStatus ?? false
             options.toleratesFailure = plan.toleratesFailure(of: row)
             options.locks = locks.requests(pools: plan.pools(of: row), mutexes: plan.mutexes(of: row))
@@ -79,6 +80,11 @@ extension OperationGraph {
 }
 
 extension Plan {
+    /// Whether a group gives values to the body that it uses which are to be held against its parameters.
+    fileprivate func isGivenValues(_ row: PlanIndex) -> Bool {
+        use(of: row)?.arguments.contains { $0.templates.contains { $0.literal == nil } } ?? false
+    }
+
     /// Whether the end of a group has to be asked for: it hands something on, or its failures differ.
     fileprivate func concludes(_ row: PlanIndex) -> Bool {
         settings(of: row)?.outputs.isEmpty == false || retry(of: row)?.reasons.isEmpty == false

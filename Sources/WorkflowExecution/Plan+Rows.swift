@@ -12,6 +12,36 @@ extension Plan {
 
     func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
 
+    /// The nearest group around a row whose body is used; nil for what belongs to the workflow itself. With `isInside`, a
+    /// group that uses one is inside of it.
+    func user(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
+        guard !workflow.uses.isEmpty else { return nil }
+        var row = isInside ? row : parent(of: row)
+        while row != .root {
+            if use(of: row) != nil { return row }
+            row = parent(of: row)
+        }
+        return nil
+    }
+
+    /// The same where the body is a file.
+    func fileUser(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
+        var user = user(around: row, isInside: isInside)
+        while let known = user, use(of: known)?.source == .template { user = self.user(around: known) }
+        return user
+    }
+
+    /// The body that a group uses; of a fan-out each copy does.
+    func use(of row: PlanIndex) -> Use? {
+        nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
+    }
+
+    /// The variables of fan-outs that a row sees: not those outside of the body that it is in.
+    func variables(of row: PlanIndex, isInside: Bool = false) -> ArraySlice<Variable> {
+        guard let user = user(around: row, isInside: isInside) else { return nodes[row].variables[...] }
+        return nodes[row].variables.dropFirst(nodes[user].variables.count)
+    }
+
     /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
     func loopItem(of row: PlanIndex) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
 

@@ -39,7 +39,7 @@ extension RunState {
         _ kind: Cause.Kind, _ message: String, _ row: PlanIndex, _ below: Cause? = nil, at command: FailedCommand? = nil
     ) -> Cause {
         Cause(
-            kind: kind, message: message, subject: subject(of: row), file: command?.file ?? plan.workflow.file.name,
+            kind: kind, message: message, subject: subject(of: row), file: command?.file ?? plan.file(of: row),
             line: command?.line ?? plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
@@ -63,9 +63,7 @@ extension RunState {
                 return cause(.condition, "is for \(wanted), this is \(found)", next)
             }
             if let condition = plan.condition(of: next) {
-                return Cause(
-                    kind: .condition, message: "`if: \(condition.text)` is false", subject: subject(of: next),
-                    file: plan.workflow.file.name, line: plan.workflow.file.line(at: condition.range.lowerOffset))
+                return cause(.condition, "`if: \(condition.text)` is false", next, at: condition.range)
             }
             if plan.nodes[next].hook == .onFailure {
                 return cause(.condition, "nothing failed", next)
@@ -93,20 +91,24 @@ extension RunState {
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
-        let line = plan.settings(of: row)?.timeout.map { plan.workflow.file.line(at: $0.range.lowerOffset) }
-        return Cause(
-            kind: .timeout, message: message, subject: subject(of: row), file: plan.workflow.file.name,
-            line: line ?? plan.line(of: row))
+        return cause(.timeout, message, row, at: plan.settings(of: row)?.timeout?.range)
     }
 
     private func retryDeadline(_ row: PlanIndex, isOwn: Bool) -> Cause {
         let deadline = plan.retry(of: row)?.deadline
         let text = deadline.map { " after \($0.duration.asWritten)" } ?? ""
         let subject = isOwn ? "" : "\(name(row)) "
+        return cause(
+            .timeout, "\(subject)timed out\(text), the `deadline` of its `retry`", row, at: deadline?.range)
+    }
+
+    /// A cause about a row at a place of its own; nil for the row's.
+    private func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, at range: SourceRange?) -> Cause {
+        guard let range else { return cause(kind, message, row) }
+        let file = plan.workflow.file.file(at: range.lowerOffset)
         return Cause(
-            kind: .timeout, message: "\(subject)timed out\(text), the `deadline` of its `retry`",
-            subject: self.subject(of: row), file: plan.workflow.file.name,
-            line: deadline.map { plan.workflow.file.line(at: $0.range.lowerOffset) } ?? plan.line(of: row))
+            kind: kind, message: message, subject: subject(of: row), file: file.name,
+            line: file.line(at: range.lowerOffset))
     }
 
     private func name(_ row: PlanIndex) -> String { row == .root ? "the run" : "`\(plan.nodes[row].id)`" }

@@ -370,7 +370,7 @@ struct RunState {
         let isStep = plan.isStep(row)
         return RunFinished.Failure(
             step: isStep ? plan.nodes[row].id : nil, group: isStep || row == .root ? nil : plan.nodes[row].id,
-            outcome: outcome, cause: cause, file: plan.workflow.file.name,
+            outcome: outcome, cause: cause, file: isStep ? plan.file(of: row) : cause.file ?? plan.workflow.file.name,
             line: isStep ? plan.line(of: row) : cause.line,
             status: (attempt?.ending?.status).map(ExitStatus.init),
             outputTail: (attempt?.tail ?? notes[row]?.tail)?.lines ?? [],

@@ -11,27 +11,53 @@ extension WorkflowRunner {
     func decide(_ row: PlanIndex) {
         let id = OperationID(row)
         guard plan.platforms(of: row).allow() else { return send(.decided(id, .skip)) }
-        guard let condition = plan.condition(of: row) else { return send(.decided(id, .run)) }
-        let scope = RowScope(context: context, row: row, seesOwn: false)
-        let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
-            Result { () throws(EvaluationError) in try condition.evaluate(in: scope) }
+        guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
+            return context.pending.wait(for: row) { self.decide(row) }
         }
-        guard let evaluated else { return context.pending.wait(for: row) { self.decide(row) } }
-        send(.decided(id, decision(of: row, by: evaluated)))
+        if case .failure(let error) = decision {
+            state.noteFailure(of: row, error.kind, error.message, because: error.failure)
+        }
+        send(.decided(id, (try? decision.get()) ?? .fail))
     }
 
-    private func decision(
-        of row: PlanIndex, by condition: Result<Value, EvaluationError>
-    ) -> OperationScheduler.Decision {
-        switch condition {
-        case .success(.bool(let isTrue)): return isTrue ? .run : .skip
-        case .success(let value):
-            state.noteFailure(of: row, .condition, "`if` is \(value.text), expected true or false")
-        case .failure(let error):
-            state.noteFailure(
-                of: row, .condition, "cannot evaluate `if`: \(error.message)", because: context.pending.failure)
+    private func decision(of row: PlanIndex) -> Result<OperationScheduler.Decision, StepError> {
+        Result { () throws(StepError) in
+            guard try isConditionTrue(of: row) else { return .skip }
+            try checkArguments(of: row)
+            return .run
         }
-        return .fail
+    }
+
+    private func isConditionTrue(of row: PlanIndex) throws(StepError) -> Bool {
+        guard let condition = plan.condition(of: row) else { return true }
+        let value: Value
+        do {
+            value = try condition.evaluate(in: RowScope(context: context, row: row, seesOwn: false))
+        } catch {
+            throw failure("cannot evaluate `if`: \(error.message)", .condition)
+        }
+        guard case .bool(let isTrue) = value else {
+            throw StepError("`if` is \(value.text), expected true or false", kind: .condition)
+        }
+        return isTrue
+    }
+
+    private func failure(_ message: String, _ kind: Cause.Kind) -> StepError {
+        var error = StepError(message, kind: kind)
+        error.failure = context.pending.failure
+        return error
+    }
+
+    /// Whether the body that a group uses takes what the group gives it.
+    private func checkArguments(of row: PlanIndex) throws(StepError) {
+        guard let use = plan.use(of: row) else { return }
+        for parameter in use.parameters {
+            do {
+                _ = try context.value(of: parameter, of: use, at: row)
+            } catch {
+                throw failure(error.message, .expression)
+            }
+        }
     }
 
     /// The instances of a fan-out over a list that is known only now.

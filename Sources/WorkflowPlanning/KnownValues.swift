@@ -18,7 +18,7 @@ package struct KnownValues: Sendable {
     /// The value of an `if` or `for-each` of a row of the workflow, if it is about parameters, and `vars` that need no
     /// command, alone; nil where it reads anything else, or has none.
     package func value(of expression: Expression, at node: NodeIndex, of workflow: Workflow) -> Value? {
-        KnownScope(workflow: workflow, group: workflow[node].parent, parameters: parameters).value(of: expression)
+        KnownScope(known: self, workflow: workflow, group: workflow[node].parent).value(of: expression)
     }
 
     /// Whether a row of a plan has such a condition and it is false.
@@ -26,17 +26,41 @@ package struct KnownValues: Sendable {
         guard let condition = plan.condition(of: row) else { return false }
         return value(of: condition, at: plan.nodes[row].definition, of: plan.workflow) == .bool(false)
     }
+
+    /// The parameters inside a body that is used, nil being the workflow itself.
+    fileprivate func fields(inside use: Use?, of workflow: Workflow) -> [Value.Field] {
+        guard let use else { return parameters }
+        let outside = KnownScope(known: self, workflow: workflow, group: workflow[use.group].parent)
+        var fields = use.parameters.compactMap { parameter in
+            outside.value(of: parameter, of: use).map { Value.Field(name: parameter.name, value: $0) }
+        }
+        if use.source == .template {
+            let own = Set(use.parameters.map(\.name))
+            let around = self.fields(inside: workflow.usedFile(around: use.group), of: workflow)
+            fields += around.filter { !own.contains($0.name) }
+        }
+        return fields
+    }
 }
 
 /// What names mean before the run, in a group.
 private struct KnownScope: ExpressionScope {
+    let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
-    let parameters: [Value.Field]
 
     func value(of expression: Expression) -> Value? {
         guard isKnown(expression) else { return nil }
         return try? expression.evaluate(in: self)
+    }
+
+    /// What a parameter of a body is given here, or its default; nil where that is not known.
+    func value(of parameter: Parameter, of use: Use) -> Value? {
+        guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
+            return parameter.isRequired ? nil : parameter.absentValue
+        }
+        guard argument.templates.flatMap(\.expressions).allSatisfy(isKnown) else { return nil }
+        return try? argument.value(for: parameter, in: self)
     }
 
     private func isKnown(_ expression: Expression) -> Bool {
@@ -54,10 +78,13 @@ private struct KnownScope: ExpressionScope {
     }
 
     private func seen(from group: NodeIndex) -> KnownScope {
-        KnownScope(workflow: workflow, group: group, parameters: parameters)
+        KnownScope(known: known, workflow: workflow, group: group)
     }
 
-    func value(of name: String) -> Value? { name == "params" ? .object(parameters) : nil }
+    func value(of name: String) -> Value? {
+        guard name == "params" else { return nil }
+        return .object(known.fields(inside: workflow.use(around: group, isInside: true), of: workflow))
+    }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {
         guard let id = workflow.sharedValue(name, in: group) else { return nil }

@@ -17,7 +17,7 @@ extension Plan {
     package func timeout(of row: PlanIndex) -> Duration? {
         if let own = copySettings(of: row)?.timeout { return own.duration }
         guard nodes[row].role == .step else { return nil }
-        guard let limit = workflow.defaults.timeout ?? (isInHook(row) ? Defaults.hookTimeout : nil) else { return nil }
+        guard let limit = defaults(of: row).timeout ?? (isInHook(row) ? Defaults.hookTimeout : nil) else { return nil }
         return isMilestone(row) ? nil : limit
     }
 
@@ -27,7 +27,7 @@ extension Plan {
     /// How often a row is tried: a step's own word or that of `defaults`, a group's own word. nil for once.
     package func retry(of row: PlanIndex) -> Retry? {
         if let own = copySettings(of: row)?.retry { return own }
-        guard nodes[row].role == .step, let retry = workflow.defaults.retry else { return nil }
+        guard nodes[row].role == .step, let retry = defaults(of: row).retry else { return nil }
         return isMilestone(row) ? nil : retry
     }
 
@@ -36,20 +36,31 @@ extension Plan {
 
     /// The time between the first signal of a teardown and KILL. Handed down by groups.
     package func grace(of row: PlanIndex) -> Duration {
-        nearest(to: row) { $0.grace } ?? workflow.defaults.grace ?? Defaults.grace
+        nearest(to: row) { $0.grace } ?? defaults(of: row).grace ?? Defaults.grace
     }
 
     /// The first signal of a teardown. Handed down by groups.
     package func killSignal(of row: PlanIndex) -> KillSignal {
-        nearest(to: row) { $0.killSignal } ?? workflow.defaults.killSignal ?? .term
+        nearest(to: row) { $0.killSignal } ?? defaults(of: row).killSignal ?? .term
     }
 
     /// What reads the script of a step. Handed down by groups.
-    package func shell(of row: PlanIndex) -> Shell { nearest(to: row) { $0.shell } ?? workflow.defaults.shell ?? .bash }
+    package func shell(of row: PlanIndex) -> Shell { nearest(to: row) { $0.shell } ?? defaults(of: row).shell ?? .bash }
 
     /// What a step gets of flowrun's own environment.
     package func environmentPolicy(of row: PlanIndex) -> EnvironmentPolicy {
-        copySettings(of: row)?.environmentPolicy ?? environmentPolicy
+        copySettings(of: row)?.environmentPolicy
+            ?? environmentPolicy(inside: workflow.use(around: nodes[row].definition))
+    }
+
+    /// The same for steps inside a body that do not say it, nil being the workflow itself.
+    package func environmentPolicy(inside use: Use?) -> EnvironmentPolicy {
+        var use = use
+        while let known = use {
+            if let own = known.defaults.environmentPolicy ?? known.settings?.environmentPolicy { return own }
+            use = workflow.use(around: known.group)
+        }
+        return environmentPolicy
     }
 
     /// The same for steps that do not say it: the word of `defaults`, or that of the workflow.
@@ -59,12 +70,13 @@ extension Plan {
 
     /// How the output of a step is shown: its own word or that of the workflow; nil leaves it to the command line.
     package func logView(of row: PlanIndex) -> LogView? {
-        copySettings(of: row)?.log ?? workflow.nodes[0].settings?.log
+        copySettings(of: row)?.log ?? workflow.usedFile(around: nodes[row].definition)?.settings?.log
+            ?? workflow.nodes[0].settings?.log
     }
 
     /// How the two output streams of a step reach the log.
     package func streams(of row: PlanIndex) -> OutputStreams {
-        copySettings(of: row)?.streams ?? workflow.defaults.streams ?? .together
+        copySettings(of: row)?.streams ?? defaults(of: row).streams ?? .together
     }
 
     /// The folder that a row itself names; nil for the one of the group around it. Not inherited here, because an
@@ -108,12 +120,15 @@ extension Plan {
         return settings.fanOut == nil || nodes[row].role == .fanOut ? settings : nil
     }
 
-    /// The value of the innermost definition, from the row outwards, that has one.
+    /// What `defaults` of the row's file says.
+    private func defaults(of row: PlanIndex) -> Defaults { workflow.defaults(for: nodes[row].definition) }
+
+    /// The value of the innermost definition, from the row outwards, that has one; of the same file.
     private func nearest<Value>(to row: PlanIndex, _ value: (Settings) -> Value?) -> Value? {
         var next = nodes[row].definition.row
         while true {
             if let settings = workflow.nodes[next].settings, let value = value(settings) { return value }
-            if next == 0 { return nil }
+            if next == 0 || workflow.use(of: NodeIndex(next))?.source == .file { return nil }
             next = workflow.nodes[next].parent.row
         }
     }

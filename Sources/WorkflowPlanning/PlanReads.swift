@@ -41,23 +41,35 @@ package struct PlanReads {
 
     private mutating func note(_ definition: NodeIndex) {
         let node = workflow.nodes[definition.row]
-        let scope = node.isGroup ? definition : node.parent
+        // What a group says to the body that it uses is evaluated around it.
+        let scope = node.isGroup && !node.isUse ? definition : node.parent
         note(node.body, in: scope)
         if hasSharedValues, node.hasCommand {
             for id in workflow.sharedValuesRead(by: definition) { note(id) }
         }
+        if let use = workflow.use(of: definition) {
+            for template in use.arguments.flatMap(\.templates) { note(template, in: scope) }
+            if let settings = use.settings { noteEnvironment(settings, in: definition) }
+            if let folder = use.defaults.workingDirectory { note(folder, in: definition) }
+        }
         guard let settings = node.settings else { return }
         note(settings.secrets)
-        for entry in settings.env { if let value = entry.value { note(value, in: scope) } }
-        if let folder = settings.workingDirectory { note(folder, in: scope) }
+        noteEnvironment(settings, in: scope)
         if let input = settings.standardInput { note(input, in: scope) }
         if let items = settings.fanOut?.items { note(items, in: node.parent) }
-        for case .expression(let template) in settings.outputs.map(\.source) { note(template, in: scope) }
+        for case .expression(let template) in settings.outputs.map(\.source) {
+            note(template, in: node.isGroup ? definition : scope)
+        }
+    }
+
+    private mutating func noteEnvironment(_ settings: Settings, in scope: NodeIndex) {
+        for entry in settings.env { if let value = entry.value { note(value, in: scope) } }
+        if let folder = settings.workingDirectory { note(folder, in: scope) }
     }
 
     private mutating func note(_ body: WorkflowNode.Body, in scope: NodeIndex) {
         switch body {
-        case .script(let script): note(script)
+        case .script(let script): note(script, in: scope)
         case .arguments(let words): words.forEach { note($0, in: scope) }
         case .group, .milestone: break
         }
@@ -81,14 +93,23 @@ package struct PlanReads {
 
     private mutating func note(_ expression: Expression, in scope: NodeIndex) {
         for case (let root, let field?) in expression.references {
-            if root == "params" { parameters.insert(field) }
+            if root == "params", isWorkflows(field, in: scope) { parameters.insert(field) }
             if root == "vars", let id = workflow.sharedValue(field, in: scope) { note(id) }
         }
     }
 
-    private mutating func note(_ script: Script) {
+    private mutating func note(_ script: Script, in scope: NodeIndex) {
         guard !names.isEmpty else { return }
         let text = script.text(in: workflow.file)
-        for name in names where !parameters.contains(name) && text.hasWord(name) { parameters.insert(name) }
+        for name in names where !parameters.contains(name) && isWorkflows(name, in: scope) && text.hasWord(name) {
+            parameters.insert(name)
+        }
+    }
+
+    /// Whether what is inside a group sees the workflow's own parameter of a name.
+    private func isWorkflows(_ name: String, in scope: NodeIndex) -> Bool {
+        guard let use = workflow.use(around: scope, isInside: true) else { return true }
+        guard use.source == .template, workflow.usedFile(around: use.group) == nil else { return false }
+        return !use.parameters.contains { $0.name == name }
     }
 }

@@ -25,7 +25,8 @@ package final class YAMLDocument: @unchecked Sendable {  // The rows are memory 
     package func withRoot<Result>(_ body: (YAMLNode) throws -> Result) rethrows -> Result {
         try file.bytes.withUnsafeBufferPointer { source in
             try copiedText.withUnsafeBufferPointer { copiedText in
-                let memory = YAMLMemory(rows: rows.buffer, source: source, copiedText: copiedText)
+                let memory = YAMLMemory(
+                    rows: rows.buffer, source: source, copiedText: copiedText, start: UInt32(file.start))
                 return try withUnsafePointer(to: memory) { try body(YAMLNode(memory: $0, place: 0)) }
             }
         }
@@ -37,4 +38,6 @@ struct YAMLMemory {
     let rows: UnsafeBufferPointer<YAMLRow>
     let source: UnsafeBufferPointer<UInt8>
     let copiedText: UnsafeBufferPointer<UInt8>
+    /// The place of the source's first byte.
+    let start: UInt32
 }

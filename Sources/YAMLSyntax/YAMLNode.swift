@@ -33,10 +33,10 @@ package struct YAMLNode {
     }
 
     /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would be.
-    package var range: SourceRange { memory.pointee.rows[Int(place)].range }
+    package var range: SourceRange { memory.pointee.rows[Int(place)].range(from: memory.pointee.start) }
 
     /// Where the source spells what the node says: of an alias the anchored node.
-    package var contentRange: SourceRange { content.range }
+    package var contentRange: SourceRange { content.range(from: memory.pointee.start) }
 
     /// The number of the row that holds the node's content; two aliases of one anchor have the same.
     package var contentRow: Int { Int(row) }
@@ -77,7 +77,7 @@ package struct YAMLNode {
     package var verbatim: SourceRange? {
         let content = content
         guard !content.isCollection, content.kind != .invalid, !content.isCopied else { return nil }
-        return SourceRange(content.valueInSource)
+        return SourceRange(content.valueInSource).moved(by: Int(memory.pointee.start))
     }
 
     /// The length of a scalar's value in bytes; 0 for a collection.
@@ -100,7 +100,8 @@ package struct YAMLNode {
 
     /// The bytes of the source where the node stands, quotes and all.
     package var source: UnsafeBufferPointer<UInt8> {
-        UnsafeBufferPointer(rebasing: memory.pointee.source[range.lowerOffset..<range.upperOffset])
+        let row = memory.pointee.rows[Int(place)]
+        return UnsafeBufferPointer(rebasing: memory.pointee.source[Int(row.start)..<Int(row.end)])
     }
 
     /// The node that stands in a row of the same document.

@@ -6,6 +6,12 @@ package enum YAMLParser {
     /// The one document of a file, and every finding about its text. The document is nil where the text cannot be read
     /// as YAML at all; with lesser findings (a duplicate key, a tag) it is whole, so that its reader can go on.
     package static func parse(_ file: SourceFile) -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
+        let (document, diagnostics) = read(file)
+        return (document, file.start == 0 ? diagnostics : diagnostics.map { $0.moved(to: file) })
+    }
+
+    /// The same with places that count from the start of the file.
+    private static func read(_ file: SourceFile) -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
         let check = TextCheck(file)
         guard check.diagnostics.isEmpty else { return (nil, check.diagnostics) }
         return file.bytes.withUnsafeBufferPointer { source in

@@ -43,6 +43,9 @@ struct YAMLRow {
 
     var range: SourceRange { SourceRange(start: start, end: end) }
 
+    /// The same in a text whose first byte is at a place.
+    func range(from place: UInt32) -> SourceRange { SourceRange(start: place &+ start, end: place &+ end) }
+
     /// Scalar: the value is in `copiedText`, not in the source.
     var isCopied: Bool { endBits & Self.copiedFlag != 0 }
 

@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test func `options are those of the command`() {
-        #expect(candidates("check", "--") == ["--format", "--strict", "--color", "--file", "--help"])
+        #expect(
+            candidates("check", "--") == ["--format", "--strict", "--color", "--file", "--allow-outside", "--help"])
         #expect(candidates("--pa") == ["--param", "--paused"])
         #expect(candidates("--gen") == ["--generate-completion-script"])
         #expect(candidates("why", "--r") == ["--run"])

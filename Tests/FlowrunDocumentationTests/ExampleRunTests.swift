@@ -8,7 +8,7 @@ import Testing
         "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
-        "everyday/flowrun.yml", "scripts.yml",
+        "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml",
     ]
 
     /// Runs an example and holds its log against the rules of every log.
@@ -50,6 +50,19 @@ import Testing
         #expect(try said.log().output(of: "say") == "hi\nyou\n")
         #expect(try await started("clean") == ["clean"])
         #expect(!test.exists("\(folder)/out"))
+    }
+
+    @Test func `a template and a file are used by several groups`() async throws {
+        let test = try ExampleFolder.copy()
+        let log = try await log(of: "reuse/flowrun.yml", in: test)
+        #expect(log.output(of: "words.report") == "4 words\n")
+        #expect(log.output(of: "lines.report") == "2 lines\n")
+        #expect(log.output(of: "total") == "4 words in 2 lines\n")
+        let chosen = try await test.run("-C", "examples/reuse", "words.measure", "--log", "json")
+        #expect(
+            try chosen.log().startOrder == ["count-words.fetch", "count-words.make", "words.measure", "finally.clean"])
+        let alone = try await test.run("examples/reuse/tools/measure.yml", "--param", "tool=wc", "--log", "json")
+        #expect(try alone.log().output(of: "report").hasSuffix(" words\n"))
     }
 
     @Test func `scripts are read by who is named, and the command that fails is found`() async throws {

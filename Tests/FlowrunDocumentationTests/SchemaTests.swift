@@ -12,7 +12,7 @@ import WorkflowModel
         }
     }
 
-    @Test(arguments: ["step", "group", "defaults", "retry", "parameter", "secret", "output"])
+    @Test(arguments: ["step", "group", "use", "template", "defaults", "retry", "parameter", "secret", "output"])
     func `no place takes unknown keys`(place: String) throws {
         let schema = try WorkflowSchema()
         #expect(schema.root["additionalProperties"] == .bool(false))
@@ -24,6 +24,7 @@ import WorkflowModel
         let read = [
             "top": spellings(WorkflowKeys.top), "defaults": spellings(WorkflowKeys.defaults),
             "group": spellings(WorkflowKeys.group), "step": spellings(WorkflowKeys.step),
+            "use": spellings(WorkflowKeys.use), "template": spellings(WorkflowKeys.template),
         ]
         #expect(try WorkflowSchema().keys == read)
     }

@@ -18,7 +18,7 @@ struct WorkflowSchema {
             Set(schema?["properties"]?.object.map { Array($0.keys) } ?? [])
         }
         var result = ["top": names(root)]
-        for place in ["defaults", "group", "step"] { result[place] = names(definition(place)) }
+        for place in ["defaults", "group", "step", "use", "template"] { result[place] = names(definition(place)) }
         return result
     }
 

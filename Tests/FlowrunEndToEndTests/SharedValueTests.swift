@@ -165,7 +165,9 @@ struct SharedValueTests {
         #expect(test.survivors() == [])
     }
 
-    @Test func `a command is stopped that nobody waits for any more, and runs again for whoever comes later`() async throws {
+    @Test func `a command is stopped that nobody waits for any more, and runs again for whoever comes later`()
+        async throws
+    {
         let test = try FlowrunTest(
             """
             version: 1

@@ -57,3 +57,37 @@ extension `A suggestion` {
         #expect(suggestion.nearest(to: "nedes", among: ["needs"]) == nil)
     }
 }
+
+struct `Files that are read with another` {
+    @Test func `each place is in one of them`() throws {
+        let first = SourceFile(name: "a", text: "one\ntwo\n")
+        let second = try #require(first.add(name: "b", bytes: Array("three\nfour".utf8)))
+        let third = try #require(first.add(name: "c", bytes: []))
+        #expect([first.start, second.start, third.start] == [0, 9, 20])
+        let word = SourceRange(second.start + 6..<second.start + 10)
+        #expect(first.text(in: word) == "four" && second.text(in: word) == "four")
+        #expect(first.location(at: word.lowerOffset) == SourceLocation(line: 2, column: 1))
+        #expect(first.line(at: word.lowerOffset) == 2 && first.line(at: 5) == 2)
+        #expect(first.file(at: 8) === first && first.file(at: 9) === second)
+        #expect(first.file(at: 19) === second && first.file(at: 20) === third)
+    }
+
+    @Test func `a finding shows the lines of all files that it speaks of`() throws {
+        let first = SourceFile(name: "a", text: "one\ntwo\n")
+        let second = try #require(first.add(name: "b", bytes: Array("three\nfour".utf8)))
+        let finding = Diagnostic(
+            .unknownKey, "look", in: first, at: SourceRange(second.start + 6..<second.start + 10),
+            notes: [.init("here too", at: SourceRange(4..<7))])
+        #expect(finding.file === second)
+        #expect(
+            DiagnosticRenderer().render(finding) == """
+                b:2:1: error[FR0201]: look
+                  2 | four
+                    | ^^^^
+                  note: a:2:1: here too
+                  2 | two
+                    | ^^^
+
+                """)
+    }
+}

@@ -55,7 +55,7 @@ struct `A step is refused` {
         ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
         ("run: x\n1️⃣detach: \"${{ x }}\"", "FR0208 `detach` is not supported yet"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
-        ("env: {}\n1️⃣uses: other.yml", "FR0208 `uses` is not supported yet"),
+        ("env: {}\nuses: 1️⃣other.yml", "FR0224 cannot use `other.yml`: there is no folder to look for it in"),
         ("run: x\nenv: 1️⃣staging", "FR0205 `env` takes a mapping of names to values, found the text `staging`"),
         ("run: x\nenv: 1️⃣[A=1]", "FR0205 `env` takes a mapping of names to values, found a list"),
         ("run: x\nenv: { 1️⃣A=B: x }", "FR0211 `A=B` cannot name an environment variable"),
@@ -126,8 +126,7 @@ struct `A step is refused` {
         ("run: x\n1️⃣os: [linux]", "`os` is not a key of a step; flowrun's word is `platforms`"),
         ("run: x\n1️⃣silent: true", "`silent` is not a key of a step; flowrun's word is `log`"),
         (
-            "run: x\n1️⃣call: other.yml",
-            "`call` is not a key of a step; flowrun's word is `uses`, which is not supported yet"
+            "run: x\n1️⃣call: other.yml", "`call` is not a key of a step; flowrun's word is `uses`"
         ),
         (
             "run: x\n1️⃣inputs: { a: \"${{ x }}\" }",

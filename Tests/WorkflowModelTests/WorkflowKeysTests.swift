@@ -12,6 +12,10 @@ struct `The keys of a place` {
         return switch place {
         case "top": "version: 1\nsteps: { a: { run: x } }\n\(entry)\n"
         case "defaults": "version: 1\ndefaults: { \(entry) }\nsteps: { a: { run: x } }\n"
+        case "use":
+            "version: 1\ntemplates: { t: { steps: { b: { run: x } } } }\nsteps: { a: { uses: t, \(entry)\(partner) } }\n"
+        case "template":
+            "version: 1\ntemplates: { t: { steps: { b: { run: x } }, \(entry) } }\nsteps: { a: { uses: t } }\n"
         case "step": "version: 1\nsteps: { a: { run: x, \(entry)\(partner) } }\n"
         default: "version: 1\nsteps: { a: { steps: { b: { run: x } }, \(entry)\(partner) } }\n"
         }
@@ -19,10 +23,10 @@ struct `The keys of a place` {
 
     @Test(arguments: [
         ("top", WorkflowKeys.top), ("defaults", WorkflowKeys.defaults), ("step", WorkflowKeys.step),
-        ("group", WorkflowKeys.group),
+        ("group", WorkflowKeys.group), ("use", WorkflowKeys.use), ("template", WorkflowKeys.template),
     ])
     func `are all read, and none but them`(place: String, keys: [WorkflowKey]) {
-        for key in WorkflowKey.allCases where !["version", "steps", "run"].contains(key.spelling) {
+        for key in WorkflowKey.allCases where !["version", "steps", "run", "uses"].contains(key.spelling) {
             let codes = Checked(text(key, in: place)).diagnostics.map(\.code)
             if keys.contains(key) {
                 #expect(!codes.isEmpty && !codes.contains(.unknownKey), "\(key) in \(place) is not read")
@@ -34,7 +38,8 @@ struct `The keys of a place` {
     }
 
     @Test func `are spelt in kebab case, each a word of one place at least`() {
-        let all = Set(WorkflowKeys.top + WorkflowKeys.defaults + WorkflowKeys.step + WorkflowKeys.group)
+        let all = Set(
+            WorkflowKeys.top + WorkflowKeys.defaults + WorkflowKeys.step + WorkflowKeys.group + WorkflowKeys.use)
         #expect(all.isDisjoint(with: WorkflowKeys.notSupportedYet))
         #expect(all.union(WorkflowKeys.notSupportedYet) == Set(WorkflowKey.allCases))
         for key in WorkflowKey.allCases {

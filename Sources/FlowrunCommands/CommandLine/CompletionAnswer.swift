@@ -172,7 +172,7 @@ struct CompletionAnswer {
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumSize else {
             return nil
         }
-        return WorkflowLoader(file).plan
+        return WorkflowLoader(file, allowsOutside: true).plan
     }
 }
 

@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version, completionScript
-        case from, destination
+        case from, destination, allowOutside
     }
 
     enum Value: Sendable {
@@ -99,6 +99,9 @@ package final class Option: Sendable {
         Option(
             .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,
             "The workflow file; then all operands are steps."),
+        Option(
+            .allowOutside, nil, "--allow-outside", .none, [.run, .check, .plan, .graph, .list],
+            "Let the workflow use files outside of its folder."),
         Option(
             .from, nil, "--from", .required("FILE", .files), [.`init`],
             "A Makefile, Taskfile, justfile or GitHub workflow to convert."),

@@ -8,7 +8,9 @@ extension Flowrun {
     static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
         let named = arguments.values(.file) + arguments.operands
         let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named
-        let checked = files.map { (file: $0, result: WorkflowLoader.check($0)) }
+        let checked = files.map {
+            (file: $0, result: WorkflowLoader.check($0, allowsOutside: arguments.has(.allowOutside)))
+        }
         let findings = checked.flatMap(\.result.diagnostics)
         if arguments.value(.format) == "json" {
             try StandardStream.output.deliver(DiagnosticPrinter.json(findings))

@@ -23,7 +23,7 @@ extension WorkflowChoice {
     }
 
     private func whole(color: ColorMode, known: (Workflow) -> KnownValues) throws(CommandError) -> Plan {
-        let loaded = WorkflowLoader(file, known: known)
+        let loaded = WorkflowLoader(file, allowsOutside: allowsOutside, known: known)
         StandardStream.error.show(loaded.diagnostics, color: color)
         guard let plan = loaded.plan else { throw CommandError(.invalid, [], hint: advice) }
         return plan

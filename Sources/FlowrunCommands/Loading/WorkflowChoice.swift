@@ -16,6 +16,8 @@ struct WorkflowChoice: Sendable, Equatable {
     let steps: [String]
     /// Whether the command line names the file.
     let isNamed: Bool
+    /// Whether the workflow may use files outside of its folder.
+    private(set) var allowsOutside = false
     /// Whether the first step stands where a command could.
     private var isFirstWord = false
 
@@ -33,6 +35,7 @@ struct WorkflowChoice: Sendable, Equatable {
             throw Self.nothingHere(operands.first, isFirstWord: arguments.command == nil)
         }
         self = known
+        allowsOutside = arguments.has(.allowOutside)
         isFirstWord = arguments.command == nil && !isNamed
     }
 

@@ -13,21 +13,25 @@ package struct WorkflowLoader {
     private let workflow: Workflow?
 
     /// Loads a file for running or describing it. `path` may be `-` for standard input; `known` says what is known of the
-    /// values of the workflow's parameters.
-    package init(_ path: String, known: (Workflow) -> KnownValues = { _ in .none }) {
-        self.init(path) { Planner.plan($0, known: known($0)) }
+    /// values of the workflow's parameters, `allowsOutside` whether it may use files outside of its folder.
+    package init(
+        _ path: String, allowsOutside: Bool = false, known: (Workflow) -> KnownValues = { _ in .none }
+    ) {
+        self.init(path, allowsOutside) { Planner.plan($0, known: known($0)) }
     }
 
     /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that
     /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read. Taking
     /// it anew costs a twentieth of the time for a file of 300,000 steps.
-    package static func check(_ path: String) -> WorkflowLoader {
+    package static func check(_ path: String, allowsOutside: Bool = false) -> WorkflowLoader {
         mallopt(M_MMAP_MAX, 0)
         mallopt(M_TRIM_THRESHOLD, Int32.max)
-        return WorkflowLoader(path) { (nil, Planner.findings(in: $0)) }
+        return WorkflowLoader(path, allowsOutside) { (nil, Planner.findings(in: $0)) }
     }
 
-    private init(_ path: String, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])) {
+    private init(
+        _ path: String, _ allowsOutside: Bool, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])
+    ) {
         var plan: Plan?
         var known: Workflow?
         var findings: [Diagnostic] = []
@@ -35,7 +39,7 @@ package struct WorkflowLoader {
         if let unreadable {
             findings = [unreadable]
         } else {
-            (known, findings) = WorkflowDecoder.read(file)
+            (known, findings) = WorkflowDecoder.read(file, files: UsedFiles.of(path, allowsOutside: allowsOutside))
             if let known {
                 let planned = planner(known)
                 findings += planned.diagnostics
@@ -44,6 +48,7 @@ package struct WorkflowLoader {
         }
         workflow = known
         self.plan = findings.containErrors ? nil : plan
-        diagnostics = findings.count > 1 ? findings.sortedByPlace() : findings
+        let told = known?.explained(findings) ?? findings
+        diagnostics = told.count > 1 ? told.sortedByPlace() : told
     }
 }

@@ -97,7 +97,7 @@ package struct ListPrinter {
                         json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
                         json.field("if", node.settings?.condition?.text)
                         json.field("needs", workflow.needs(of: node).map(\.name))
-                        json.field("file", workflow.file.name)
+                        json.field("file", workflow.file.file(at: node.range.lowerOffset).name)
                         json.field("line", workflow.file.line(at: node.range.lowerOffset))
                     }
                 }

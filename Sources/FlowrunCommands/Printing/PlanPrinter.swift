@@ -58,7 +58,7 @@ package struct PlanPrinter {
                     json.object { json in
                         json.field("name", plan.workflow[id].name)
                         json.field("group", plan.workflow.path(of: id.scope))
-                        json.field("file", plan.workflow.file.name)
+                        json.field("file", plan.workflow.file.file(at: plan.workflow[id].range.lowerOffset).name)
                         json.field("line", line(of: id))
                     }
                 }
@@ -79,7 +79,7 @@ package struct PlanPrinter {
             json.field("skipped", isRuledOut(row))
             json.field("max_items", maxItems(of: row))
             if plan.nodes[row].role != .step { writeTaken(by: row, to: &json) }
-            json.field("file", plan.workflow.file.name)
+            json.field("file", plan.file(of: row))
             json.field("line", plan.line(of: row))
         }
     }

@@ -23,7 +23,7 @@ extension JSONWriter {
             json.field("file", file.name)
             json.fields(of: diagnostic.range, in: file)
             json.array("notes") { json in
-                for note in diagnostic.notes { json.value(note, in: file) }
+                for note in diagnostic.notes { json.value(note, of: diagnostic) }
             }
             guard let fix = diagnostic.fix else { return json.null("fix") }
             json.object("fix") { json in
@@ -40,11 +40,12 @@ extension JSONWriter {
         }
     }
 
-    private mutating func value(_ note: Diagnostic.Note, in file: SourceFile) {
-        let place = note.range.map { file.location(at: $0.lowerOffset) }
+    private mutating func value(_ note: Diagnostic.Note, of diagnostic: Diagnostic) {
+        let file = note.range.map { diagnostic.file(of: $0) }
+        let place = note.range.flatMap { file?.location(at: $0.lowerOffset) }
         object { json in
             json.field("message", note.message)
-            json.field("file", place == nil ? nil : file.name)
+            json.field("file", file?.name)
             json.field("line", place?.line)
             json.field("column", place?.column)
         }

@@ -48,6 +48,8 @@ extension DiagnosticCode {
         case .expressionSyntax, .expressionNotAllowed, .unknownName, .unorderedRead, .possiblyAbsent, .valueType,
             .notKnownHere:
             expressionDetails
+        case .unusableFile, .unknownTemplate, .unusedTemplate, .wrongArgument, .usesCycle:
+            useDetails
         case .sharedValueCycle, .dependencyAcrossHook, .coveredMutex, .poolExceeded, .unknownPool, .unusedPool:
             graphDetails
         }

@@ -24,7 +24,8 @@ extension CommandBuilder {
         }
         var next = row
         while true {
-            if plan.settings(of: next)?.env.contains(where: { $0.name == name }) == true { return true }
+            let entries = (plan.settings(of: next)?.env ?? []) + (plan.use(of: next)?.settings?.env ?? [])
+            if entries.contains(where: { $0.name == name }) { return true }
             if next == group { return false }
             next = plan.parent(of: next)
         }

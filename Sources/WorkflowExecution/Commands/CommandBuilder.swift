@@ -22,6 +22,8 @@ final class CommandBuilder {
         var environment: EnvironmentBlock
         /// As the file says it, expressions evaluated; nil means the run's folder.
         var workingDirectory: String?
+        /// Where relative folders count from: that of the file, from the run's folder.
+        var folder = ""
     }
 
     /// Which of `vars` each step reads; nil where there are none.
@@ -175,6 +177,13 @@ final class CommandBuilder {
         return Self.object(top?.environment ?? environments[plan.environmentPolicy])
     }
 
+    /// The same at the top of a file that a group uses; while it is being set, what is around the group.
+    func variables(ofFileUsedBy user: PlanIndex, isBeingSet: Bool) -> Value {
+        let policy = plan.environmentPolicy(inside: plan.use(of: user))
+        let row = isBeingSet ? plan.parent(of: user) : user
+        return Self.object((try? memberSurroundings(of: row, policy))?.environment ?? environments[policy])
+    }
+
     /// `env` in the expressions of the top of the workflow itself.
     func inheritedVariables() -> Value { Self.object(environments[plan.environmentPolicy]) }
 
@@ -232,6 +241,7 @@ final class CommandBuilder {
     private func layer(
         _ row: PlanIndex, over outer: Surroundings, isShared: Bool = false
     ) throws(StepError) -> Surroundings {
+        if let use = plan.use(of: row) { return try layer(use, at: row, over: outer, isShared: isShared) }
         let settings = plan.settings(of: row)
         let count = plan.nodes[plan.parent(of: row)].variables.count
         let hasVariables = row != .root && plan.nodes[row].variables.count > count
@@ -240,24 +250,72 @@ final class CommandBuilder {
         let scope = RowScope(context: context, row: row, isShared: isShared && row != .root)
         var result = outer
         if let folder = plan.workingDirectory(of: row), !isShared || !folder.readsSharedValues {
-            result.workingDirectory = try text(folder, in: scope)
+            result.workingDirectory = path(try text(folder, in: scope), from: outer.folder)
         }
-        var changes: [(name: String, value: String?)] = []
-        for file in settings?.dotenv ?? [] {
-            for entry in try read(file) { changes.append((entry.name, entry.value)) }
-        }
+        var changes = try variables(of: settings?.dotenv ?? [])
         if row == .root { changes += options.parameters.environment.map { ($0.name, $0.value) } }
         if hasVariables {
             for variable in plan.nodes[row].variables.dropFirst(count) {
                 changes.append((variable.name, try withoutNUL(variable.value)))
             }
         }
-        for entry in settings?.env ?? [] where !isShared || entry.value?.readsSharedValues != true {
-            changes.append(
-                (entry.name, try entry.value.map { template throws(StepError) in try text(template, in: scope) }))
-        }
+        changes += try variables(settings?.env ?? [], in: scope, isShared: isShared)
         if !changes.isEmpty { result.environment = EnvironmentBlock(outer.environment, changes: changes) }
         return result
+    }
+
+    /// The level of a group and of the body that it uses. What the group sets stands over what the body says; variables of
+    /// fan-outs, and of a file's user the parameters, do not reach inside.
+    private func layer(
+        _ use: Use, at row: PlanIndex, over outer: Surroundings, isShared: Bool
+    ) throws(StepError) -> Surroundings {
+        var result = outer
+        let inside = RowScope(context: context, row: row, isShared: isShared, isInside: true)
+        var changes: [(name: String, value: String?)] = plan.nodes[row].variables.map { ($0.name, nil) }
+        if use.source == .file {
+            (result.folder, result.workingDirectory) = (use.folder, use.folder.isEmpty ? nil : use.folder)
+            let around = plan.workflow.parameters(of: plan.workflow.use(around: use.group))
+            changes += around.map { ($0.name, nil) }
+        }
+        let folder = use.settings?.workingDirectory ?? use.defaults.workingDirectory
+        if let folder, !isShared || !folder.readsSharedValues {
+            result.workingDirectory = path(try text(folder, in: inside), from: result.folder)
+        }
+        changes += try variables(of: use.settings?.dotenv ?? [])
+        if case .object(let fields) = context.parameters(inside: row) {
+            let own = Set(use.parameters.map(\.name))
+            for field in fields where own.contains(field.name) {
+                changes.append((field.name, try withoutNUL(field.value.text)))
+            }
+        }
+        changes += try variables(use.settings?.env ?? [], in: inside, isShared: isShared)
+        let outside = RowScope(context: context, row: row)
+        changes += try variables(plan.settings(of: row)?.env ?? [], in: outside, isShared: isShared)
+        result.environment = EnvironmentBlock(outer.environment, changes: changes)
+        return result
+    }
+
+    private func variables(
+        _ entries: [EnvironmentEntry], in scope: RowScope, isShared: Bool
+    ) throws(StepError) -> [(name: String, value: String?)] {
+        var variables: [(name: String, value: String?)] = []
+        for entry in entries where !isShared || entry.value?.readsSharedValues != true {
+            variables.append(
+                (entry.name, try entry.value.map { template throws(StepError) in try text(template, in: scope) }))
+        }
+        return variables
+    }
+
+    private func variables(of files: [DotenvFile]) throws(StepError) -> [(name: String, value: String?)] {
+        var variables: [(name: String, value: String?)] = []
+        for file in files {
+            for entry in try read(file) { variables.append((entry.name, entry.value)) }
+        }
+        return variables
+    }
+
+    private func path(_ path: String, from folder: String) -> String {
+        folder.isEmpty || path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 
     /// What follows `--` on the command line, where the step is to get it.
@@ -326,8 +384,8 @@ final class CommandBuilder {
     // MARK: Files
 
     private func read(_ file: DotenvFile) throws(StepError) -> [(name: String, value: String)] {
-        let line = plan.workflow.file.line(at: file.range.lowerOffset)
-        let place = "`\(file.path)` (dotenv at \(plan.workflow.file.name):\(line))"
+        let source = plan.workflow.file.file(at: file.range.lowerOffset)
+        let place = "`\(file.path)` (dotenv at \(source.name):\(source.line(at: file.range.lowerOffset)))"
         do {
             if let entries = try DotenvReader.read(absolute(file.path)) { return entries }
         } catch {

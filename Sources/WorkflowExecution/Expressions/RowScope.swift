@@ -14,23 +14,37 @@ struct RowScope: ExpressionScope {
     var seesOwn = true
     /// Whether one of `vars` is being made.
     var isShared = false
+    /// Whether the expression stands at the top of the body that the row uses.
+    var isInside = false
+
+    private var isInBody: Bool { isInside || seesMembers || isShared }
 
     func value(of name: String) -> Value? {
         switch name {
-        case "params": context.parameters
+        case "params": context.parameters(inside: context.state.plan.user(around: row, isInside: isInBody))
         case "args": context.arguments(of: row)
-        case "env" where isShared: context.sharedEnvironment
-        case "env": row == .root && !seesMembers ? context.inherited : context.environment
-        default: context.state.plan.nodes[row].variables.last { $0.name == name }?.typedValue
+        case "env": environment
+        default:
+            context.state.plan.variables(of: row, isInside: isInBody).last { $0.name == name }?.typedValue
         }
     }
 
+    /// What the top of the file sets, or while it is being set what is around it.
+    private var environment: Value {
+        guard let user = context.state.plan.fileUser(around: row, isInside: isInBody) else {
+            if isShared { return context.sharedEnvironment }
+            return row == .root && !seesMembers ? context.inherited : context.environment
+        }
+        return context.readEnvironmentOfFile(user, isShared || isInside && user == row)
+    }
+
     func shared(_ name: String) throws(EvaluationError) -> Value? {
-        guard let key = context.sharedKey(of: name, seenFrom: row, seesOwn: seesOwn) else { return nil }
+        let sees = context.state.plan.use(of: row) == nil ? seesOwn : isInBody
+        guard let key = context.sharedKey(of: name, seenFrom: row, seesOwn: sees) else { return nil }
         return try context.value(of: key)
     }
 
-    func run(_ field: String?) -> Value? { context.run(field) }
+    func run(_ field: String?) -> Value? { context.run(field, seenFrom: row) }
 
     func step(_ id: String, _ field: String?) -> Value? {
         switch context.find(id, seenFrom: row, seesMembers: seesMembers) {
@@ -48,6 +62,9 @@ struct RowScope: ExpressionScope {
 
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
         let message: String
+        let file = context.state.plan.fileUser(around: row, isInside: isInBody)
+        let folder = file.flatMap(context.state.plan.use)?.folder ?? ""
+        let patterns = folder.isEmpty ? patterns : patterns.map { RelativePath.joined(folder, $0) }
         switch context.pending.hashes.answer(for: patterns) {
         case .success(let hash)?: return hash
         case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason)"

@@ -45,6 +45,11 @@ final class RunContext {
     var readInherited: @EventLoopActor () -> Value = { .object([]) }
     private(set) lazy var inherited = readInherited()
 
+    /// The same at the top of a file that a group uses; with true, what is around it.
+    var readEnvironmentOfFile: @EventLoopActor (PlanIndex, Bool) -> Value = { _, _ in .object([]) }
+
+    /// What the parameters of bodies are given, by the groups that use them.
+    private var givenParameters: [PlanIndex: Value] = [:]
     /// Per group that somebody has looked into: its members by their ids.
     private var members: [PlanIndex: [String: Meaning]] = [:]
     /// The command of one of `vars`; nil if it lacks something itself.
@@ -64,19 +69,46 @@ final class RunContext {
     }
 
     /// Forgets what was read of rows that run again.
-    func roundBegins() { lists = [:] }
+    func roundBegins() { (lists, givenParameters) = ([:], [:]) }
 
-    /// A field of `run`, or with nil the whole. Its outcome is that of the body, which is over for the hooks that may
+    /// `params` inside the body that a group uses, nil being the workflow itself. One that is given nothing that can be
+    /// evaluated has no value; the group has failed then.
+    func parameters(inside user: PlanIndex?) -> Value {
+        guard let user, let use = state.plan.use(of: user) else { return parameters }
+        if let known = givenParameters[user] { return known }
+        var fields = use.parameters.compactMap { parameter in
+            (try? value(of: parameter, of: use, at: user)).map { Value.Field(name: parameter.name, value: $0) }
+        }
+        if use.source == .template, case .object(let around) = parameters(inside: state.plan.fileUser(around: user)) {
+            let own = Set(use.parameters.map(\.name))
+            fields += around.filter { !own.contains($0.name) }
+        }
+        if !pending.isMissing { givenParameters[user] = .object(fields) }
+        return .object(fields)
+    }
+
+    /// What `with` gives to one parameter, or else its default.
+    func value(of parameter: Parameter, of use: Use, at user: PlanIndex) throws(EvaluationError) -> Value {
+        guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
+            return parameter.absentValue
+        }
+        return try argument.value(for: parameter, in: RowScope(context: self, row: user))
+    }
+
+    /// A field of `run`, or with nil the whole. Its outcome is that of the file's body, which is over for the hooks that may
     /// ask for it; asking is O(members).
-    func run(_ field: String?) -> Value? {
+    func run(_ field: String?, seenFrom row: PlanIndex) -> Value? {
         switch field {
         case "id": return .string(options.run)
         case "name": return .string(state.plan.workflow.name ?? "")
-        case "outcome": return .string(StepOutcome(state.bodyOutcome(of: .root)).rawValue)
+        case "outcome":
+            return .string(StepOutcome(state.bodyOutcome(of: state.plan.fileUser(around: row) ?? .root)).rawValue)
         case .some: return nil
         case nil:
             return .object(
-                ["id", "name", "outcome"].compactMap { name in run(name).map { Value.Field(name: name, value: $0) } })
+                ["id", "name", "outcome"].compactMap { name in
+                    run(name, seenFrom: row).map { Value.Field(name: name, value: $0) }
+                })
         }
     }
 
@@ -90,7 +122,7 @@ final class RunContext {
         var group = seesMembers ? row : state.plan.parent(of: row)
         while true {
             if state.plan.nodes[group].role != .fanOut, let found = members(of: group)[id] { return found }
-            if group == .root { return nil }
+            if group == .root || state.plan.use(of: group) != nil { return nil }
             group = state.plan.parent(of: group)
         }
     }

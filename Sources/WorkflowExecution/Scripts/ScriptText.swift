@@ -48,7 +48,9 @@ struct ScriptText {
 
     private func command(_ text: some StringProtocol, at offset: Int) -> FailedCommand? {
         guard offset < offsets.count else { return nil }
-        return FailedCommand(text: Self.shown(text), file: file.name, line: file.line(at: offsets[offset]))
+        return FailedCommand(
+            text: Self.shown(text), file: file.file(at: offsets[offset]).name,
+            line: file.line(at: offsets[offset]))
     }
 
     private static func shown(_ command: some StringProtocol) -> String {

@@ -36,7 +36,9 @@ enum ForeignWords {
             return .key(.needs)
         case "when", "rules", "runIf", "run_if", "only", "condition", "preconditions": return .key(.if)
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
-        case "call", "template", "includes", "include": return .key(.uses)
+        case "call", "template", "includes", "include", "extends":
+            return place == .top
+                ? .advice("write a group for each file under `steps`: `ID: { uses: FILE }`") : .key(.uses)
         case "dir", "cwd", "working_dir", "working-dir", "workdir": return .key(.workingDirectory)
         case "input" where isStep: return .key(.stdin)
         case "tty" where isStep: return .key(.interactive)

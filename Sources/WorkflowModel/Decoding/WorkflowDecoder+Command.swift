@@ -20,7 +20,7 @@ extension WorkflowDecoder {
                 reportBareWord(entry)
                 return .script(.empty)
             }
-            if hasExpressions { scriptRows.insert(value.contentRow) }
+            if document.hasExpressions { document.scriptRows.insert(value.contentRow) }
             if value.bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) {
                 report(.invalidValue, "the script of `run` is blank", at: entry.place, fix: .init("write a command"))
             }

@@ -61,7 +61,7 @@ extension WorkflowDecoder {
     private mutating func dotenvFile(_ node: YAMLNode, in entry: MappingReader.Entry) -> DotenvFile? {
         switch node.kind {
         case .scalar where node.type != .null && node.type != .bool && !node.text.isEmpty:
-            return DotenvFile(path: node.text, isOptional: false, range: node.range)
+            return DotenvFile(path: fromFirstFolder(node.text), isOptional: false, range: node.range)
         case .mapping:
             return dotenvMapping(node)
         case .invalid:
@@ -75,6 +75,11 @@ extension WorkflowDecoder {
         }
     }
 
+    /// A path that counts from the file's folder as one that counts from that of the first file.
+    private func fromFirstFolder(_ path: String) -> String {
+        path.hasPrefix("/") || document.folder.isEmpty ? path : "\(document.folder)/\(path)"
+    }
+
     private mutating func dotenvMapping(_ node: YAMLNode) -> DotenvFile? {
         let fields = fields(node, of: .dotenvFile)
         let isOptional = bool(fields.take("optional")) ?? false
@@ -82,7 +87,7 @@ extension WorkflowDecoder {
             report(.missingKey, "this entry of `dotenv` has no `path`", at: node, fix: .init("add `path:`"))
             return nil
         }
-        return path(entry).map { DotenvFile(path: $0, isOptional: isOptional, range: node.range) }
+        return path(entry).map { DotenvFile(path: fromFirstFolder($0), isOptional: isOptional, range: node.range) }
     }
 }
 
@@ -97,10 +102,10 @@ extension WorkflowDecoder {
             reportType(
                 entry, expected: "a mapping of names to `{ env: NAME }` or `{ file: PATH }`",
                 fix: canFix ? replacing(entry.value, by: mapping) : nil)
-            secretNames = nil
+            document.secretNames = nil
             return []
         }
-        secretNames = Set(entry.value.entries.map(\.key.text))
+        document.secretNames = Set(entry.value.entries.map(\.key.text))
         return entry.value.entries.compactMap { secret(MappingReader.Entry(key: $0.key, value: $0.value)) }
     }
 
@@ -133,7 +138,7 @@ extension WorkflowDecoder {
             }
             reportVariableName(source, at: variable.value.range)
         } else if let path = path(file) {
-            return Secret(name: name, source: .file(path), range: entry.key.range)
+            return Secret(name: name, source: .file(fromFirstFolder(path)), range: entry.key.range)
         }
         return nil
     }
@@ -143,7 +148,7 @@ extension WorkflowDecoder {
         guard let entry else { return [] }
         return items(entry, expected: "a list of names of secrets", mayBeAlone: false).map { node in
             let use = SecretUse(name: node.text, range: node.range)
-            if secretNames?.contains(use.name) == false { reportUndeclared(use, at: node) }
+            if document.secretNames?.contains(use.name) == false { reportUndeclared(use, at: node) }
             return use
         }
     }
@@ -154,7 +159,7 @@ extension WorkflowDecoder {
     private mutating func reportUndeclared(_ use: SecretUse, at node: YAMLNode) {
         guard !isExpression(node) else { return }
         var near: String?
-        if let secretNames, secretNames.count <= Self.suggestedSecrets {
+        if let secretNames = document.secretNames, secretNames.count <= Self.suggestedSecrets {
             near = suggestions.nearest(to: use.name, among: secretNames.sorted())
         }
         report(

@@ -6,14 +6,16 @@ internal import YAMLSyntax
 extension WorkflowDecoder {
     /// The text of a scalar with its expressions. Every place that evaluates them reads its value with this.
     mutating func template(_ node: YAMLNode) -> Template {
-        guard hasExpressions, Self.firstExpression(in: node.bytes, from: 0) != nil else { return .literal(node.text) }
+        guard document.hasExpressions, Self.firstExpression(in: node.bytes, from: 0) != nil else {
+            return .literal(node.text)
+        }
         let row = node.contentRow
         // An alias says what its anchor says, and its errors are reported there.
-        if let known = templates[row] { return known }
+        if let known = document.texts[row] { return known }
         let content = node.node(atRow: row)
         let (template, errors) = TemplateParser.parse(ExpressionText(content), range: content.range)
         for error in errors { report(error) }
-        templates[row] = template
+        document.texts[row] = template
         return template
     }
 
@@ -30,7 +32,7 @@ extension WorkflowDecoder {
     /// A value that is one expression and nothing else; nil where it is wrong.
     mutating func expression(_ node: YAMLNode, needsBraces: Bool = true) -> Expression? {
         let content = node.node(atRow: node.contentRow)
-        if hasExpressions { wholeRows.insert(node.contentRow) }
+        if document.hasExpressions { document.wholeRows.insert(node.contentRow) }
         let text = ExpressionText(content)
         do throws(ExpressionError) {
             return try ExpressionParser.parse(text, in: try Self.inside(text, needsBraces: needsBraces))
@@ -76,8 +78,8 @@ extension WorkflowDecoder {
 
     /// Reports every expression that stands in a script, or where nothing evaluates it, each at its place.
     mutating func reportExpressions(below root: YAMLNode, rowCount: Int) {
-        guard hasExpressions else { return }
-        let refused = refusedRows.sorted { $0.lowerBound < $1.lowerBound }
+        guard document.hasExpressions else { return }
+        let refused = document.refusedRows.sorted { $0.lowerBound < $1.lowerBound }
         var next = 0
         var row = 0
         while row < rowCount {
@@ -93,8 +95,10 @@ extension WorkflowDecoder {
     }
 
     private mutating func reportExpressions(in node: YAMLNode) {
-        let isScript = scriptRows.contains(node.contentRow)
-        guard isScript || templates[node.contentRow] == nil && !wholeRows.contains(node.contentRow) else { return }
+        let isScript = document.scriptRows.contains(node.contentRow)
+        guard isScript || document.texts[node.contentRow] == nil && !document.wholeRows.contains(node.contentRow) else {
+            return
+        }
         guard Self.firstExpression(in: node.bytes, from: 0) != nil else { return }
         let text = ExpressionText(node)
         for part in Self.expressions(in: text.bytes) {

@@ -4,7 +4,7 @@ internal import YAMLSyntax
 extension WorkflowDecoder {
     /// `matrix` or `for-each`, with the keys that go only together with one of them.
     mutating func decodeFanOut(_ reader: borrowing MappingReader, in place: KeyPlace) -> FanOut? {
-        guard place == .step || place == .group else { return nil }
+        guard place == .step || place == .group || place == .use else { return nil }
         let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
         let (matrix, loop) = (reader.take(.matrix), reader.take(.forEach))
         if let matrix, let loop {

@@ -30,7 +30,7 @@ extension WorkflowDecoder {
 
     /// Nothing more is said about what stands below.
     mutating func refuse(_ value: YAMLNode) {
-        refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
+        document.refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
     }
 
     private mutating func reportNotSupported(_ key: WorkflowKey, _ entry: MappingReader.Entry) {
@@ -48,7 +48,7 @@ extension WorkflowDecoder {
     }
 
     private func homes(of key: WorkflowKey) -> String {
-        [KeyPlace.top, .defaults, .group, .step].filter { $0.keySet.contains(key) }
+        [KeyPlace.top, .defaults, .group, .step, .use, .template].filter { $0.keySet.contains(key) }
             .map { $0 == .top ? "at the top of the file" : "in \($0.rawValue)" }.joined(separator: ", ")
     }
 
@@ -60,7 +60,12 @@ extension WorkflowDecoder {
         case (.pool, .group): .init("ask for the pool in each step: a group runs nothing by itself")
         case (.pool, .top): .init("write `pools: { name: size }` here, and `pool` in the steps that take from it")
         case (.pools, .step): .init("write `pool: { name: units }`")
-        case (.secrets, .group): .init("list the secrets in each step that may see them")
+        case (.secrets, .group), (.secrets, .use), (.secrets, .template):
+            .init("list the secrets in each step that may see them")
+        case (.uses, .top): .init("write a group under `steps`: `ID: { uses: FILE }`")
+        case (.outputs, .use): .init("declare them in what is used: its `outputs` are those of the group")
+        case (.with, _): .init("add `uses:` with a file or a template, or remove `with`")
+        case (.params, .group), (.params, .step): .init("write the body under `templates`, with its `params`")
         default: nil
         }
     }
@@ -78,6 +83,10 @@ extension WorkflowDecoder {
                 "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
+        case .key(.uses) where place == .step || place == .group:
+            report(
+                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `uses`", at: entry.key,
+                fix: replacing(entry.key, by: "uses"))
         case .key(let key) where !place.keySet.contains(key), .setting(let key, _) where !place.keySet.contains(key):
             report(
                 .foreignKey,

@@ -190,6 +190,7 @@ extension WorkflowDecoder {
         _ code: DiagnosticCode, _ message: String, at range: SourceRange, severity: Diagnostic.Severity = .error,
         notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
     ) {
+        guard !isKnown else { return }
         findings.add(severity) {
             Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes, fix: fix)
         }
@@ -222,7 +223,7 @@ extension WorkflowDecoder {
 
     /// Whether a value holds an expression, which is a finding of its own.
     func isExpression(_ node: YAMLNode) -> Bool {
-        hasExpressions && node.kind == .scalar && node.text.contains("${{")
+        document.hasExpressions && node.kind == .scalar && node.text.contains("${{")
     }
 
     /// A fix that puts another text in place of a node.
@@ -233,9 +234,14 @@ extension WorkflowDecoder {
     /// Puts a text over a node; in place of an absent value it needs a blank after the colon.
     func edit(_ node: YAMLNode, to text: String) -> Diagnostic.Fix.Edit {
         let range = node.range
-        let isBehindColon =
-            range.start == range.end && range.start > 0 && file.bytes[range.lowerOffset - 1] == UInt8(ascii: ":")
+        let isBehindColon = range.start == range.end && self.text(behind: range.start) == ":"
         return Diagnostic.Fix.Edit(range: range, replacement: isBehindColon ? " " + text : text)
+    }
+
+    /// The character before a place; nothing at the start of a file.
+    private func text(behind place: UInt32) -> String {
+        let file = file.file(at: Int(place))
+        return Int(place) > file.start ? file.text(in: SourceRange(start: place - 1, end: place)) : ""
     }
 
     /// What stands there, for "found …".

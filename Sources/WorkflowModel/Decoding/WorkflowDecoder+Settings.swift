@@ -39,9 +39,10 @@ extension WorkflowDecoder {
             sharedValues: sharedValues(reader.take(.vars)))
     }
 
-    private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally])
+    private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
     private static let commonTopKeys = KeySet([
         .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
+        .templates,
     ])
 
     mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {

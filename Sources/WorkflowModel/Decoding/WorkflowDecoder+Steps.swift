@@ -42,12 +42,15 @@ extension WorkflowDecoder {
             ))
         guard value.kind == .mapping else { return reportNoMember(key, value) }
         var reader = MappingReader(value)
-        let place: KeyPlace = reader.has(.steps) || isForeignGroup(reader) ? .group : .step
+        let place: KeyPlace =
+            reader.has(.uses) ? .use : reader.has(.steps) || isForeignGroup(reader) ? .group : .step
         let found = findings.count
         reportStrayKeys(&reader, in: place)
         if let needs = reader.take(.needs) { nodes[index.row].needs = decodeNeeds(needs) }
         nodes[index.row].settings = decodeSettings(&reader, in: place)
-        if let steps = reader.take(.steps), place == .group {
+        if place == .use {
+            decodeUse(reader, of: index)
+        } else if let steps = reader.take(.steps), place == .group {
             nodes[index.row].body = .group
             decodeMembers(steps, of: index)
             decodeHooks(reader, of: index)

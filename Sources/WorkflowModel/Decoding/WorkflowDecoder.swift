@@ -7,36 +7,46 @@ package import YAMLSyntax
 /// the planner can add what it finds about the graph. Knows nothing of edges between steps; names in `needs` are kept
 /// as they are.
 package struct WorkflowDecoder {
+    /// The workflow's own file, which brings along those that it uses.
     let file: SourceFile
+    let files: WorkflowFiles
     var nodes: [WorkflowNode] = []
     var needs: [Need] = []
+    var uses: [Use] = []
+    /// Of all files.
+    var runSecrets: [Secret] = []
+    var runPools: [Pool] = []
     var findings = FindingList()
-    /// Rows of `run: text` values, where `${{` is an error of its own kind.
-    var scriptRows: Set<Int> = []
-    /// Subtrees that were refused as a whole, and in which nothing more is reported.
-    var refusedRows: [Range<Int>] = []
-    /// What `template` has read, by the row of the content: an anchor is read once.
-    var templates: [Int: Template] = [:]
-    /// Rows of values that are one expression as a whole.
-    var wholeRows: Set<Int> = []
-    /// Whether the file says `${{` anywhere; only then are the four above read.
-    let hasExpressions: Bool
+    /// What is read at the moment.
+    var document: DecodedDocument
+    /// The bodies around what is read at the moment, outermost first.
+    var openBodies: [OpenBody] = []
+    /// The documents of files that are used, by identity.
+    var documents: [String: YAMLDocument] = [:]
+    /// Whether what is read has been read before, so that all findings about it are made.
+    var isKnown = false
+    var useCount = 0
+    var isUseLimitTold = false
+    /// Each by what is in it, so that it is told once.
+    var toldRings: Set<Set<String>> = []
     var suggestions = Suggestion()
-    /// What the top's `secrets` declare; nil where that cannot be told.
-    var secretNames: Set<String>? = []
 
     /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
-    /// mapping. The nodes of the text are gone when this returns.
-    package static func read(_ file: SourceFile) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+    /// mapping. The nodes of the text are gone when this returns. `files` are those that it may use.
+    package static func read(
+        _ file: SourceFile, files: WorkflowFiles = .none
+    ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
         let (document, textFindings) = YAMLParser.parse(file)
         guard let document else { return (nil, textFindings) }
-        let (workflow, keyFindings) = decode(document)
+        let (workflow, keyFindings) = decode(document, files: files)
         return (workflow, textFindings + keyFindings)
     }
 
     /// The workflow is nil only where the document is not a mapping.
-    package static func decode(_ document: YAMLDocument) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
-        var decoder = WorkflowDecoder(document)
+    package static func decode(
+        _ document: YAMLDocument, files: WorkflowFiles = .none
+    ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+        var decoder = WorkflowDecoder(document.file, files)
         let workflow = document.withRoot { root in
             let workflow = decoder.decodeWorkflow(root)
             decoder.reportExpressions(below: root, rowCount: document.rowCount)
@@ -45,12 +55,33 @@ package struct WorkflowDecoder {
         return (workflow, decoder.findings.sorted)
     }
 
-    private init(_ document: YAMLDocument) {
-        file = document.file
-        hasExpressions = Self.mentionsExpression(document.file)
+    private init(_ file: SourceFile, _ files: WorkflowFiles) {
+        self.file = file
+        self.files = files
+        document = DecodedDocument(file, folder: "")
     }
 
     private mutating func decodeWorkflow(_ root: YAMLNode) -> Workflow? {
+        guard var reader = fileReader(root) else { return nil }
+        openBodies = [OpenBody(identity: Self.firstFile, name: file.name, use: nil)]
+        let top = decodeTop(&reader)
+        var workflow = Workflow(
+            file: file, name: top.name, description: top.description, defaults: top.defaults, nodes: [])
+        workflow.defaultSteps = top.defaultSteps
+        workflow.parameters = top.parameters
+        nodes.append(
+            WorkflowNode(
+                id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
+                settings: decodeSettings(&reader, in: .top)))
+        checkTemplates()
+        decodeBody(reader, of: .root)
+        (workflow.nodes, workflow.needs, workflow.uses) = (nodes, needs, uses)
+        (workflow.secrets, workflow.pools) = (runSecrets, runPools)
+        return workflow
+    }
+
+    /// The keys of a workflow file; nil where it is none.
+    mutating func fileReader(_ root: YAMLNode) -> MappingReader? {
         guard root.kind == .mapping else {
             if root.kind != .invalid {
                 report(
@@ -61,28 +92,42 @@ package struct WorkflowDecoder {
         var reader = MappingReader(root)
         reportStrayKeys(&reader, in: .top)
         decodeVersion(&reader)
-        var workflow = Workflow(
-            file: file, name: text(reader.take(.name)), description: text(reader.take(.description)),
-            defaults: decodeDefaults(reader.take(.defaults)), nodes: [])
-        workflow.defaultSteps = defaultSteps(reader.take(.default))
-        workflow.parameters = parameters(reader.take(.params))
-        workflow.secrets = secrets(reader.take(.secrets))
-        workflow.pools = pools(reader.take(.pools))
-        reportNamesakes(workflow)
-        nodes.append(
-            WorkflowNode(
-                id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
-                settings: decodeSettings(&reader, in: .top)))
+        return reader
+    }
+
+    /// What only the top of a file says.
+    struct Top {
+        let name: String?
+        let description: String?
+        let defaults: Defaults
+        let defaultSteps: [StepReference]?
+        let parameters: [Parameter]
+    }
+
+    mutating func decodeTop(_ reader: inout MappingReader) -> Top {
+        let top = Top(
+            name: text(reader.take(.name)), description: text(reader.take(.description)),
+            defaults: decodeDefaults(reader.take(.defaults)), defaultSteps: defaultSteps(reader.take(.default)),
+            parameters: parameters(reader.take(.params)))
+        let own = secrets(reader.take(.secrets))
+        reportNamesakes(top.parameters, own)
+        takeSecrets(own)
+        takePools(pools(reader.take(.pools)))
+        declareTemplates(reader.take(.templates))
+        return top
+    }
+
+    /// The steps and hooks of a file.
+    mutating func decodeBody(_ reader: borrowing MappingReader, of group: NodeIndex) {
         if let steps = reader.take(.steps) {
-            decodeMembers(steps, of: .root)
-            decodeHooks(reader, of: .root)
+            decodeMembers(steps, of: group)
+            decodeHooks(reader, of: group)
         } else {
             report(
                 .missingKey, "the workflow has no `steps`", at: reader.firstKeyRange,
                 fix: .init("add `steps:` with a step below it"))
         }
-        (workflow.nodes, workflow.needs) = (nodes, needs)
-        return workflow
+        reportUnusedTemplates()
     }
 
     /// `default`: which steps and groups run when nobody names one; nil where the file does not say, or says it wrong.
@@ -122,10 +167,10 @@ package struct WorkflowDecoder {
     }
 
     /// Parameters and secrets are both variables of a step's environment.
-    private mutating func reportNamesakes(_ workflow: Workflow) {
-        guard let secretNames, !secretNames.isEmpty, !workflow.parameters.isEmpty else { return }
-        let secrets = Dictionary(workflow.secrets.map { ($0.name, $0.range) }) { first, _ in first }
-        for parameter in workflow.parameters {
+    private mutating func reportNamesakes(_ parameters: [Parameter], _ secrets: [Secret]) {
+        guard !secrets.isEmpty, !parameters.isEmpty else { return }
+        let secrets = Dictionary(secrets.map { ($0.name, $0.range) }) { first, _ in first }
+        for parameter in parameters {
             guard let secret = secrets[parameter.name] else { continue }
             report(
                 .conflictingKeys, "`\(parameter.name)` is a secret and a parameter", at: secret,

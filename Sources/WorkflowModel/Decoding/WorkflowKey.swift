@@ -5,10 +5,10 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars
+        manual, streams, vars, uses, with, templates
 
     // Words of version 1 that this program answers with "not supported yet".
-    case interactive, detach, jobserver, uses, with, sources, generates, services
+    case interactive, detach, jobserver, sources, generates, services
 
     /// The word as it stands in a file: the case's name in kebab case.
     package var spelling: String { "\(letters)" }
@@ -21,7 +21,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
-        "streams", "vars", "interactive", "detach", "jobserver", "uses", "with", "sources", "generates", "services",
+        "streams", "vars", "uses", "with", "templates", "interactive", "detach", "jobserver", "sources", "generates",
+        "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -76,7 +77,7 @@ package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
         .version, .name, .description, .default, .params, .vars, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
-        .outputs, .timeout, .maxParallel, .failFast, .order, .log, .steps, .onFailure, .finally,
+        .outputs, .timeout, .maxParallel, .failFast, .order, .log, .templates, .steps, .onFailure, .finally,
     ]
     /// Under `defaults`.
     package static let defaults: [WorkflowKey] = [
@@ -94,6 +95,17 @@ package enum WorkflowKeys {
         .killSignal, .retry, .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach,
         .as, .maxItems, .steps,
         .onFailure, .finally,
+    ]
+    /// In a group with `uses`.
+    package static let use: [WorkflowKey] = [
+        .name, .description, .manual, .needs, .if, .uses, .with, .env, .timeout, .grace, .killSignal, .retry,
+        .continueOnError, .mutex, .maxParallel, .failFast, .matrix, .forEach, .as, .maxItems,
+    ]
+    /// In one of `templates`.
+    package static let template: [WorkflowKey] = [
+        .description, .params, .vars, .env, .dotenv, .shell, .workingDirectory, .timeout, .outputs, .maxParallel,
+        .failFast,
+        .order, .steps, .onFailure, .finally,
     ]
     /// In a step without `run`.
     package static let milestone: [WorkflowKey] = [.name, .description, .manual, .needs, .if]
@@ -120,6 +132,8 @@ enum KeyPlace: String {
     case defaults = "`defaults`"
     case step = "a step"
     case group = "a group"
+    case use = "a group with `uses`"
+    case template = "a template"
 
     var keys: [WorkflowKey] {
         switch self {
@@ -127,6 +141,8 @@ enum KeyPlace: String {
         case .defaults: WorkflowKeys.defaults
         case .step: WorkflowKeys.step
         case .group: WorkflowKeys.group
+        case .use: WorkflowKeys.use
+        case .template: WorkflowKeys.template
         }
     }
 
@@ -136,6 +152,8 @@ enum KeyPlace: String {
         case .defaults: Self.defaultsSet
         case .step: Self.stepSet
         case .group: Self.groupSet
+        case .use: Self.useSet
+        case .template: Self.templateSet
         }
     }
 
@@ -143,6 +161,8 @@ enum KeyPlace: String {
     private static let defaultsSet = KeySet(WorkflowKeys.defaults)
     private static let stepSet = KeySet(WorkflowKeys.step)
     private static let groupSet = KeySet(WorkflowKeys.group)
+    private static let useSet = KeySet(WorkflowKeys.use)
+    private static let templateSet = KeySet(WorkflowKeys.template)
 }
 
 /// A set of keys in one word.
@@ -156,6 +176,9 @@ struct KeySet: Equatable {
     }
 
     var isEmpty: Bool { bits == 0 }
+
+    /// In the order of the cases.
+    var keys: [WorkflowKey] { WorkflowKey.allCases.filter(contains) }
 
     var count: Int { bits.nonzeroBitCount }
 

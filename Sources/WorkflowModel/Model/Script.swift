@@ -30,8 +30,7 @@ package enum Script: Sendable, ExpressibleByStringLiteral {
         case .text: return nil
         case .inFile(let range): return Array(range.lowerOffset..<range.upperOffset)
         case .spelled(let text, let range):
-            return file.bytes.withUnsafeBufferPointer { bytes in
-                let source = UnsafeBufferPointer(rebasing: bytes[range.lowerOffset..<range.upperOffset])
+            return file.bytes(in: range).withUnsafeBufferPointer { source in
                 var walk = ScalarPlaces(source, at: range.start)
                 return walk.places(of: Array(text.utf8)).map(\.lowerOffset)
             }

@@ -92,6 +92,36 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         }
     }
 
+    /// These keys and those of others that are not among them.
+    func merged(with others: Settings?) -> Settings {
+        guard let others else { return self }
+        var values = storage.header.keys.map { ($0, self.value($0)) }
+        values += others.storage.header.subtracting(storage.header).keys.map { ($0, others.value($0)) }
+        return Settings(values)
+    }
+
+    /// Only some of the keys; nil where none of them is there.
+    func only(_ keys: KeySet) -> Settings? {
+        let kept = storage.header.keys.filter(keys.contains)
+        return kept.isEmpty ? nil : Settings(kept.map { ($0, value($0)) })
+    }
+
+    /// All keys but these; nil where there is none.
+    func without(_ keys: KeySet) -> Settings? { only(storage.header.subtracting(keys)) }
+
+    private init(_ values: [(key: WorkflowKey, value: Value?)]) {
+        let values = values.sorted { $0.key.rawValue < $1.key.rawValue }
+        storage = Storage.create(minimumCapacity: values.count) { _ in KeySet(values.map(\.key)) }
+        storage.withUnsafeMutablePointerToElements { elements in
+            for (index, (_, value)) in values.enumerated() {
+                if let value { (elements + index).initialize(to: value) }
+            }
+        }
+    }
+
+    /// The same for a step or group that runs only when it is named.
+    func asManual() -> Settings { Settings(isManual: true).merged(with: self) }
+
     /// The same with another fan-out in the place of the one that is there.
     package func with(_ fanOut: FanOut) -> Settings {
         let keys = storage.header

@@ -92,9 +92,17 @@ extension Workflow {
             if let position = sharedValues(of: scope).firstIndex(where: { $0.name == name }) {
                 return SharedValueID(scope: scope, position: position)
             }
-            if scope == .root { return nil }
-            scope = nodes[scope.row].parent
+            guard let next = sharedScope(around: scope) else { return nil }
+            scope = next
         }
+    }
+
+    /// The group around one as names of `vars` go: from a template to its file, and not out of a file. nil for the
+    /// outermost.
+    private func sharedScope(around group: NodeIndex) -> NodeIndex? {
+        guard group != .root else { return nil }
+        guard let use = use(of: group) else { return nodes[group.row].parent }
+        return use.source == .file ? nil : usedFile(around: group)?.group ?? .root
     }
 
     /// All that have a name inside a group; where two have the same one, the inner. Outermost last.
@@ -106,8 +114,8 @@ extension Workflow {
             for (position, value) in sharedValues(of: scope).enumerated() where names.insert(value.name).inserted {
                 found.append(SharedValueID(scope: scope, position: position))
             }
-            if scope == .root { return found }
-            scope = nodes[scope.row].parent
+            guard let next = sharedScope(around: scope) else { return found }
+            scope = next
         }
     }
 

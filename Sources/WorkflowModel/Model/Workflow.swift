@@ -1,11 +1,12 @@
 package import SourceDiagnostics
 
-/// What one workflow file says, names not yet resolved.
+/// What a workflow file and those that it uses say, names not yet resolved.
 ///
 /// Steps and groups are rows of one array in file order (preorder), so that a hundred thousand of them are one
 /// allocation: row 0 is the workflow itself, seen as the outermost group, and a group's members follow it up to its
 /// `subtreeEnd`.
 package struct Workflow: Sendable {
+    /// The file itself, which brings along those that it uses.
     package let file: SourceFile
     package var name: String?
     package var description: String?
@@ -20,6 +21,8 @@ package struct Workflow: Sendable {
     package var nodes: [WorkflowNode]
     /// The entries of all `needs` one after another; `WorkflowNode.needs` is a range of it.
     package var needs: [Need]
+    /// In the order of their groups.
+    package var uses: [Use] = []
 
     package init(
         file: SourceFile, name: String? = nil, description: String? = nil, defaults: Defaults = Defaults(),

@@ -35,6 +35,8 @@ package struct WorkflowNode: Sendable {
     package var body: Body
     /// nil for everything but the block of a hook itself.
     package var hook: Hook?
+    /// Whether it is a group whose body is written elsewhere.
+    package var isUse = false
     /// The less common keys; nil where there is none of them, which keeps a plain step small.
     package var settings: Settings?
 
@@ -51,6 +53,9 @@ package struct WorkflowNode: Sendable {
         self.hook = hook
         self.settings = settings
     }
+
+    /// Whether what is inside sees no names outside.
+    package var isClosed: Bool { isUse || hook != nil }
 
     package var isGroup: Bool {
         if case .group = body { true } else { false }

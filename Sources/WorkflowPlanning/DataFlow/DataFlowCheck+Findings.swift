@@ -54,8 +54,8 @@ extension DataFlowCheck {
 
     /// A declared name that was written without its root, or a near one.
     private mutating func meant(by text: String) -> String? {
-        if workflow.parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
-        if workflow.sharedValue(text, in: NodeIndex(place.row)) != nil { return "vars.\(text)" }
+        if parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
+        if workflow.sharedValue(text, in: sharedScope) != nil { return "vars.\(text)" }
         if let near = suggestions.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
             return near
         }
@@ -109,14 +109,14 @@ extension DataFlowCheck {
     }
 
     mutating func unknownStep(_ id: ExpressionNode.Name) {
-        var scope = place.readsMembers ? place.row : workflow.nodes[place.row].parent.row
+        var scope = place.isInBody ? place.row : workflow.nodes[place.row].parent.row
         var candidates: [String] = []
         while candidates.count < 1000 {
             for member in workflow.members(of: NodeIndex(scope)) where workflow[member].hook == nil {
                 candidates.append(workflow[member].id)
                 if candidates.count >= 1000 { break }
             }
-            if scope == 0 { break }
+            if scope == 0 || workflow.nodes[scope].isUse { break }
             scope = workflow.nodes[scope].parent.row
         }
         unknownField(

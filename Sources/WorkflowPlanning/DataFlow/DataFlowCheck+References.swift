@@ -107,12 +107,21 @@ extension DataFlowCheck {
 
     // MARK: roots
 
+    /// What can be read at the place.
+    var parameters: [Parameter] {
+        workflow.parameters(of: workflow.use(around: NodeIndex(place.row), isInside: place.isInBody))
+    }
+
     private mutating func parameters(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        guard let parameter = workflow.parameters.first(where: { $0.name == name.text }) else {
+        let parameters = self.parameters
+        guard let parameter = parameters.first(where: { $0.name == name.text }) else {
+            let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
             unknownField(
-                name, "there is no parameter", among: workflow.parameters.map(\.name),
-                otherwise: "declare it under `params` at the top of the file")
+                name, "there is no parameter", among: parameters.map(\.name),
+                otherwise: use?.source == .template
+                    ? "declare it under the `params` of the template, and give it a value with `with`"
+                    : "declare it under `params` at the top of the file")
             return .any
         }
         let kind: ValueType.Kind =
@@ -136,17 +145,26 @@ extension DataFlowCheck {
 
     /// What the top of the file sets is there, except while it is being set, and what reads `vars` while they are made.
     private func isSetAtTop(_ name: String) -> Bool {
-        guard place.row != 0 || place.isShared,
-            let value = workflow.nodes[0].settings?.env.last(where: { $0.name == name })?.value
-        else { return false }
+        let use = workflow.usedFile(around: NodeIndex(place.row), isInside: place.isInBody)
+        let top = use == nil ? workflow.nodes[0].settings : use?.settings
+        let isBeingSet = use.map { place.isInside && $0.group.row == place.row } ?? (place.row == 0)
+        guard !isBeingSet || place.isShared, let value = top?.env.last(where: { $0.name == name })?.value else {
+            return false
+        }
         return !place.isShared || !value.readsSharedValues
+    }
+
+    /// The group whose `vars` are read at the place, and those around it.
+    var sharedScope: NodeIndex {
+        let node = workflow.nodes[place.row]
+        let seesOwn = node.isUse ? place.isInBody : node.isGroup && place.seesOwnVariables
+        return seesOwn ? NodeIndex(place.row) : node.parent
     }
 
     /// `vars.NAME`, of the group that the place is in, or of one around.
     private mutating func shared(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        let seesOwn = workflow.nodes[place.row].isGroup && place.seesOwnVariables
-        let scope = seesOwn ? NodeIndex(place.row) : workflow.nodes[place.row].parent
+        let scope = sharedScope
         guard let id = workflow.sharedValue(name.text, in: scope) else {
             unknownField(
                 name, "there is no var", among: workflow.sharedValues(visibleIn: scope).map { workflow[$0].name },
@@ -192,11 +210,14 @@ extension DataFlowCheck {
         var row = place.row
         while row != 0 {
             let node = workflow.nodes[row]
-            if node.hook != nil, node.parent == .root { return true }
+            if node.hook != nil, node.parent == .root || isFile(node.parent) { return true }
             row = node.parent.row
         }
         return false
     }
+
+    /// Whether a group is a file that is used: `run.outcome` of its hooks is its own.
+    private func isFile(_ group: NodeIndex) -> Bool { workflow.use(of: group)?.source == .file }
 
     /// The name behind a root, which does not stand alone.
     private mutating func member(
@@ -219,6 +240,7 @@ extension DataFlowCheck {
     func variables(around row: Int) -> [(name: String, row: Int)] {
         var variables: [(name: String, row: Int)] = []
         var row = row
+        guard !place.isInBody || !workflow.nodes[row].isUse else { return [] }
         while row != 0 {
             if let fanOut = workflow.nodes[row].settings?.fanOut {
                 var names = fanOut.axes
@@ -231,6 +253,7 @@ extension DataFlowCheck {
                 variables += names.map { ($0, row) }
             }
             row = workflow.nodes[row].parent.row
+            if workflow.nodes[row].isUse { break }
         }
         return variables
     }

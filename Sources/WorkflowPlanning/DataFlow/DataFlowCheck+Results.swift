@@ -110,11 +110,12 @@ extension DataFlowCheck {
 
     /// The type of an expression of another place, found once; any where it is defined by itself.
     private mutating func remembered(_ expression: Expression, at place: Place) -> ValueType {
-        if let known = types[expression.range] { return known ?? .any }
-        types[expression.range] = .some(nil)
+        let key = TypePlace(row: place.row, range: expression.range)
+        if let known = types[key] { return known ?? .any }
+        types[key] = .some(nil)
         // Far deeper than any workflow goes; a cycle of needs has its own finding.
         let type = silence > 64 ? .any : quietly(at: place) { $0.type(of: expression.root) }
-        types[expression.range] = type
+        types[key] = type
         return type
     }
 }

@@ -21,10 +21,10 @@ extension DataFlowCheck {
 
     /// A step or group by its id: as `needs` sees it, and from a hook also the members of the group around.
     private func find(_ id: String) -> Int? {
-        var scope = place.readsMembers ? place.row : workflow.nodes[place.row].parent.row
+        var scope = place.isInBody ? place.row : workflow.nodes[place.row].parent.row
         while true {
             if let row = names.member(id, of: scope), workflow.nodes[row].hook == nil { return row }
-            if scope == 0 { return nil }
+            if scope == 0 || workflow.nodes[scope].isUse { return nil }
             scope = workflow.nodes[scope].parent.row
         }
     }
@@ -35,6 +35,10 @@ extension DataFlowCheck {
         let scope = workflow.nodes[row].parent.row
         if place.readsMembers, scope == place.row {
             return .init(row: row, facts: knowledge.facts(aboutMember: row))
+        }
+        if place.isInside {
+            reportTooEarly(id)
+            return nil
         }
         // The one who reads, or the group around it that stands beside what is read.
         var sibling = place.row
@@ -50,15 +54,19 @@ extension DataFlowCheck {
         }
         if sibling != 0, workflow.nodes[sibling].hook != nil { return .init(row: row, facts: .ended) }
         if place.row == 0 {
-            report(
-                .unorderedRead, "this is evaluated before any step has run", at: id.range,
-                fix: .init("set it on the steps that need `\(id.text)`"))
+            reportTooEarly(id)
             return nil
         }
         let facts = knowledge.facts(about: row, for: place.row)
         guard facts.isEmpty else { return .init(row: row, facts: facts) }
         reportUnordered(id, row, path)
         return nil
+    }
+
+    private mutating func reportTooEarly(_ id: ExpressionNode.Name) {
+        report(
+            .unorderedRead, "this is evaluated before any step has run", at: id.range,
+            fix: .init("set it on the steps that need `\(id.text)`"))
     }
 
     private mutating func reportUnordered(

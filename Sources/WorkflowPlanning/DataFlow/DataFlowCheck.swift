@@ -11,12 +11,17 @@ struct DataFlowCheck {
         var seesOwnVariables = true
         /// Of `outputs`: the members of the row have ended, with success on the whole.
         var readsMembers = false
+        /// Of a key at the top of a body that is used, where the body's own parameters are read.
+        var isInside = false
         /// Of `if`, where status functions may stand.
         var isCondition = false
         /// Of `vars`, whose value is the same for all that read it, whenever that is.
         var isShared = false
         /// Of a word of a `run` list, where `args` may stand, and a list for as many words.
         var isWord = false
+
+        /// Whether it is in the body of the row.
+        var isInBody: Bool { isInside || readsMembers || isShared }
     }
 
     let workflow: Workflow
@@ -32,8 +37,14 @@ struct DataFlowCheck {
     /// Above 0 while an expression is looked at only for its type.
     var silence = 0
     /// Types of declared group outputs and of items, by where they stand; nil while they are being found.
-    var types: [SourceRange: ValueType?] = [:]
+    var types: [TypePlace: ValueType?] = [:]
     private var told: Set<Told> = []
+
+    /// A text of a body that is used several times has a type in each.
+    struct TypePlace: Hashable {
+        let row: Int
+        let range: SourceRange
+    }
 
     private struct Told: Hashable {
         let range: SourceRange
@@ -49,11 +60,12 @@ struct DataFlowCheck {
     /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
         // By row: a copy of a node holds on to all that it has.
-        workflow.nodes.indices.contains { row in
-            if workflow.nodes[row].settings != nil { return true }
-            guard case .arguments(let words) = workflow.nodes[row].body else { return false }
-            return words.contains { $0.literal == nil }
-        }
+        !workflow.uses.isEmpty
+            || workflow.nodes.indices.contains { row in
+                if workflow.nodes[row].settings != nil { return true }
+                guard case .arguments(let words) = workflow.nodes[row].body else { return false }
+                return words.contains { $0.literal == nil }
+            }
     }
 
     mutating func check() {
@@ -67,12 +79,10 @@ struct DataFlowCheck {
             for word in words { checkWord(word) }
             place.isWord = false
         }
+        if let use = workflow.use(of: NodeIndex(row)) { check(use) }
         guard let settings = workflow.nodes[row].settings else { return }
         checkSharedValues(settings.sharedValues, of: row)
-        for entry in settings.env {
-            if let value = entry.value { check(value) }
-        }
-        if let folder = settings.workingDirectory { check(folder, what: "`working-directory`") }
+        checkEnvironment(settings)
         if let input = settings.standardInput { check(input, what: "`stdin`") }
         checkOutputs(settings.outputs, of: row)
         if let condition = settings.condition { check(condition, of: row) }
@@ -80,6 +90,38 @@ struct DataFlowCheck {
     }
 
     // MARK: places
+
+    /// What a group gives to the body that it uses, and what the top of the body says.
+    private mutating func check(_ use: Use) {
+        place = Place(row: use.group.row)
+        for argument in use.arguments {
+            guard let parameter = use.parameters.first(where: { $0.name == argument.name }) else { continue }
+            check(argument, for: parameter)
+        }
+        guard let settings = use.settings else { return }
+        place = Place(row: use.group.row, isInside: true)
+        checkEnvironment(settings)
+        place = Place(row: use.group.row)
+    }
+
+    private mutating func check(_ argument: Use.Argument, for parameter: Parameter) {
+        guard case .text(.parsed(let parsed)) = argument.value, let expression = parsed.expression else {
+            for template in argument.templates { check(template, what: "an item of a list") }
+            return
+        }
+        let type = present(expression.root)
+        guard !type.isAny, !parameter.kind.mayBe(type) else { return }
+        report(
+            .valueType, "the parameter `\(parameter.name)` is \(parameter.kind.described), found \(type.described)",
+            at: expression.root.range, notes: [.init("the parameter stands here", at: parameter.range)])
+    }
+
+    private mutating func checkEnvironment(_ settings: Settings) {
+        for entry in settings.env {
+            if let value = entry.value { check(value) }
+        }
+        if let folder = settings.workingDirectory { check(folder, what: "`working-directory`") }
+    }
 
     /// A text: what has no value has no place in it. With `what`, it also has to be a text by itself.
     private mutating func check(_ template: Template, what: String? = nil) {
@@ -194,5 +236,26 @@ struct DataFlowCheck {
             self.place = outer
         }
         return body(&self)
+    }
+}
+
+extension Parameter.Kind {
+    /// Whether a value of some type can be one of the parameter. A text may turn out to be.
+    fileprivate func mayBe(_ type: ValueType) -> Bool {
+        switch (self, type.kind) {
+        case (_, .any), (.list, .list), (.bool, .bool), (.int, .int), (.int, .number): true
+        case (.string, _), (.path, _), (.choice, _): type.isScalar
+        default: type.isText
+        }
+    }
+
+    /// What follows "the parameter is".
+    fileprivate var described: String {
+        switch self {
+        case .string, .path, .choice: "a text"
+        case .int: "a whole number"
+        case .bool: "true or false"
+        case .list: "a list"
+        }
     }
 }

@@ -22,10 +22,14 @@ struct SharedValueFindings {
         list.append(findings)
     }
 
+    private func parameters(in scope: NodeIndex) -> [Parameter] {
+        workflow.parameters(of: workflow.use(around: scope, isInside: true))
+    }
+
     /// A step has all of these in its environment.
     private mutating func checkName(_ value: SharedValue, of scope: NodeIndex) {
         let other: (what: String, range: SourceRange)?
-        if let parameter = workflow.parameters.first(where: { $0.name == value.name }) {
+        if let parameter = parameters(in: scope).first(where: { $0.name == value.name }) {
             other = ("a parameter", parameter.range)
         } else if let secret = workflow.secrets.first(where: { $0.name == value.name }) {
             other = ("a secret", secret.range)

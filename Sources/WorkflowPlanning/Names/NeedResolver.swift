@@ -64,7 +64,8 @@ extension NeedResolver {
 
     mutating func unresolved(_ need: Need, of row: Int) -> Diagnostic {
         let scope = workflow.nodes[row].parent.row
-        if let inside = dotted(need.name, from: scope) ?? hook(named: need.name, from: scope) ?? elsewhere(need.name) {
+        let meant = dotted(need.name, from: scope) ?? hook(named: need.name, from: scope) ?? elsewhere(need.name)
+        if let inside = meant, isInSameBody(inside, as: row) {
             return acrossHook(need, inside, of: row) ?? insideGroup(need, inside, of: row)
         }
         var notes: [Diagnostic.Note] = []
@@ -160,6 +161,13 @@ extension NeedResolver {
         return hook
     }
 
+    /// Whether no file or template that is used lies between two rows: beyond one, nothing can be meant.
+    private func isInSameBody(_ other: Int, as row: Int) -> Bool {
+        guard !workflow.uses.isEmpty else { return true }
+        let (other, own) = (workflow.use(around: NodeIndex(other)), workflow.use(around: NodeIndex(row)))
+        return other?.group == own?.group
+    }
+
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
         Diagnostic.Fix(
             "replace `\(need.name)` by `\(id)`", edits: [Diagnostic.Fix.Edit(range: need.range, replacement: id)])
@@ -222,7 +230,7 @@ extension NeedResolver {
                 guard workflow.nodes[member].hook != nil || body(member) else { return }
                 member = Int(workflow.nodes[member].subtreeEnd)
             }
-            if scope == 0 || workflow.nodes[scope].hook != nil { return }
+            if scope == 0 || workflow.nodes[scope].isClosed { return }
             scope = workflow.nodes[scope].parent.row
         }
     }

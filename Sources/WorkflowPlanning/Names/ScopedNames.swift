@@ -32,7 +32,8 @@ struct ScopedNames {
     }
 
     /// The row that a name means for a member of `scope`: another member, or a member of an enclosing group, innermost
-    /// first. Hooks have no name that could be needed, and what is inside one sees nothing outside.
+    /// first. Hooks have no name that could be needed, and what is inside one, or inside a body that is used, sees
+    /// nothing outside.
     func visible(_ name: String, from scope: Int) -> Int? { visible(name, hash: ByteHash.of(name), from: scope) }
 
     /// The same where the hash of the name is known.
@@ -41,7 +42,7 @@ struct ScopedNames {
         while true {
             let row = Int(slots[probe(hash, in: scope) { nodes[$0].id == name }.index].row)
             if row != 0 { return nodes[row].hook == nil ? row : nil }
-            if scope == 0 || nodes[scope].hook != nil { return nil }
+            if scope == 0 || nodes[scope].isClosed { return nil }
             scope = nodes[scope].parent.row
         }
     }

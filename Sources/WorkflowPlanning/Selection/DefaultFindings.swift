@@ -7,10 +7,15 @@ struct DefaultFindings {
 
     /// O(names), each times the members of the groups on its way.
     func add(to findings: inout FindingList) {
-        for step in workflow.defaultSteps ?? [] {
-            if let fanOut = workflow.instanceOfDynamicFanOut(in: step.name) {
+        add(workflow.defaultSteps ?? [], in: .root, to: &findings)
+        for use in workflow.uses { add(use.defaultSteps ?? [], in: use.group, to: &findings) }
+    }
+
+    private func add(_ steps: [StepReference], in group: NodeIndex, to findings: inout FindingList) {
+        for step in steps {
+            if let fanOut = workflow.instanceOfDynamicFanOut(in: step.name, of: group) {
                 findings.add(.error) { dynamic(step, of: fanOut) }
-            } else if workflow.definition(named: step.name) == nil {
+            } else if workflow.definition(named: step.name, in: group) == nil {
                 findings.add(.error) { unknown(step) }
             }
         }

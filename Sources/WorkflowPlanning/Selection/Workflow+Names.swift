@@ -11,9 +11,9 @@ extension Workflow {
     package func path(ofStepNamed name: String) -> String? { definition(named: name).map(path) }
 
     /// The definition that a full id means; nil where it means nothing. An instance that only the run knows is taken for
-    /// any of its fan-out.
-    func definition(named name: String) -> NodeIndex? {
-        var group = NodeIndex.root
+    /// any of its fan-out. `scope` is the group in which the id counts.
+    func definition(named name: String, in scope: NodeIndex = .root) -> NodeIndex? {
+        var group = scope
         for part in InstancePath(name).parts {
             guard let member = members(of: group).first(where: { self[$0].id == part.id }) else { return nil }
             if let key = part.key {
@@ -22,15 +22,15 @@ extension Workflow {
             }
             group = member
         }
-        return group == .root ? nil : group
+        return group == scope ? nil : group
     }
 
     /// The path of the fan-out of which a name wants one instance though only the run knows them, or of one around; nil
     /// for a name without such a part.
-    func instanceOfDynamicFanOut(in name: String) -> String? {
+    func instanceOfDynamicFanOut(in name: String, of scope: NodeIndex = .root) -> String? {
         var path: [String] = []
         var dynamic: String?
-        var group = NodeIndex.root
+        var group = scope
         for part in InstancePath(name).parts {
             guard let member = members(of: group).first(where: { self[$0].id == part.id }) else { return nil }
             path.append(part.id)
