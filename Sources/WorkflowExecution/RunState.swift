@@ -15,6 +15,8 @@ struct RunState {
     struct Result {
         /// Of a step's last attempt; nil if no process ended.
         var status: ExitStatus?
+        /// What a shell would show of it, which knows a program that could not be started, too.
+        var shellStatus: ExitStatus?
         var outputs: [Value.Field] = []
         /// Kept only where an expression names it; nil elsewhere.
         var standardOutput: [UInt8]?

@@ -93,6 +93,9 @@ final class StepAttempt {
             tail: tail, command: failedCommand)
     }
 
+    /// How it ended, as a shell shows it; nil if it failed before there was a program to start.
+    var status: ExitStatus? { ending.map { ExitStatus($0.status) } ?? error?.shellStatus }
+
     /// Since the attempt began.
     var duration: Duration { began.duration(to: runner.clock.now) }
 
@@ -317,8 +320,7 @@ extension StepAttempt: ProcessObserver {
         streams.output.finish { write($0, $1, to: separatesStreams ? .stdout : .output) }
         streams.error.finish { write($0, $1, to: .stderr) }
         if case .notStarted(let error) = ending.status {
-            let message = StepError.describe(error, program: program, folder: folder)
-            return fail(StepError(message, errno: error.errno))
+            return fail(StepError(error, program: program, folder: folder))
         }
         self.ending = ending
         guard ending.status == .exited(0) else {

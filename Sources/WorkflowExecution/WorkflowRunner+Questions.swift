@@ -141,16 +141,16 @@ extension WorkflowRunner {
         if outcome == .timeout { return reasons.contains(.timeout) }
         guard let failed = state.firstError(in: row) else { return false }
         if state.outcome(of: failed) == .timeout { return reasons.contains(.timeout) }
-        return reasons.include(state.result(of: failed).status)
+        return reasons.include(state.result(of: failed).shellStatus)
     }
 }
 
 extension [Retry.Reason] {
-    /// Whether one of them is the way a process ended; false for nil, if there was no process.
+    /// Whether one of them is the way a process ended, as a shell shows it; false for nil, if there was none.
     func include(_ status: ExitStatus?) -> Bool {
         switch status {
         case .exited(let code): contains(.exitCode(code))
-        case .signalled: contains(.signal)
+        case .signalled(let number): contains(.signal) || contains(.exitCode(128 + number))
         case nil: false
         }
     }

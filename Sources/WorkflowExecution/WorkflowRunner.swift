@@ -53,13 +53,13 @@ package final class WorkflowRunner {
     /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
     package init(
         _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
-        clock: any RunClock = MachineClock(), hasher: any FileHasher = HashThread(),
+        clock: any RunClock = MachineClock(), fileReader: any FileReader = FileThread(),
         mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
     ) {
         self.options = options
         self.spawner = spawner
         self.clock = clock
-        context = RunContext(plan, options: options, hasher: hasher)
+        context = RunContext(plan, options: options, fileReader: fileReader)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
         files = StepFiles(in: options.temporaryFolder)
         builder = CommandBuilder(context, files)
@@ -153,7 +153,7 @@ package final class WorkflowRunner {
         events.removeAll(keepingCapacity: true)
         isHandlingEvents = false
         isEndedEarly = false
-        context.pending.hashes.beginNext()
+        context.pending.files.beginNext()
         mayHaveEnded()
     }
 
@@ -189,8 +189,7 @@ package final class WorkflowRunner {
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
         let reasons = plan.retry(of: attempt.row)?.reasons ?? []
-        let status = attempt.ending.map { ExitStatus($0.status) }
-        send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(status)))
+        send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
     }
 
     // MARK: Time
@@ -233,6 +232,7 @@ package final class WorkflowRunner {
 
     private func noteResult(of attempt: StepAttempt) {
         var result = RunState.Result(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)
+        if result.status != .exited(0) { result.shellStatus = attempt.status }
         if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.standardOutput }
         state.noteResult(of: attempt.row, result)
     }

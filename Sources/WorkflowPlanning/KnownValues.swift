@@ -100,6 +100,10 @@ private struct KnownScope: ExpressionScope {
     func previous(_ field: String?) -> Value? { nil }
     func status(_ function: StatusFunction) -> Bool { false }
 
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] {
+        preconditionFailure("what asks the run has no known value")
+    }
+
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
         preconditionFailure("what asks the run has no known value")
     }

@@ -82,7 +82,7 @@ package struct PlanReads {
         guard let command = value.command else { return }
         note(command.body, in: id.scope)
         note(command.secrets)
-        for other in workflow.sharedValuesRead(by: id) { note(other) }
+        for other in workflow.dependencies(of: id) { note(other) }
     }
 
     private mutating func note(_ uses: [SecretUse]) { for use in uses { secrets.insert(use.name) } }

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         (["ch"], ["check"]), (["check", "--form"], ["--format"]), (["check", "--format", ""], ["text", "json"]),
         (["run", "--log-f"], ["--log-file"]), (["run", "--output", "s"], ["stream"]),
-        (["run", "wor"], ["workflow.yml"]), (["explain", "FR030"], ["FR0301"]),
+        (["run", "wor"], ["workflow.yml"]), (["explain", "FR030"], ["FR0301", "FR0302"]),
         (["ctl", "pa"], ["pause"]), (["run", "--pau"], ["--paused"]), (["why", "--st"], ["--state-dir"]),
         (["--log", "=", "q"], ["quiet"]),
         (["workflow.yml", ""], ["a", "b"]), (["workflow.yml", "--param", "c"], ["channel="]),

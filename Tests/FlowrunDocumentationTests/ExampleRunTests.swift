@@ -8,7 +8,7 @@ import Testing
         "hello.yml", "c-project/workflow.yml", "matrix.yml", "pipeline.yml", "waterfall.yml", "timeouts.yml",
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
-        "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml",
+        "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml", "vars.yml",
     ]
 
     /// Runs an example and holds its log against the rules of every log.
@@ -25,6 +25,17 @@ import Testing
         let log = try await log(of: "hello.yml", in: ExampleFolder.copy())
         #expect(log.output(of: "greet") == "hello, world\n")
         #expect(log.startOrder.last == "greet")
+    }
+
+    @Test func `vars makes each value once, and only what is read`() async throws {
+        let test = try ExampleFolder.copy()
+        let log = try await log(of: "vars.yml", in: test)
+        #expect(log.output(of: "build[arm64].compile") == "compiling 1a2b3c4 with -Og --target=arm64 -j4\n")
+        #expect(log.output(of: "publish").hasPrefix("would push registry.example.com/app:dev-1a2b3c4 from /"))
+        let words = log.output(of: "count").split(separator: " ")
+        #expect(words.first == words.dropFirst(3).first)
+        let release = try await test.run("examples/vars.yml", "build", "--log", "json", "--param", "tag=v1")
+        #expect(try release.log().output(of: "build[x86_64].compile").contains("-O3"))
     }
 
     @Test func `a step of hello runs with what it needs`() async throws {

@@ -31,7 +31,7 @@ struct ConditionTests {
         LogInvariants.check(log)
     }
 
-    @Test func `status functions take the place of the edges`() async throws {
+    @Test func `status functions take the place of plain edges`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -42,7 +42,15 @@ struct ConditionTests {
               ever: { needs: [bad, good], if: always(), run: "true" }
               fine: { needs: [good], if: success(), run: "true" }
               not: { needs: [bad], if: success(), run: "true" }
+              behindNot: { needs: [not], run: "true" }
               calm: { needs: [good], if: failure(), run: "true" }
+              behindCalm: { needs: [calm], run: "true" }
+              soft: { run: exit 1, continue-on-error: true }
+              afterSoft: { needs: [soft], if: failure(), run: "true" }
+              strict: { needs: { bad: success, good: done }, if: always(), run: "true" }
+              wanted: { needs: { bad: failure }, if: always(), run: "true" }
+              unwanted: { needs: { good: failure }, if: always(), run: "true" }
+              inverse: { needs: { bad: failure }, if: success(), run: "true" }
               victim: { needs: [bad], run: "true" }
               behind: { needs: [victim], if: failure(), run: "true" }
               kind: { needs: [bad], if: "always() && (steps.bad.exit_code ?? 0) == 1", run: "true" }
@@ -53,8 +61,12 @@ struct ConditionTests {
         #expect(
             log.outcomes == [
                 "bad": "failure", "good": "success", "mend": "success", "ever": "success", "fine": "success",
-                "not": "skipped", "calm": "skipped", "victim": "not-run", "behind": "success", "kind": "success",
+                "not": "not-run", "behindNot": "not-run", "calm": "skipped", "behindCalm": "success",
+                "soft": "failure", "afterSoft": "skipped", "strict": "not-run", "wanted": "success",
+                "unwanted": "skipped", "inverse": "skipped",
+                "victim": "not-run", "behind": "success", "kind": "success",
             ])
+        #expect(["not", "behindNot", "strict"].map { log.finished($0)?.cause?.rootStep } == ["bad", "bad", "bad"])
         LogInvariants.check(log)
     }
 

@@ -67,6 +67,42 @@ struct RetryTests {
         }
     }
 
+    @Test func `ends are named as a shell shows them`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              killed: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || kill -9 $$', retry: { attempts: 3, when: [137] } }
+              code: { run: '[ $FLOWRUN_ATTEMPT = 2 ] || exit 143', retry: { attempts: 3, when: [143] } }
+              absent: { run: [no-such-program], retry: { attempts: 2, when: [127] } }
+              denied: { run: [/etc/passwd], retry: { attempts: 2, when: [126] } }
+              folder: { working-directory: no-such-folder, run: 'true', retry: { attempts: 2, when: [126, 127] } }
+              other: { run: [no-such-program], retry: { attempts: 2, when: [126, 137] } }
+              group:
+                retry: { attempts: 2, when: [127] }
+                steps: { in: { run: [no-such-program] } }
+            """)
+        let result = try await test.runLogged("-j", "4")
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes["killed"] == "success" && log.outcomes["code"] == "success")
+        let retries = Dictionary(grouping: log.all("step.retry")) { $0.step ?? "" }.mapValues(\.count)
+        #expect(retries == ["killed": 1, "code": 1, "absent": 1, "denied": 1])
+        #expect(log.all("group.retry", group: "group").count == 1)
+    }
+
+    @Test func `what its own limit kills has timed out, whatever a shell would show`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { timeout: 50ms, grace: 0s, run: "trap '' TERM; sleep 9999", retry: { attempts: 3, when: [137, 143] } }
+            """)
+        let log = try await test.runLogged().log()
+        #expect(log.outcomes == ["a": "timeout"])
+        #expect(log.all("step.retry").isEmpty)
+    }
+
     @Test func `a group is tried as a whole, with rounds, fresh outputs and no error of earlier rounds`()
         async throws
     {

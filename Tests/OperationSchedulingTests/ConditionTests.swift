@@ -49,13 +49,44 @@ import Testing
         #expect(ruledOut.outcome(step) == .notRun)
     }
 
-    @Test func `where the condition asks for it, edges only say when`() {
+    @Test func `where the condition asks for it, plain edges only say when`() {
         var graph = OperationGraph()
         let need = graph.addOperation()
         let step = graph.addOperation(.init(isConditional: true, waitsForAll: true))
+        let after = graph.addOperation()
         graph.addDependency(of: step, on: need)
+        graph.addDependency(of: after, on: step)
         #expect(run(graph, deciding: [:], failing: [need]).outcome(step) == .success)
-        #expect(run(graph, deciding: [step: .skip], failing: [need]).outcome(step) == .skipped)
+        #expect(run(graph, deciding: [step: .skip]).outcome(step) == .skipped)
+        // A false condition above a failure lets nothing run behind it.
+        let ruledOut = run(graph, deciding: [step: .skip], failing: [need])
+        #expect(ruledOut.outcome(step) == .notRun)
+        #expect(ruledOut.cause(step) == .dependency(need))
+        #expect(ruledOut.outcome(after) == .notRun)
+    }
+
+    @Test func `where the condition asks for it, edges that say which end they want still rule`() {
+        for (kind, isFailing, expected) in [
+            (DependencyKind.success, true, OperationOutcome.notRun), (.success, false, .success),
+            (.failure, true, .success), (.failure, false, .skipped), (.done, true, .success),
+        ] {
+            var graph = OperationGraph()
+            let need = graph.addOperation()
+            let step = graph.addOperation(.init(isConditional: true, waitsForAll: true))
+            graph.addDependency(of: step, on: need, kind)
+            let run = run(graph, deciding: [:], failing: isFailing ? [need] : [])
+            #expect(run.outcome(step) == expected)
+        }
+    }
+
+    @Test func `a false condition above a failure that is tolerated, or wanted, is only a skip`() {
+        for (kind, isTolerated) in [(DependencyKind.ok, true), (.failure, false), (.done, false)] {
+            var graph = OperationGraph()
+            let need = graph.addOperation(.init(toleratesFailure: isTolerated))
+            let step = graph.addOperation(.init(isConditional: true, waitsForAll: true))
+            graph.addDependency(of: step, on: need, kind)
+            #expect(run(graph, deciding: [step: .skip], failing: [need]).outcome(step) == .skipped)
+        }
     }
 
     // G4, J2

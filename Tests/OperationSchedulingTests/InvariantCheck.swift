@@ -210,12 +210,13 @@ struct InvariantCheck {
     }
 
     private func wrongNeed(of id: OperationID) -> OperationID? {
-        guard !flags(id).contains(.waitsForAll) else { return nil }
+        let isLeftToCondition = flags(id).contains(.waitsForAll)
         return needs[id.row].first { edge in
             let outcome = rows[edge.prerequisite.row].outcome
             let isTolerated = flags(edge.prerequisite).contains(.toleratesFailure)
             return switch edge.kind {
             case .done: false
+            case .ok where isLeftToCondition: false
             case .success: outcome != .success
             case .failure: outcome != .failure && outcome != .timeout
             case .ok:

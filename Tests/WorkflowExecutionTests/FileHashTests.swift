@@ -1,6 +1,7 @@
 import FlowrunTestSupport
 import Glibc
 import Testing
+import WorkflowModel
 
 @testable import WorkflowExecution
 
@@ -53,6 +54,39 @@ struct FileHashTests {
         #expect(try files("lib/*/[yz].*") == ["lib/deep/y.c", "lib/deep/z.txt"])
         #expect(try files("./a.?") == ["a.c"])
         #expect(try files("nothing/*").isEmpty)
+    }
+
+    private func list(_ patterns: String..., in folder: String) throws -> [String] {
+        guard case .list(let paths)? = try FileQuestion.list(patterns).answer(in: folder, isGivenUp: { false }) else {
+            return ["not a list"]
+        }
+        return paths.map(\.text)
+    }
+
+    @Test func `a list has what the patterns match, hidden names only where they say so`() throws {
+        let test = try FlowrunTest(
+            files: [
+                "a.c": "", "b.h": "", "B.c": "", "lib/x.c": "", "lib/deep/y.c": "", ".hidden/h.c": "", "lib/.h.c": "",
+                ".flowrun/x.c": "",
+            ])
+        #expect(try list("*.c", in: test.folder) == ["B.c", "a.c"])
+        #expect(try list("**/*.c", in: test.folder) == ["B.c", "a.c", "lib/deep/y.c", "lib/x.c"])
+        #expect(try list("*.c", "a.*", "*.h", in: test.folder) == ["B.c", "a.c", "b.h"])
+        #expect(try list(".*/*.c", in: test.folder) == [".hidden/h.c"])
+        #expect(try list("lib/.*.c", in: test.folder) == ["lib/.h.c"])
+        #expect(try list(".hidden/**", in: test.folder) == [".hidden/h.c"])
+        #expect(try list("*/", "**/", in: test.folder) == ["lib", "lib/deep"])
+        #expect(try list("lib/deep/", in: test.folder) == ["lib/deep"])
+        #expect(try list("none*", "none/", in: test.folder) == [])
+        #expect(try list("\(test.folder)/a.c", in: "/nowhere") == [test.path("a.c")])
+    }
+
+    @Test func `a name that is not UTF-8 cannot be listed`() throws {
+        let test = try FlowrunTest()
+        let path: [CChar] = Array(test.folder.utf8CString.dropLast()) + [0x2F, -1, 0]
+        close(open(path, O_CREAT | O_WRONLY, 0o600))
+        let error = #expect(throws: FileHash.ReadError.self) { try list("*", in: test.folder) }
+        #expect(error?.reason == "its name is not UTF-8")
     }
 
     @Test func `patterns may lead out of the folder, and links are files where they lead to one`() throws {

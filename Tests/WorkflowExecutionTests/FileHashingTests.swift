@@ -3,6 +3,7 @@ import Glibc
 import ProcessExecution
 import RunEvents
 import Testing
+import WorkflowModel
 
 @testable import WorkflowExecution
 
@@ -45,7 +46,7 @@ import Testing
                 "22 finished run success",
             ])
         #expect(run.spawner.commands.first?.arguments == ["echo", "#x+y", "#z"])
-        #expect(run.hasher.patterns == [["x", "y"], ["z"]])
+        #expect(run.fileReader.patterns == [["x", "y"], ["z"]])
     }
 
     @Test @EventLoopActor func `variables, folders and standard input may need one`() throws {
@@ -67,7 +68,7 @@ import Testing
         for command in run.spawner.commands { #expect(command.environment["TOP"] == "#top") }
         #expect(run.spawner.commands.last?.environment["OWN"] == "#own")
         #expect(run.spawner.commands.last?.standardInput != nil)
-        #expect(Set(run.hasher.patterns) == [["top"], ["own"], ["folder"], ["in"]])
+        #expect(Set(run.fileReader.patterns) == [["top"], ["own"], ["folder"], ["in"]])
     }
 
     @Test @EventLoopActor func `so may the list of a fan-out and the outputs of a group`() throws {
@@ -97,14 +98,14 @@ import Testing
             """
         ) { _, attempt in Behaviour(status: .exited(attempt == 1 ? 1 : 0)) }
         #expect(try run.run().outcome == .success)
-        #expect(run.hasher.patterns == [["x"], ["x"]])
+        #expect(run.fileReader.patterns == [["x"], ["x"]])
     }
 
     @Test @EventLoopActor func `who waits for the same files shares the hash, unless it has begun`() throws {
         let steps = (0..<20).map { "  s\($0): { if: \"hashFiles('x') == '#x'\", run: \"true\" }\n" }.joined()
         let run = try VirtualRun("steps:\n" + steps, jobs: 20)
         #expect(try run.run().outcome == .success)
-        #expect(run.hasher.tasks.count == 2)
+        #expect(run.fileReader.tasks.count == 2)
         #expect(run.lines.filter { $0.hasPrefix("10 started") } == ["10 started s0"])
         #expect(run.lines.filter { $0.hasPrefix("20 started") }.count == 19)
     }
@@ -116,7 +117,7 @@ import Testing
               a: { if: "hashFiles('x') == ''", run: "true" }
               b: { run: [echo, "${{ hashFiles('x') }}"] }
             """)
-        run.hasher.error = FileHash.ReadError(path: "x", reason: "permission denied")
+        run.fileReader.error = FileHash.ReadError(path: "x", reason: "permission denied")
         #expect(try run.run().outcome == .failure)
         let message = "`hashFiles` cannot read `x`: permission denied"
         #expect(run.causes(of: "a") == ["cannot evaluate `if`: \(message)"])
@@ -141,7 +142,7 @@ import Testing
         try run.run()
         #expect(run.lines(of: "s").last == "3 finished s cancelled")
         #expect(run.lines(of: "other") == ["3 started other", "4 finished other success"])
-        #expect(run.hasher.givenUp == [["x"]])
+        #expect(run.fileReader.givenUp == [["x"]])
     }
 
     @Test(arguments: waiting, [1, 2]) @EventLoopActor
@@ -150,7 +151,7 @@ import Testing
         run.at(.seconds(3)) { for _ in 0..<signals { run.runner.interrupt(by: SIGINT) } }
         try run.run()
         #expect(run.lines.last == "3 finished run cancelled")
-        #expect(run.hasher.givenUp == [["x"]])
+        #expect(run.fileReader.givenUp == [["x"]])
         #expect(run.runner.signal == SIGINT)
     }
 
@@ -159,7 +160,7 @@ import Testing
         let run = try VirtualRun("timeout: 4s\nsteps:\n  \(step)\n")
         #expect(try run.run().outcome == .runTimeout)
         #expect(run.lines.last == "4 finished run timeout")
-        #expect(run.hasher.givenUp == [["x"]])
+        #expect(run.fileReader.givenUp == [["x"]])
     }
 
     @Test @EventLoopActor func `a step's own limit counts from its process, not while its command needs a hash`() throws
@@ -262,7 +263,7 @@ import Testing
         try run.run()
         #expect(run.lines(of: "c") == ["13 started c", "14 finished c success"])
         #expect(run.lines(of: "d") == ["23 started d", "24 finished d success"])
-        #expect(run.hasher.givenUp == [["x"]])
+        #expect(run.fileReader.givenUp == [["x"]])
     }
 
     @Test @EventLoopActor func `no answer is taken for one of another round`() throws {
@@ -281,8 +282,8 @@ import Testing
         run.at(.seconds(1)) { _ = run.runner.cancel("g.b") }
         try run.run()
         // The second round begins at 2 and asks anew; what was begun in the first is answered at 10 and counts nowhere.
-        #expect(run.hasher.patterns == [["x"], ["x"]])
-        #expect(run.hasher.givenUp == run.hasher.patterns)
+        #expect(run.fileReader.patterns == [["x"], ["x"]])
+        #expect(run.fileReader.givenUp == run.fileReader.patterns)
         #expect(run.lines(of: "g.a") == ["2 finished g.a cancelled", "4 finished g.a cancelled round 1"])
     }
 
@@ -291,9 +292,9 @@ import Testing
     @Test @EventLoopActor func `a hash of real files comes from a thread`() async throws {
         let test = try FlowrunTest(files: ["a": "1", "b": "2"])
         let answer = await withCheckedContinuation { continuation in
-            HashThread().begin(HashTask(["*"], in: test.folder)) { continuation.resume(returning: $0) }
+            FileThread().begin(FileTask(.hash(["*"]), in: test.folder)) { continuation.resume(returning: $0) }
         }
-        #expect(try answer.get() == FileHash.hash(["a", "b"], in: test.folder))
+        #expect(try answer.get().text == FileHash.hash(["a", "b"], in: test.folder))
     }
 
     @Test func `what is given up is read no further`() throws {

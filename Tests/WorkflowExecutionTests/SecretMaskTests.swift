@@ -68,7 +68,7 @@ import WorkflowModel
         let mask = try #require(SecretMask(["hunter2", "12345678"]))
         let value = Value.object([
             .init(name: "a", value: .list([.string("x hunter2"), .int(12_345_678), .int(7), .null, .bool(true)])),
-            .init(name: "hunter2", value: .decimal(12345678.5)),
+            .init(name: "hunter2", value: .decimal(WrittenNumber("12345678.5"))),
         ])
         #expect(
             mask.mask(value)

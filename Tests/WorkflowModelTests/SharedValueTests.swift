@@ -109,7 +109,22 @@ struct `A var` {
         #expect(workflow.sharedValuesRead(by: NodeIndex(4)) == [id(.root, 0), id(.root, 1)])
         #expect(workflow.sharedValuesRead(by: NodeIndex(5)) == [])
         #expect(workflow.sharedValuesRead(by: id(.root, 1)) == [id(.root, 0)])
-        #expect(workflow.sharedValuesRead(by: id(.root, 2)) == [id(.root, 1)])
+        #expect(workflow.dependencies(of: id(.root, 2)) == [id(.root, 1)])
+    }
+
+    @Test func `is in the environment of what reads it in any case`() throws {
+        let checked = Checked(
+            """
+            version: 1
+            vars: { x: 1, y: 2, z: 3 }
+            steps:
+              a: { run: [p, "${{ if(vars.x == 1, vars.y, vars.z) }}"] }
+              b: { run: [p, "${{ len(env.A ?? vars.y) }}", "${{ [vars.z].*.a }}"] }
+            """)
+        let workflow = try #require(checked.workflow)
+        func names(_ row: Int) -> [String] { workflow.sharedValuesRead(by: NodeIndex(row)).map { workflow[$0].name } }
+        #expect(names(1) == ["x"])
+        #expect(names(2) == ["z"])
     }
 }
 

@@ -138,10 +138,13 @@ struct `A step's keys` {
             "1️⃣retryStrategy: { attempts: 2 }\npool: [a]",
             "FR0202 `retryStrategy` is not a key of a step; flowrun's word is `retry`"
         ),
-        ("outputs: { a: 1️⃣float }", "FR0206 `a` takes `string`, `int`, `bool`, `list` or `json`, found `float`"),
+        (
+            "outputs: { a: 1️⃣float }",
+            "FR0206 `a` takes `string`, `int`, `bool`, `list`, `lines` or `json`, found `float`"
+        ),
         (
             "outputs: { a: 1️⃣number }",
-            "FR0206 `a` takes `string`, `int`, `bool`, `list` or `json`, found `number`"
+            "FR0206 `a` takes `string`, `int`, `bool`, `list`, `lines` or `json`, found `number`"
         ),
         ("outputs: { a: { from: 1️⃣stderr } }", "FR0206 `from` takes `stdout`, found `stderr`"),
         ("outputs: { a: { 1️⃣value: x } }", "FR0201 unknown key `value` in an output"),

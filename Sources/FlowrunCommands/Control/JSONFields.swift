@@ -34,7 +34,7 @@ struct JSONFields {
     func duration(_ name: String) -> Duration? {
         switch self[name] {
         case .int(let seconds): .seconds(seconds)
-        case .decimal(let seconds): .seconds(seconds)
+        case .decimal(let seconds): .seconds(seconds.approximation)
         default: nil
         }
     }

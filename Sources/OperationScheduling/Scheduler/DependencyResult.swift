@@ -8,10 +8,11 @@ enum DependencyResult {
 }
 
 extension OperationScheduler {
-    /// Of several dependencies that rule a row out, a failure is blamed first, then a timeout, then a cancel.
+    /// Of several dependencies that rule a row out, a failure is blamed first, then a timeout, then a cancel. The
+    /// condition of a row that waits for all decides in the place of plain dependencies, unless it was `false`.
     @inline(__always)  // A call would copy the scheduler.
-    func dependencyResult(for id: OperationID) -> DependencyResult {
-        if has(id, .waitsForAll) { return .run }
+    func dependencyResult(for id: OperationID, afterFalse: Bool = false) -> DependencyResult {
+        let isLeftToCondition = has(id, .waitsForAll) && !afterFalse
         var skippedBy: OperationID?
         var blamed: (rank: Int, id: OperationID)?
         var (entries, late) = (needs[id], needs.lateEntries(of: id)[...])
@@ -19,6 +20,7 @@ extension OperationScheduler {
             for need in entries where !needs.isCut(need, of: id) {
                 let outcome = states[need.other.row].outcome
                 switch (need.kind, outcome) {
+                case (.ok, _) where isLeftToCondition: continue
                 case (.done, _), (.ok, .success), (.ok, .skipped), (.success, .success), (.failure, .failure),
                     (.failure, .timeout):
                     continue

@@ -46,7 +46,8 @@ extension OperationScheduler {
             mayBeReset[row] =
                 row > 0
                 && (mayBeReset[parent.row] || has(parent, .hasRetry) && states[parent.row].phase != .finished)
-            return mayBeReset[row] || states[row].phase == .blocked
+            let isAskedAboutThem = states[row].phase == .deciding && has(OperationID(row), .waitsForAll)
+            return mayBeReset[row] || states[row].phase == .blocked || isAskedAboutThem
         }
     }
 

@@ -32,7 +32,13 @@ extension OperationScheduler {
         guard states[id.row].phase == .deciding, !isDecided(id) else { return }
         switch decision {
         case .run: becomeReady(id)
-        case .skip: settle(id, verdict: .skipped, cause: .condition)
+        case .skip:
+            // What stands behind it must not run as if nothing had failed.
+            if has(id, .waitsForAll), case .ruleOut(let prerequisite) = dependencyResult(for: id, afterFalse: true) {
+                settle(id, verdict: .notRun, cause: .dependency(prerequisite))
+            } else {
+                settle(id, verdict: .skipped, cause: .condition)
+            }
         case .fail: settle(id, verdict: .failure, cause: .condition)
         }
     }

@@ -208,9 +208,11 @@ extension JSONWriter {
         case .step(let step):
             field("step", step)
             null("group")
+            null("var")
         case .group(let group):
             null("step")
             field("group", group)
+            null("var")
         case .sharedValue(let name):
             null("step")
             null("group")
@@ -218,6 +220,7 @@ extension JSONWriter {
         case .run:
             null("step")
             null("group")
+            null("var")
         }
         field("file", cause.file)
         field("line", cause.line)

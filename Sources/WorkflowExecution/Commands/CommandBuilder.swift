@@ -112,7 +112,7 @@ final class CommandBuilder {
         do {
             return try findProgram(program, along: surroundings.environment["PATH"], from: workingDirectory)
         } catch {
-            throw StepError(StepError.describe(error, program: program), errno: error.errno)
+            throw StepError(error, program: program)
         }
     }
 

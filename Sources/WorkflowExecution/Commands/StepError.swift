@@ -10,6 +10,8 @@ struct StepError: Error {
     let kind: Cause.Kind
     /// Whether the machine has no processes, memory or descriptors left.
     let isOutOfProcesses: Bool
+    /// What a shell would show of a program that is not there or cannot be started; nil for any other error.
+    private(set) var shellStatus: ExitStatus?
     /// Which of `vars` has no value; nil if that is not the reason.
     var failure: SharedFailure?
 
@@ -23,8 +25,18 @@ struct StepError: Error {
     /// A command that no process could be made of.
     init(_ error: SpawnError, of command: ProcessCommand, isOutOfProcesses: Bool = false) {
         self.init(
-            Self.describe(error, program: command.arguments.first ?? "", folder: command.workingDirectory),
-            errno: error.errno, isOutOfProcesses: isOutOfProcesses)
+            error, program: command.arguments.first ?? "", folder: command.workingDirectory,
+            isOutOfProcesses: isOutOfProcesses)
+    }
+
+    /// A program that could not be started in a folder.
+    init(_ error: SpawnError, program: String, folder: String? = nil, isOutOfProcesses: Bool = false) {
+        self.init(
+            Self.describe(error, program: program, folder: folder), errno: error.errno,
+            isOutOfProcesses: isOutOfProcesses)
+        if error.subject != .workingDirectory {
+            shellStatus = .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
+        }
     }
 
     /// What went wrong in words, with the fix if there is an obvious one.

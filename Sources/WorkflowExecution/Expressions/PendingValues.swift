@@ -1,50 +1,50 @@
 internal import ProcessExecution
 internal import WorkflowPlanning
 
-/// What evaluations may have to wait for: hashes of files and the commands of `vars`.
+/// What evaluations may have to wait for: answers about files and the commands of `vars`.
 ///
 /// An evaluation that lacks something ends without a value and begins once more when it is there.
 @EventLoopActor
 final class PendingValues {
-    let hashes: FileHashes
+    let files: FileQuestions
     let commands: SharedCommands
     /// Why one of `vars` had no value in the last evaluation; nil if none was asked for that has failed.
     var failure: SharedFailure?
 
-    init(_ hashes: FileHashes, _ commands: SharedCommands) {
-        self.hashes = hashes
+    init(_ files: FileQuestions, _ commands: SharedCommands) {
+        self.files = files
         self.commands = commands
     }
 
     /// Whether the evaluation that goes on now lacks something.
-    var isMissing: Bool { hashes.isMissing || commands.isMissing }
+    var isMissing: Bool { files.isMissing || commands.isMissing }
 
     /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `wait(for:then:)` at once,
     /// and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         failure = nil
         commands.beginEvaluation()
-        let value = hashes.evaluate(for: row, body)
+        let value = files.evaluate(for: row, body)
         return commands.isMissing ? nil : value
     }
 
     /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
     func wait(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
-        guard hashes.isMissing else { return commands.wait(for: row, then: resume) }
+        guard files.isMissing else { return commands.wait(for: row, then: resume) }
         commands.beginEvaluation()
-        hashes.hash(for: row, then: resume)
+        files.ask(for: row, then: resume)
     }
 
-    /// Ends the wait of a row. Returns false if it did not wait. The caller sees to `beginNext` of the hashes.
+    /// Ends the wait of a row. Returns false if it did not wait. The caller sees to `beginNext` of `files`.
     @discardableResult
     func forget(_ row: PlanIndex) -> Bool {
-        let waitedForHash = hashes.forget(row)
-        return commands.forget(row) || waitedForHash
+        let waitedForFiles = files.forget(row)
+        return commands.forget(row) || waitedForFiles
     }
 
     /// The same for one whose end waits for that of a command that is stopped with it.
     func leave(_ row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
-        hashes.forget(row)
+        files.forget(row)
         commands.forget(row, whenGone: done)
     }
 }

@@ -60,16 +60,36 @@ struct RowScope: ExpressionScope {
 
     func status(_ function: StatusFunction) -> Bool { context.state.status(function, of: row) }
 
+    /// Paths count from the folder of the file that the row is written in, where its steps run.
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] {
+        let folder = folder
+        guard case .list(let paths) = try answer(to: .list(Self.paths(patterns, in: folder)), "glob") else { return [] }
+        guard !folder.isEmpty else { return paths.map(\.text) }
+        return paths.map { $0.text.hasPrefix("\(folder)/") ? String($0.text.dropFirst(folder.count + 1)) : $0.text }
+    }
+
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
+        try answer(to: .hash(Self.paths(patterns, in: folder)), "hashFiles").text
+    }
+
+    /// Where the file that the row is written in is, from the folder of the workflow's first file; empty for that
+    /// folder itself.
+    private var folder: String {
+        let user = context.state.plan.fileUser(around: row, isInside: isInBody)
+        return user.flatMap(context.state.plan.use)?.folder ?? ""
+    }
+
+    private static func paths(_ patterns: [String], in folder: String) -> [String] {
+        folder.isEmpty ? patterns : patterns.map { RelativePath.joined(folder, $0) }
+    }
+
+    private func answer(to question: FileQuestion, _ function: String) throws(EvaluationError) -> Value {
         let message: String
-        let file = context.state.plan.fileUser(around: row, isInside: isInBody)
-        let folder = file.flatMap(context.state.plan.use)?.folder ?? ""
-        let patterns = folder.isEmpty ? patterns : patterns.map { RelativePath.joined(folder, $0) }
-        switch context.pending.hashes.answer(for: patterns) {
-        case .success(let hash)?: return hash
-        case .failure(let error)?: message = "`hashFiles` cannot read `\(error.path)`: \(error.reason)"
+        switch context.pending.files.answer(to: question) {
+        case .success(let answer)?: return answer
+        case .failure(let error)?: message = "`\(function)` cannot read `\(error.path)`: \(error.reason)"
         // Nobody reads this: what came to it is evaluated once more.
-        case nil: message = "the hash is still to be made"
+        case nil: message = "the answer is still to be found"
         }
         let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
         throw EvaluationError(message, at: range)

@@ -61,9 +61,9 @@ final class RunContext {
     /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
     var lists: [ListKey: Value] = [:]
 
-    init(_ plan: Plan, options: RunOptions, hasher: any FileHasher) {
+    init(_ plan: Plan, options: RunOptions, fileReader: any FileReader) {
         self.options = options
-        pending = PendingValues(FileHashes(hasher, in: options.folder ?? "."), SharedCommands())
+        pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."), SharedCommands())
         state = RunState(plan, options: options)
         parameters = .object(options.parameters.fields)
     }

@@ -21,8 +21,6 @@ package enum FileHash {
         }
     }
 
-    package typealias Answer = Result<String, ReadError>
-
     /// 64 hexadecimal digits; the empty text if nothing matches, so that a condition can tell. nil if it was given up,
     /// for which is asked at every folder, file and block.
     static func hash(

@@ -1,18 +1,30 @@
 internal import Glibc
 
 /// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
-/// folders, none too. Hidden names are matched like all others, but for the folder in which flowrun keeps its state.
+/// folders, none too. Hidden names are matched like all others, or only where a dot begins the pattern for them; never
+/// the folder in which flowrun keeps its state.
 /// Links to files count as files; links to folders are followed if the pattern names them. Names are bytes, UTF-8 or not.
 struct FilePattern {
     private enum Kind {
         case file, folder, other
     }
 
+    /// What wildcards and `**` match.
+    enum Reach {
+        case everything
+        /// No names with a dot in front; and a slash at the end of a pattern asks for folders.
+        case visible
+    }
+
     private let isAbsolute: Bool
+    private let reach: Reach
+    private let wantsFolders: Bool
     private let parts: [[UInt8]]
 
-    init(_ text: String) {
+    init(_ text: String, _ reach: Reach = .everything) {
+        self.reach = reach
         isAbsolute = text.hasPrefix("/")
+        wantsFolders = reach == .visible && text.hasSuffix("/")
         var parts: [[UInt8]] = []
         for part in text.utf8.split(separator: UInt8(ascii: "/")).map(Array.init) {
             if part != Self.here, part != Self.anyFolders || parts.last != part { parts.append(part) }
@@ -25,7 +37,7 @@ struct FilePattern {
     private static let anyName = Array("*".utf8)
     private static let skipped = [".", "..", ".flowrun"].map { Array($0.utf8) }
 
-    /// The paths of all files that match, relative to `folder` or absolute as the pattern is, sorted. Incomplete once it
+    /// The paths of all files, or folders, that match, relative to `folder` or absolute as the pattern is, sorted. Incomplete once it
     /// is given up. Throws if a folder, or what a name stands for, cannot be read.
     func files(in folder: String, isGivenUp: () -> Bool = { false }) throws(FileHash.ReadError) -> [[UInt8]] {
         var found: Set<[UInt8]> = []
@@ -43,11 +55,11 @@ struct FilePattern {
         let rest = parts.dropFirst()
         if part == Self.anyFolders {
             try search(root, below: path, rest.isEmpty ? [Self.anyName] : rest, into: &found, isGivenUp)
-            for (name, kind) in try Self.entries(of: root + path) where kind == .folder {
+            for (name, kind) in try Self.entries(of: root + path) where kind == .folder && isInReach(name) {
                 try search(root, below: path + name + [UInt8(ascii: "/")], parts, into: &found, isGivenUp)
             }
         } else if part.contains(where: { "*?[\\".utf8.contains($0) }) {
-            for (name, kind) in try Self.entries(of: root + path) where Self.matches(part, name) {
+            for (name, kind) in try Self.entries(of: root + path) where matches(part, name) {
                 try take(kind, path + name, in: root, rest, into: &found, isGivenUp)
             }
         } else {
@@ -59,15 +71,20 @@ struct FilePattern {
         _ kind: Kind, _ path: [UInt8], in root: [UInt8], _ rest: ArraySlice<[UInt8]>, into found: inout Set<[UInt8]>,
         _ isGivenUp: () -> Bool
     ) throws(FileHash.ReadError) {
-        if kind == .folder {
+        if wantsFolders, rest.isEmpty {
+            if kind == .folder { found.insert(path) }
+        } else if kind == .folder {
             try search(root, below: path + [UInt8(ascii: "/")], rest, into: &found, isGivenUp)
         } else if kind == .file, rest.isEmpty {
             found.insert(path)
         }
     }
 
-    private static func matches(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
-        pattern.withCString { pattern in name.withCString { fnmatch(pattern, $0, 0) == 0 } }
+    private func isInReach(_ name: [UInt8]) -> Bool { reach == .everything || name.first != UInt8(ascii: ".") }
+
+    private func matches(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
+        let flags = reach == .everything ? 0 : FNM_PERIOD
+        return pattern.withCString { pattern in name.withCString { fnmatch(pattern, $0, flags) == 0 } }
     }
 
     /// Of what a link leads to. What is not there, or a link that leads nowhere, is `other`.

@@ -149,7 +149,7 @@ extension SecretMask {
         switch value {
         case .null, .bool: return value
         case .int(let number): return masked(String(number)).map(Value.string) ?? value
-        case .decimal(let number): return masked("\(number)").map(Value.string) ?? value
+        case .decimal(let number): return masked(number.text).map(Value.string) ?? value
         case .string(let text): return .string(mask(text))
         case .list(let elements): return .list(elements.map { mask($0) })
         case .object(let fields):

@@ -89,14 +89,15 @@ package struct ExpressionNode: Sendable {
 
 /// A function of expressions, by its name in the file.
 package enum ExpressionFunction: String, Sendable, CaseIterable {
-    case contains, startsWith, endsWith, format, join, len, sum, unique, fromJSON, toJSON, hashFiles
+    case contains, startsWith, endsWith, format, join, len, sum, unique, fromJSON, toJSON, hashFiles, glob, `if`
     case success, failure, always, cancelled
 
     /// How many arguments it takes.
     package var arity: ClosedRange<Int> {
         switch self {
         case .contains, .startsWith, .endsWith, .join: 2...2
-        case .format, .hashFiles: 1...100
+        case .format, .hashFiles, .glob: 1...100
+        case .if: 3...3
         case .len, .sum, .unique, .fromJSON, .toJSON: 1...1
         case .success, .failure, .always, .cancelled: 0...0
         }

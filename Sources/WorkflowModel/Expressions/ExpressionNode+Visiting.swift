@@ -20,13 +20,40 @@ extension ExpressionNode {
     private static func visit(_ path: [Accessor], _ body: (ExpressionNode) -> Void) {
         for case .index(let index) in path { index.visit(body) }
     }
+
+    /// The same without the parts that may be left unevaluated: all but the first of `&&`, `||`, `??` and `if`.
+    func visitCertainParts(_ body: (ExpressionNode) -> Void) {
+        switch kind {
+        case .all(let parts), .any(let parts), .firstPresent(let parts), .call(.if, let parts):
+            body(self)
+            parts.first?.visitCertainParts(body)
+        case .list(let parts), .call(_, let parts):
+            body(self)
+            for part in parts { part.visitCertainParts(body) }
+        case .not(let operand):
+            body(self)
+            operand.visitCertainParts(body)
+        case .comparison(_, let left, let right):
+            body(self)
+            left.visitCertainParts(body)
+            right.visitCertainParts(body)
+        case .literal, .reference, .access: visit(body)
+        }
+    }
 }
 
 extension Expression {
     /// The names that it reads, each with the field behind it: `steps` with the id, `params` with the parameter.
-    package var references: [(root: String, field: String?)] {
+    package var references: [(root: String, field: String?)] { references { root.visit($0) } }
+
+    /// Those that it reads whenever it is evaluated.
+    var certainReferences: [(root: String, field: String?)] { references { root.visitCertainParts($0) } }
+
+    private func references(
+        _ visit: ((ExpressionNode) -> Void) -> Void
+    ) -> [(root: String, field: String?)] {
         var found: [(root: String, field: String?)] = []
-        root.visit { node in
+        visit { node in
             guard case .reference(let name, let path) = node.kind else { return }
             var field: String?
             if case .field(let first)? = path.first { field = first.text }
@@ -39,7 +66,10 @@ extension Expression {
     package var asksTheRun: Bool {
         var asks = usesStatus
         root.visit { node in
-            if case .call(.hashFiles, _) = node.kind { asks = true }
+            switch node.kind {
+            case .call(.hashFiles, _), .call(.glob, _): asks = true
+            default: break
+            }
         }
         return asks
     }

@@ -13,7 +13,8 @@ extension ExpressionParser {
         "length": "len", "size": "len", "count": "len", "tojson": "toJSON", "fromjson": "fromJSON",
         "hasprefix": "startsWith", "hassuffix": "endsWith", "in": "contains", "printf": "format", "concat": "format",
         "failed": "failure", "succeeded": "success", "canceled": "cancelled", "uniq": "unique", "distinct": "unique",
-        "add": "sum", "json": "toJSON",
+        "add": "sum", "json": "toJSON", "wildcard": "glob", "fileset": "glob", "files": "glob", "ternary": "if",
+        "iif": "if", "cond": "if", "choose": "if",
     ]
 
     func unexpected(after value: ExpressionNode) -> ExpressionError {
@@ -117,6 +118,8 @@ extension ExpressionFunction {
         case .fromJSON: "fromJSON(steps.a.outputs.text)"
         case .toJSON: "toJSON(params.list)"
         case .hashFiles: "hashFiles('src/*.c')"
+        case .glob: "glob('src/**/*.c')"
+        case .if: "if(params.fast, '-O3', '-O0')"
         case .success, .failure, .always, .cancelled: "\(rawValue)()"
         }
     }

@@ -119,8 +119,9 @@ extension Workflow {
         }
     }
 
-    /// What the command of a step or of one of `vars` reads and therefore has as environment variables: what its
-    /// expressions name, and what its script has as a word. O(length of the script times the `vars` in sight).
+    /// What the command of a step reads in any case and therefore has as environment variables: what its expressions name,
+    /// but for those parts that may be left unevaluated, and what its script has as a word. O(length of the script times
+    /// the `vars` in sight).
     package func sharedValuesRead(by step: NodeIndex) -> [SharedValueID] {
         let node = nodes[step.row]
         var expressions: [Expression] = []
@@ -132,11 +133,16 @@ extension Workflow {
         return sharedValuesRead(by: node.body, expressions, in: node.parent)
     }
 
-    /// The same for one of `vars`; its own name is not a word that it reads.
+    /// The same for the command of one of `vars`; its own name is not a word that it reads.
     package func sharedValuesRead(by id: SharedValueID) -> [SharedValueID] {
-        let value = self[id]
-        guard let command = value.command else { return sharedValues(namedBy: value.expressions, in: id.scope) }
+        guard let command = self[id].command else { return [] }
         return sharedValuesRead(by: command.body, [], in: id.scope).filter { $0 != id || !command.body.isScript }
+    }
+
+    /// All that one of `vars` may depend on.
+    package func dependencies(of id: SharedValueID) -> [SharedValueID] {
+        let named = sharedValues(namedBy: self[id].expressions, in: id.scope)
+        return named + sharedValuesRead(by: id).filter { !named.contains($0) }
     }
 
     private func sharedValuesRead(
@@ -144,7 +150,7 @@ extension Workflow {
     ) -> [SharedValueID] {
         var expressions = expressions
         if case .arguments(let words) = body { expressions += words.flatMap(\.expressions) }
-        var found = sharedValues(namedBy: expressions, in: scope)
+        var found = sharedValues(in: expressions.flatMap(\.certainReferences), scope)
         guard case .script(let script) = body else { return found }
         let visible = sharedValues(visibleIn: scope)
         guard !visible.isEmpty else { return found }
@@ -155,11 +161,13 @@ extension Workflow {
 
     /// Each once, in the order in which the expressions name them.
     package func sharedValues(namedBy expressions: [Expression], in scope: NodeIndex) -> [SharedValueID] {
+        sharedValues(in: expressions.flatMap(\.references), scope)
+    }
+
+    private func sharedValues(in references: [(root: String, field: String?)], _ scope: NodeIndex) -> [SharedValueID] {
         var found: [SharedValueID] = []
-        for expression in expressions {
-            for case ("vars", let field?) in expression.references {
-                if let id = sharedValue(field, in: scope), !found.contains(id) { found.append(id) }
-            }
+        for case ("vars", let field?) in references {
+            if let id = sharedValue(field, in: scope), !found.contains(id) { found.append(id) }
         }
         return found
     }

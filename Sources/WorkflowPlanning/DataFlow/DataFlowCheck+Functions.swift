@@ -5,6 +5,7 @@ extension DataFlowCheck {
     mutating func call(
         _ function: ExpressionFunction, _ arguments: [ExpressionNode], at range: SourceRange
     ) -> ValueType {
+        if function == .if { return choice(arguments) }
         var types: [ValueType] = []
         for argument in arguments { types.append(present(argument)) }
         switch function {
@@ -41,10 +42,26 @@ extension DataFlowCheck {
             expect(types[0].isText, "a text", types[0], at: arguments[0])
             return .any
         case .toJSON: return ValueType(.string)
-        case .hashFiles:
+        case .hashFiles, .glob:
             for index in arguments.indices { expect(types[index].isText, "a text", types[index], at: arguments[index]) }
-            return ValueType(.string)
+            return function == .glob ? ValueType(.list(ValueType(.string))) : ValueType(.string)
+        // Above, because it looks at one of its values only.
+        case .if: return .any
         }
+    }
+
+    /// `if(condition, value, other)`: one of two values, which may be missing as either may be.
+    private mutating func choice(_ arguments: [ExpressionNode]) -> ValueType {
+        expectBool(arguments[0])
+        let (first, second) = (type(of: arguments[1]), type(of: arguments[2]))
+        guard var joined = first.joined(with: second) else {
+            report(
+                .valueType, "one value of `if` is \(first.described), the other \(second.described)",
+                at: arguments[2].range, fix: .init("give two values of the same type"))
+            return .any
+        }
+        joined.absence = first.absence ?? second.absence
+        return joined
     }
 
     private mutating func expect(_ isRight: Bool, _ expected: String, _ type: ValueType, at node: ExpressionNode) {
@@ -75,7 +92,7 @@ extension DataFlowCheck {
 
     private mutating func checkContains(_ types: [ValueType], _ arguments: [ExpressionNode]) {
         if case .list(let element) = types[0].kind {
-            if !element.isComparable(to: types[1]) {
+            if !element.isComparable(to: types[1]), !(element.isMixed && types[1].isScalar) {
                 report(
                     .valueType, "\(types[1].described) is never in a list of \(element.described)",
                     at: arguments[1].range,

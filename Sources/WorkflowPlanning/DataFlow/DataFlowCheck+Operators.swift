@@ -41,7 +41,7 @@ extension DataFlowCheck {
         }
     }
 
-    private mutating func expectBool(_ node: ExpressionNode) {
+    mutating func expectBool(_ node: ExpressionNode) {
         let type = present(node)
         if case .bool = type.kind { return }
         guard !type.isAny else { return }

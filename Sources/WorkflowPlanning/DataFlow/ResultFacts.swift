@@ -69,7 +69,8 @@ struct ResultKnowledge {
             let next = walked[upcoming]
             upcoming += 1
             let isSkippedWithNeeds = known[next].contains(.endedWell) && !hasEdgeKinds(next)
-            add(needsOf: next, areMet: !waitsForAll(next) && (known[next].contains(.started) || isSkippedWithNeeds))
+            let isMet = known[next].contains(.started) || isSkippedWithNeeds && !waitsForAll(next)
+            add(needsOf: next, areMet: isMet)
         }
         return known[target]
     }
@@ -82,17 +83,20 @@ struct ResultKnowledge {
         // The needs of the groups around are met, too: they have started.
         var start = row
         while start != 0 {
-            add(needsOf: start, areMet: !waitsForAll(start))
+            add(needsOf: start, areMet: true)
             start = workflow.nodes[start].parent.row
         }
     }
 
+    /// A status function in the condition stands in for plain needs, not for those that say which end they want.
     private mutating func add(needsOf row: Int, areMet: Bool) {
+        let arePlainMet = areMet && !waitsForAll(row)
         for entry in needs.range(of: row) {
-            let need = needs.entries[entry]
-            learn(areMet ? ResultFacts(kind(of: entry, in: row)) : .ended, about: Int(need.target))
+            let kind = kind(of: entry, in: row)
+            let isMet = kind == .ok ? arePlainMet : areMet
+            learn(isMet ? ResultFacts(kind) : .ended, about: Int(needs.entries[entry].target))
         }
-        if let predecessor = impliedNeed(of: row) { learn(areMet ? ResultFacts(.ok) : .ended, about: predecessor) }
+        if let predecessor = impliedNeed(of: row) { learn(arePlainMet ? ResultFacts(.ok) : .ended, about: predecessor) }
     }
 
     /// The member before in a sequence, where no entry of `needs` names it and says what end it wants.
@@ -174,6 +178,6 @@ struct ResultKnowledge {
         workflow.needs(of: row).contains { $0.kind == kind }
     }
 
-    /// A condition with a status function decides, however the needs ended.
+    /// A condition with a status function decides, however plain needs ended.
     private func waitsForAll(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
 }

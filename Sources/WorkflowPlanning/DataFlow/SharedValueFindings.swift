@@ -50,7 +50,7 @@ struct SharedValueFindings {
     /// Goes where the reads lead, depth first, without recursion.
     private mutating func search(from start: SharedValueID) {
         guard !done.contains(start) else { return }
-        var path = [(id: start, rest: workflow.sharedValuesRead(by: start)[...])]
+        var path = [(id: start, rest: workflow.dependencies(of: start)[...])]
         while let last = path.indices.last {
             guard let next = path[last].rest.popFirst() else {
                 done.insert(path.removeLast().id)
@@ -60,7 +60,7 @@ struct SharedValueFindings {
                 report(path[first...].map(\.id))
                 done.formUnion(path[first...].map(\.id))
             } else if !done.contains(next) {
-                path.append((next, workflow.sharedValuesRead(by: next)[...]))
+                path.append((next, workflow.dependencies(of: next)[...]))
             }
         }
     }

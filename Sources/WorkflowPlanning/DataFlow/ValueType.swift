@@ -9,6 +9,8 @@ struct ValueType: Sendable {
         case null, bool, int, string
         /// A number, whole or not.
         case number
+        /// A text, a number, or true or false.
+        case scalar
         /// A text out of a closed set.
         case word([String])
         case list(ValueType)
@@ -51,6 +53,7 @@ struct ValueType: Sendable {
         case .bool: "true or false"
         case .int: "a whole number"
         case .number: "a number"
+        case .scalar: "a text, a number or true or false"
         case .string, .word: "a text"
         case .list: "a list"
         case .object, .result, .outputs: "an object"
@@ -92,6 +95,11 @@ struct ValueType: Sendable {
         }
     }
 
+    /// Whether it may be of several kinds.
+    var isMixed: Bool {
+        if case .scalar = kind { true } else { false }
+    }
+
     var isText: Bool {
         switch kind {
         case .string, .word: true
@@ -117,6 +125,7 @@ struct ValueType: Sendable {
         default:
             if isNumber, other.isNumber { return ValueType(.number, absence: other.absence) }
             if isText, other.isText { return ValueType(.string, absence: other.absence) }
+            if isScalar, other.isScalar { return ValueType(.scalar, absence: other.absence) }
             return isScalar || other.isScalar || isList || other.isList ? nil : ValueType(.any, absence: other.absence)
         }
     }

@@ -13,7 +13,7 @@ import YAMLSyntax
 final class VirtualRun {
     let clock = VirtualClock()
     let spawner: FakeSpawner
-    let hasher: FakeHasher
+    let fileReader: FakeFileReader
     let runner: WorkflowRunner
     private let log = Log()
 
@@ -34,9 +34,9 @@ final class VirtualRun {
         options.run = "virtual"
         options.startsPaused = startsPaused
         spawner = FakeSpawner(clock, behave)
-        hasher = FakeHasher(clock)
+        fileReader = FakeFileReader(clock)
         runner = WorkflowRunner(
-            plan, options: options, reporters: [log], spawner: spawner, clock: clock, hasher: hasher)
+            plan, options: options, reporters: [log], spawner: spawner, clock: clock, fileReader: fileReader)
     }
 
     /// Does something at a time of the run.

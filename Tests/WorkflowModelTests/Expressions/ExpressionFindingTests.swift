@@ -25,6 +25,8 @@ struct `An expression is refused` {
         ("${{ 1️⃣2nd }}", "FR0401 `2nd` is neither a number nor a name"),
         ("${{ 1️⃣99999999999999999999 }}", "FR0401 the number `99999999999999999999` is too large"),
         ("${{ 1️⃣length(a) }}", "FR0403 unknown function `length`"),
+        ("${{ 1️⃣if(a, b) }}", "FR0401 `if` takes 3 arguments, found 2"),
+        ("${{ 1️⃣ternary(a, b, c) }}", "FR0403 unknown function `ternary`"),
         ("${{ 1️⃣startswith(a, b) }}", "FR0403 unknown function `startswith`"),
         ("${{ 1️⃣contains(a) }}", "FR0401 `contains` takes 2 arguments, found 1"),
         ("${{ 1️⃣format() }}", "FR0401 `format` takes at least 1 argument, found 0"),

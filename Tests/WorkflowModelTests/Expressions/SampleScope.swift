@@ -12,6 +12,7 @@ struct SampleScope: ExpressionScope {
     func step(_ id: String, _ field: String?) -> Value? { Self.field(field, of: steps[id]) }
     func previous(_ field: String?) -> Value? { Self.field(field, of: values["previous"]) }
     func status(_ function: StatusFunction) -> Bool { statuses.contains(function) }
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] { patterns.map { "<\($0)>" } }
     func hash(files patterns: [String]) throws(EvaluationError) -> String { patterns.joined(separator: "+") }
 
     private static func field(_ name: String?, of value: Value?) -> Value? {

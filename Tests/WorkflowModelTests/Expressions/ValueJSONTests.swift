@@ -4,10 +4,10 @@ import WorkflowModel
 
 struct `A value in JSON` {
     @Test(arguments: [
-        ("null", "null"), (" [ 1 , -2 ] ", "[1,-2]"), ("{\"b\":1,\"a\":{}}", "{\"b\":1,\"a\":{}}"), ("1.50", "1.5"),
-        ("1e3", "1000.0"),
-        ("0.1", "0.1"), ("-0", "0"), ("9223372036854775807", "9223372036854775807"),
-        ("9223372036854775808", "9.223372036854776e+18"),
+        ("null", "null"), (" [ 1 , -2 ] ", "[1,-2]"), ("{\"b\":1,\"a\":{}}", "{\"b\":1,\"a\":{}}"), ("1.50", "1.50"),
+        ("1e3", "1e3"),
+        ("0.1", "0.1"), ("-0", "-0"), ("9223372036854775807", "9223372036854775807"),
+        ("9223372036854775808", "9223372036854775808"), ("1e999", "1e999"),
         (#""\u00e9\ud83d\ude00\/\b""#, "\"é😀/\\u0008\""), (#""\u0000""#, #""\u0000""#), ("[]", "[]"),
     ])
     func `is read and written compactly`(text: String, expected: String) throws {
@@ -21,7 +21,7 @@ struct `A value in JSON` {
         ("{a:1}", 1, "expected a name in double quotes"),
         ("01", 0, "a number cannot begin with 0"), ("1.", 2, "expected a digit"), ("-", 1, "expected a digit"),
         ("1e", 2, "expected a digit"),
-        ("1e999", 0, "the number is too large"), ("nul", 0, "expected a JSON value"),
+        ("nul", 0, "expected a JSON value"),
         ("1 1", 2, "text follows the value"),
         ("\"a", 0, "the text that begins here is not closed"),
         ("\"\n\"", 1, "a control character has to be written as an escape"),
@@ -49,7 +49,7 @@ struct `A value in JSON` {
         case 0: .null
         case 1: .bool(.random(using: &random))
         case 2: .int(.random(in: .min ... .max, using: &random))
-        case 3: .decimal(.random(in: -1e6...1e6, using: &random))
+        case 3: .decimal(WrittenNumber(.random(in: -1e6...1e6, using: &random)))
         case 4: .string(text(&random))
         case 5: .list((0..<Int.random(in: 0..<4, using: &random)).map { _ in value(depth: depth - 1, &random) })
         default:

@@ -97,7 +97,10 @@ struct `What a step reads` {
         "contains(params.list, 'x')", "contains(steps.a.outputs.list, 3)", "toJSON(steps.a)",
         "format('{0}', params.count)",
         "unique(params.list)[0] ?? 'x'", "hashFiles('*.c')", "[1, 2]",
-        "sum(steps.build.items.*.compile.outputs.bytes ?? 0)",
+        "sum(steps.build.items.*.compile.outputs.bytes ?? 0)", "steps.maybe.outputs.v ?? 3",
+        "format('{0}', steps.maybe.outputs.v ?? 3)", "if(params.flag, 1, 'x')", "if(params.flag, 1, 2) > params.count",
+        "if(params.flag, params.list, [])", "if(params.flag, steps.maybe.outputs.v, 'x') ?? 'y'",
+        "glob('*.c', params.text)[0] ?? 'x'", "contains([1, 'a'], 2)",
     ])
     func `is fine where it is there`(expression: String) {
         #expect(check(expression).summary == [])
@@ -148,7 +151,19 @@ struct `What a step reads` {
         ("params.channel == 1️⃣'stabel'", "FR0406 the other side is never `stabel`, it is `nightly` or `stable`"),
         ("!1️⃣params.text", "FR0406 expected true or false, found a text"),
         ("params.flag && 1️⃣params.count", "FR0406 expected true or false, found a whole number"),
-        ("steps.maybe.outputs.v ?? 1️⃣3", "FR0406 the default is a whole number and the value before it a text"),
+        ("steps.maybe.outputs.v ?? 1️⃣[3]", "FR0406 the default is a list and the value before it a text"),
+        (
+            "1️⃣(steps.maybe.outputs.v ?? 3) > 2",
+            "FR0406 there is no order of a text, a number or true or false and a whole number"
+        ),
+        ("if(1️⃣params.count, 1, 2)", "FR0406 expected true or false, found a whole number"),
+        ("if(params.flag, 1, 1️⃣[2])", "FR0406 one value of `if` is a whole number, the other a list"),
+        ("len(1️⃣if(params.flag, 1, 2))", "FR0406 expected a list or a text, found a whole number"),
+        (
+            "1️⃣if(params.flag, steps.maybe.outputs.v, 'x')",
+            "FR0405 `if(params.flag, steps.maybe.outputs.v, 'x')` may have no value, because `maybe` may not have succeeded"
+        ),
+        ("glob(1️⃣params.count)", "FR0406 expected a text, found a whole number"),
         ("sum(1️⃣params.list)", "FR0406 expected a list of numbers, found one with a text"),
         ("sum(1️⃣params.count)", "FR0406 expected a list, found a whole number"),
         ("join(1️⃣params.text, ',')", "FR0406 expected a list, found a text"),

@@ -26,7 +26,12 @@ extension ExpressionEvaluator {
             var patterns: [String] = []
             for argument in arguments { patterns.append(try text(argument)) }
             return .string(try scope.hash(files: patterns))
-        case .success, .failure, .always, .cancelled: return .bool(false)
+        case .glob:
+            var patterns: [String] = []
+            for argument in arguments { patterns.append(try text(argument)) }
+            return .list(try scope.files(matching: patterns).map(Value.string))
+        // Above, or where only one of its values is looked at.
+        case .success, .failure, .always, .cancelled, .if: return .null
         }
     }
 
@@ -76,14 +81,14 @@ extension ExpressionEvaluator {
                 if overflow, isWhole { throw EvaluationError("the sum does not fit into 64 bits", at: node.range) }
                 whole = sum
             case .decimal(let number):
-                decimal += number
+                decimal += number.approximation
                 isWhole = false
             case .null: throw EvaluationError("an element has no value; `??` gives each a default", at: node.range)
             default: throw EvaluationError("`sum` adds numbers, found \(element.described)", at: node.range)
             }
         }
         guard decimal.isFinite else { throw EvaluationError("the sum is too large", at: node.range) }
-        return isWhole ? .int(whole) : .decimal(decimal)
+        return isWhole ? .int(whole) : .decimal(WrittenNumber(decimal))
     }
 
     private func fromJSON(_ node: ExpressionNode) throws(EvaluationError) -> Value {

@@ -21,6 +21,7 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
         case .access(let base, let path):
             guard let base = try value(base) else { return nil }
             return try walk(base, path[...])
+        case .call(.if, let arguments): return try value(try bool(arguments[0]) ? arguments[1] : arguments[2])
         case .call(let function, let arguments): return try call(function, arguments, at: node.range)
         case .not(let operand): return .bool(!(try bool(operand)))
         case .comparison(let comparison, let left, let right):

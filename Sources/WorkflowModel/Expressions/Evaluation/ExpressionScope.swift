@@ -15,6 +15,8 @@ package protocol ExpressionScope {
     /// The same of `previous`.
     func previous(_ field: String?) -> Value?
     func status(_ function: StatusFunction) -> Bool
+    /// The paths of all files that the patterns match, sorted by their bytes.
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String]
     /// One hash over the names and contents of all files that the patterns match.
     func hash(files patterns: [String]) throws(EvaluationError) -> String
 }

@@ -105,11 +105,8 @@ struct JSONReader {
             try digits()
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
-        if isWhole, let number = Int(text) { return .int(number) }
-        guard let number = Double(text), number.isFinite else {
-            throw JSONError(message: "the number is too large", offset: start)
-        }
-        return .decimal(number)
+        if isWhole, text != "-0", let number = Int(text) { return .int(number) }
+        return .decimal(WrittenNumber(text))
     }
 
     private mutating func digits() throws(JSONError) {

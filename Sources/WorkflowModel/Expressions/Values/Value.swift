@@ -5,8 +5,8 @@ package enum Value: Sendable, Hashable {
     case null
     case bool(Bool)
     case int(Int)
-    /// Only out of JSON; the file has no way to write one.
-    case decimal(Double)
+    /// A number that is not a whole one of 64 bits. Only out of JSON; the file has no way to write one.
+    case decimal(WrittenNumber)
     case string(String)
     case list([Value])
     /// In the order in which the fields were written.
@@ -81,29 +81,19 @@ extension Value {
     func order(against other: Value) -> Int? {
         switch (self, other) {
         case (.int(let left), .int(let right)): left < right ? -1 : left == right ? 0 : 1
-        case (.decimal(let left), .decimal(let right)): left < right ? -1 : left == right ? 0 : 1
-        case (.int(let left), .decimal(let right)): Self.order(left, right)
-        case (.decimal(let left), .int(let right)): -Self.order(right, left)
+        case (.decimal(let left), .decimal(let right)): left.order(against: right)
+        case (.int(let left), .decimal(let right)): WrittenNumber(String(left)).order(against: right)
+        case (.decimal(let left), .int(let right)): left.order(against: WrittenNumber(String(right)))
         case (.string(let left), .string(let right)):
             left.utf8.elementsEqual(right.utf8) ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
         default: nil
         }
     }
-
-    /// Exact, where turning the whole number into a `Double` would round it.
-    private static func order(_ whole: Int, _ decimal: Double) -> Int {
-        if decimal >= 0x1p63 { return -1 }
-        if decimal < -0x1p63 { return 1 }
-        let truncated = Int(decimal)
-        if whole != truncated { return whole < truncated ? -1 : 1 }
-        let fraction = decimal - decimal.rounded(.towardZero)
-        return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
-    }
 }
 
 extension Value {
-    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole. Refused are
-    /// names that stand in an object twice, nesting deeper than 64 levels and numbers beyond a `Double`. O(length).
+    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others stay
+    /// as they are spelt. Refused are names that stand in an object twice and nesting deeper than 64 levels. O(length).
     package init(json text: String) throws(JSONError) {
         var reader = JSONReader(Array(text.utf8))
         self = try reader.document()
@@ -131,7 +121,7 @@ extension Value {
         case .null: bytes += "null".utf8
         case .bool(let bool): bytes += (bool ? "true" : "false").utf8
         case .int(let number): bytes += String(number).utf8
-        case .decimal(let number): bytes += number.description.utf8
+        case .decimal(let number): bytes += number.text.utf8
         case .string(let text): Self.appendQuoted(text, to: &bytes)
         case .list(let elements):
             bytes.append(UInt8(ascii: "["))

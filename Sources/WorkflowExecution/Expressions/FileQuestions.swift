@@ -2,52 +2,52 @@ internal import DequeModule
 internal import ProcessExecution
 internal import WorkflowPlanning
 
-/// What expressions know of the hashes of files, and the way to those that they do not know yet.
+/// What expressions ask about files, and the way to the answers that they do not know yet.
 ///
-/// Reading files may take long, so an evaluation that asks for a hash ends without a value; the hash is made beside the
-/// event loop, one at a time, and the evaluation begins once more. A hash counts for that one evaluation, because files
-/// change; only those that ask for the same files before the reading begins share it.
+/// Reading files may take long, so an evaluation that asks ends without a value; the answer is found beside the event
+/// loop, one at a time, and the evaluation begins once more. An answer counts for that one evaluation, because files
+/// change; only those that ask the same before the reading begins share it.
 @EventLoopActor
-final class FileHashes {
-    /// An evaluation that waits for a hash.
+final class FileQuestions {
+    /// An evaluation that waits for an answer.
     private struct Evaluation {
         let job: Job
-        var known: [[String]: FileHash.Answer]
+        var known: [FileQuestion: FileAnswer]
         let resume: @EventLoopActor () -> Void
     }
 
     private final class Job {
-        let task: HashTask
+        let task: FileTask
         /// Those that have come to wait for it, some of which may be forgotten.
         var rows: [PlanIndex] = []
         /// How many of them are not.
         var waitingCount = 0
 
-        init(_ task: HashTask) { self.task = task }
+        init(_ task: FileTask) { self.task = task }
     }
 
-    private let hasher: any FileHasher
+    private let fileReader: any FileReader
     private let folder: String
     /// At most one for each row.
     private var evaluations: [PlanIndex: Evaluation] = [:]
     private var current: Job?
     /// What has not begun, oldest first; some may be given up.
     private var queue: Deque<Job> = []
-    /// The same by patterns, without what is given up.
-    private var queued: [[String]: Job] = [:]
-    /// What the evaluation that goes on now knows, and the first patterns whose hash it lacks.
-    private var known: [[String]: FileHash.Answer] = [:]
-    private var missing: [String]?
+    /// The same by what is asked, without what is given up.
+    private var queued: [FileQuestion: Job] = [:]
+    /// What the evaluation that goes on now knows, and the first answer that it lacks.
+    private var known: [FileQuestion: FileAnswer] = [:]
+    private var missing: FileQuestion?
 
-    init(_ hasher: any FileHasher, in folder: String) {
-        self.hasher = hasher
+    init(_ fileReader: any FileReader, in folder: String) {
+        self.fileReader = fileReader
         self.folder = folder
     }
 
-    /// Whether the evaluation that goes on now lacks a hash.
+    /// Whether the evaluation that goes on now lacks an answer.
     var isMissing: Bool { missing != nil }
 
-    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `hash(for:then:)` at
+    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `ask(for:then:)` at
     /// once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         guard !evaluations.isEmpty else {
@@ -62,27 +62,27 @@ final class FileHashes {
         return value
     }
 
-    /// The hash over all files that match; nil if it is still to be made.
-    func answer(for patterns: [String]) -> FileHash.Answer? {
-        if let answer = known[patterns] { return answer }
-        missing = missing ?? patterns
+    /// nil if it is still to be found.
+    func answer(to question: FileQuestion) -> FileAnswer? {
+        if let answer = known[question] { return answer }
+        missing = missing ?? question
         return nil
     }
 
-    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    func hash(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
-        guard let patterns = missing.take() else { preconditionFailure("row \(row) lacks no hash") }
+    /// Finds what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    func ask(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
+        guard let question = missing.take() else { preconditionFailure("row \(row) lacks no answer") }
         // One that has begun may have read what has changed since.
-        let job = queued[patterns] ?? enqueue(patterns)
+        let job = queued[question] ?? enqueue(question)
         job.rows.append(row)
         job.waitingCount += 1
         evaluations[row] = Evaluation(job: job, known: evaluations[row]?.known ?? [:], resume: resume)
         beginNext()
     }
 
-    private func enqueue(_ patterns: [String]) -> Job {
-        let job = Job(HashTask(patterns, in: folder))
-        queued[patterns] = job
+    private func enqueue(_ question: FileQuestion) -> Job {
+        let job = Job(FileTask(question, in: folder))
+        queued[question] = job
         queue.append(job)
         return job
     }
@@ -95,26 +95,26 @@ final class FileHashes {
         job.waitingCount -= 1
         guard job.waitingCount == 0 else { return true }
         job.task.giveUp()
-        if current === job { current = nil } else { queued[job.task.patterns] = nil }
+        if current === job { current = nil } else { queued[job.task.question] = nil }
         return true
     }
 
-    /// Begins the next hash that somebody waits for, unless one is under way.
+    /// Begins the next that somebody waits for, unless one is under way.
     func beginNext() {
         while current == nil, let job = queue.popFirst() {
             guard !job.task.isGivenUp else { continue }
-            queued[job.task.patterns] = nil
+            queued[job.task.question] = nil
             current = job
-            hasher.begin(job.task) { [weak self] answer in self?.end(job, answer) }
+            fileReader.begin(job.task) { [weak self] answer in self?.end(job, answer) }
         }
     }
 
-    private func end(_ job: Job, _ answer: FileHash.Answer) {
+    private func end(_ job: Job, _ answer: FileAnswer) {
         guard current === job else { return }
         current = nil
         beginNext()
         for row in job.rows where evaluations[row]?.job === job {
-            evaluations[row]?.known[job.task.patterns] = answer
+            evaluations[row]?.known[job.task.question] = answer
             evaluations[row]?.resume()
         }
     }

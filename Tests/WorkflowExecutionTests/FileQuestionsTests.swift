@@ -3,19 +3,20 @@ import Glibc
 import ProcessExecution
 import RunEvents
 import Testing
+import WorkflowModel
 import WorkflowPlanning
 
 @testable import WorkflowExecution
 
 /// What tens of thousands of hashes cost the event loop.
-@Suite(.timeLimit(.minutes(5))) struct FileHashesTests {
+@Suite(.timeLimit(.minutes(5))) struct FileQuestionsTests {
     init() { EventLoopThread.ensureRunning() }
 
     /// Answers when it is told to.
-    private final class Hasher: FileHasher {
-        var begun: [(task: HashTask, done: @EventLoopActor (FileHash.Answer) -> Void)] = []
+    private final class Hasher: FileReader {
+        var begun: [(task: FileTask, done: @EventLoopActor (FileAnswer) -> Void)] = []
 
-        func begin(_ task: HashTask, _ done: @escaping @EventLoopActor (FileHash.Answer) -> Void) {
+        func begin(_ task: FileTask, _ done: @escaping @EventLoopActor (FileAnswer) -> Void) {
             begun.append((task, done))
         }
     }
@@ -34,22 +35,22 @@ import WorkflowPlanning
 
     /// Lets `count` rows wait, each for files of its own; half of them are answered, the others forgotten.
     @EventLoopActor private func answerAndForget(_ count: Int) {
-        let hasher = Hasher()
-        let hashes = FileHashes(hasher, in: ".")
+        let fileReader = Hasher()
+        let hashes = FileQuestions(fileReader, in: ".")
         var resumed = 0
         for number in 1...count {
             let row = PlanIndex(number)
             func ask() {
                 let patterns = ["file \(number)"]
-                if hashes.evaluate(for: row, { hashes.answer(for: patterns) }) == nil {
-                    hashes.hash(for: row) { ask() }
+                if hashes.evaluate(for: row, { hashes.answer(to: .hash(patterns)) }) == nil {
+                    hashes.ask(for: row) { ask() }
                 } else {
                     resumed += 1
                 }
             }
             ask()
         }
-        for number in 0..<count / 2 { hasher.begun[number].done(.success("")) }
+        for number in 0..<count / 2 { fileReader.begun[number].done(.success(.string(""))) }
         for number in count / 2..<count { #expect(hashes.forget(PlanIndex(number + 1))) }
         #expect(resumed == count / 2)
     }
@@ -66,7 +67,7 @@ import WorkflowPlanning
         let run = try VirtualRun("steps:\n" + steps)
         run.at(.seconds(3)) { run.runner.interrupt(by: SIGINT) }
         try run.run()
-        #expect(run.hasher.givenUp == [["0"]])
+        #expect(run.fileReader.givenUp == [["0"]])
         #expect(run.end?.cancelled.count == 20_000)
         #expect(run.clock.elapsed == .seconds(3))
     }

@@ -1,27 +1,29 @@
 import ProcessExecution
+import WorkflowModel
 
 @testable import WorkflowExecution
 
 /// Hashes files that do not exist, in virtual time.
 @EventLoopActor
-final class FakeHasher: FileHasher {
+final class FakeFileReader: FileReader {
     private let clock: VirtualClock
     /// How long one hash takes.
     var duration = Duration.seconds(10)
     /// What is wrong with a file; nil makes the hash of `a` and `b` be `#a+b`.
     var error: FileHash.ReadError?
     /// Those that have begun, in order.
-    private(set) var tasks: [HashTask] = []
+    private(set) var tasks: [FileTask] = []
 
     init(_ clock: VirtualClock) { self.clock = clock }
 
-    var patterns: [[String]] { tasks.map(\.patterns) }
-    var givenUp: [[String]] { tasks.filter(\.isGivenUp).map(\.patterns) }
+    var patterns: [[String]] { tasks.map(\.question.patterns) }
+    var givenUp: [[String]] { tasks.filter(\.isGivenUp).map(\.question.patterns) }
 
     // A task that is given up is answered all the same, too late.
-    func begin(_ task: HashTask, _ done: @escaping @EventLoopActor (FileHash.Answer) -> Void) {
+    func begin(_ task: FileTask, _ done: @escaping @EventLoopActor (FileAnswer) -> Void) {
         tasks.append(task)
-        let answer = error.map(FileHash.Answer.failure) ?? .success("#\(task.patterns.joined(separator: "+"))")
+        let answer =
+            error.map(FileAnswer.failure) ?? .success(.string("#\(task.question.patterns.joined(separator: "+"))"))
         clock.after(duration) { done(answer) }
     }
 }
