@@ -66,7 +66,7 @@ install: $(BINARY)
 	install -Dm644 man/flowrun-workflow.5 $(SHARE)/man/man5/flowrun-workflow.5
 	mkdir -p $(COMPLETIONS)
 	for shell in bash zsh fish; do \
-	    $(BINARY) --generate-completion-script $$shell > $(COMPLETIONS)/$$shell || exit 1; \
+	    $(BINARY) completion $$shell > $(COMPLETIONS)/$$shell || exit 1; \
 	done
 	install -Dm644 $(COMPLETIONS)/bash $(SHARE)/bash-completion/completions/flowrun
 	install -Dm644 $(COMPLETIONS)/zsh $(SHARE)/zsh/site-functions/_flowrun

@@ -57,11 +57,20 @@ package enum Flowrun {
         case .graph: try graph(arguments)
         case .list: try list(arguments)
         case .explain: try explain(arguments)
+        case .completion: try completion(arguments)
         case .ctl: try CtlCommand(arguments)()
         case .why: try WhyCommand(arguments)()
         case .`init`: try InitCommand(arguments)()
         }
         return .success
+    }
+
+    private static func completion(_ arguments: Arguments) throws(CommandError) {
+        guard let script = CompletionScript(rawValue: arguments.operands[0]) else {
+            let shells = CompletionScript.allCases.map(\.rawValue)
+            throw .usage("completion \(arguments.operands[0]): expected \(Phrase.alternatives(shells))")
+        }
+        try StandardStream.output.deliver(script.text)
     }
 
     /// `-C`: changes the current folder, as make does.
@@ -72,7 +81,6 @@ package enum Flowrun {
     /// What is printed in place of carrying out a command; nil if none of that is asked for.
     private static func information(_ arguments: Arguments) -> String? {
         if arguments.isHelp { return HelpText.text(of: arguments.command) }
-        if arguments.has(.version) { return "flowrun \(flowrunVersion)\n" }
-        return arguments.choice(.completionScript, of: CompletionScript.self)?.text
+        return arguments.has(.version) ? "flowrun \(flowrunVersion)\n" : nil
     }
 }

@@ -49,13 +49,18 @@ package enum ControlClient {
     package static func liveRuns(in directory: StateDirectory) -> [String] {
         let start = now
         while true {
-            let live = directory.runsWithSockets().filter { run in
-                let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
-                if descriptor >= 0 { close(descriptor) }
-                return descriptor >= 0
-            }
+            let live = answeringRuns(in: directory)
             guard isAnyoneStarting(in: directory, beside: live), now - start < socketTime else { return live }
             usleep(pollInterval)
+        }
+    }
+
+    /// The same without waiting for anybody.
+    package static func answeringRuns(in directory: StateDirectory) -> [String] {
+        directory.runsWithSockets().filter { run in
+            let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
+            if descriptor >= 0 { close(descriptor) }
+            return descriptor >= 0
         }
     }
 

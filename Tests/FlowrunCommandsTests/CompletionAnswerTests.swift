@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Glibc
 import Testing
 
 @testable import FlowrunCommands
@@ -21,7 +22,7 @@ import Testing
         #expect(
             candidates("check", "--") == ["--format", "--strict", "--color", "--file", "--allow-outside", "--help"])
         #expect(candidates("--pa") == ["--param", "--paused"])
-        #expect(candidates("--gen") == ["--generate-completion-script"])
+        #expect(candidates("completion", "") == ["bash", "zsh", "fish"])
         #expect(candidates("why", "--r") == ["--run"])
         #expect(candidates("a.yml", "--", "--pa") == [])
     }
@@ -39,7 +40,7 @@ import Testing
     @Test func `behind two dashes there are files`() {
         #expect(kind("a.yml", "--", "x") == .files)
         #expect(candidates("--", "pl") == [])
-        #expect(kind("ctl", "--", "p") == .words)
+        #expect(kind("ctl", "--", "p") == .files)
     }
 
     @Test func `ctl has requests`() {
@@ -69,9 +70,11 @@ import Testing
         #expect(candidates(file, "--param=dry=") == ["--param=dry=true", "--param=dry=false"])
     }
 
-    @Test func `a file with errors, and one that is none, have no steps`() throws {
-        let test = try FlowrunTest("version: 1\nsteps: { a: { needs: [x], run: y } }\n")
-        #expect(candidates(test.path("workflow.yml"), "") == [])
+    @Test func `a file with mistakes has the names that are in it, and what is no workflow has none`() throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { needs: [x], run: y }, g: { steps: { b: { rum: z } } } }\n", files: ["text": "["])
+        #expect(candidates(test.path("workflow.yml"), "") == ["a", "g", "g.b"])
+        #expect(candidates(test.path("text"), "") == [])
         #expect(candidates("-", "") == [])
         #expect(candidates("/dev/zero", "") == [])
     }
@@ -85,5 +88,40 @@ import Testing
         #expect(CompletionAnswer.text(for: ["bash", "check", "--str"]) == "words\n--strict\n")
         #expect(CompletionAnswer.text(for: ["tcsh", "x"]) == "")
         #expect(CompletionAnswer.text(for: []) == "")
+    }
+
+    @Test func `a line that names another folder or file means its steps`() throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: x } }\n",
+            files: ["sub/flowrun.yml": "version: 1\nsteps: { b: { run: x } }\n"])
+        #expect(candidates("list", "-f", test.path("workflow.yml"), "") == [])
+        #expect(candidates("plan", "-f", test.path("sub/flowrun.yml"), "") == ["b"])
+        #expect(candidates("why", "--file=\(test.path("sub/flowrun.yml"))", "") == ["b"])
+    }
+
+    @Test func `the names of two thousand steps take less than a plan of them`() throws {
+        let steps = (1...2000).map { number in
+            "  step-\(number): { description: part \(number), needs: [\(number > 1 ? "step-\(number - 1)" : "")], run: make part-\(number) }"
+        }
+        let test = try FlowrunTest("version: 1\nsteps:\n" + steps.joined(separator: "\n") + "\n")
+        let file = test.path("workflow.yml")
+        #expect(candidates(file, "step-199").count == 11)
+        func cost(_ body: () -> Void) -> Duration {
+            (0..<3).map { _ in
+                let start = Self.processorTime
+                body()
+                return Self.processorTime - start
+            }.min()!
+        }
+        let answer = cost { _ = CompletionAnswer([file, "step-199"]) }
+        let plan = cost { _ = WorkflowLoader(file).plan }
+        #expect(answer < plan)
+    }
+
+    /// Of this thread.
+    private static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

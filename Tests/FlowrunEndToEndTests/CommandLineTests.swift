@@ -81,7 +81,7 @@ struct CommandLineTests {
     @Test(arguments: [
         ["workflow.yml"], ["check", "workflow.yml"], ["plan", "workflow.yml"], ["graph", "workflow.yml"],
         ["list", "workflow.yml"], ["explain", "FR0301"], ["explain"], ["--version"], ["--help"],
-        ["run", "--help"], ["--generate-completion-script", "bash"],
+        ["run", "--help"], ["completion", "bash"],
     ])
     func `exit 0`(arguments: [String]) async throws {
         let result = try await FlowrunTest(Self.good).start(arguments).finish()

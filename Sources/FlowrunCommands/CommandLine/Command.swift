@@ -1,6 +1,6 @@
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
-    case run, check, plan, graph, list, ctl, why, `init`, explain
+    case run, check, plan, graph, list, ctl, why, `init`, explain, completion
 
     /// One sentence for the list of commands.
     var summary: String {
@@ -14,6 +14,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .why: "Say why a step of the last run, or of a live one, ended as it did."
         case .`init`: "Write a first workflow file, or convert the file of another tool."
         case .explain: "Explain a finding by its code, such as FR0301."
+        case .completion: "Print a completion script for bash, zsh or fish."
         }
     }
 
@@ -32,6 +33,11 @@ package enum Command: String, CaseIterable, Sendable {
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
         case .`init`: []
         case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
+        case .completion:
+            [
+                Operand(
+                    "SHELL", .one, "The shell: bash, zsh or fish.", .words(CompletionScript.allCases.map(\.rawValue)))
+            ]
         }
     }
 
@@ -78,6 +84,13 @@ package enum Command: String, CaseIterable, Sendable {
             is never replaced.
             """
         case .explain: "Without a code: all codes and what they are about."
+        case .completion:
+            """
+            To load it at the start of the shell:
+              source <(flowrun completion bash)    in ~/.bashrc
+              source <(flowrun completion zsh)     in ~/.zshrc, after compinit
+              flowrun completion fish | source     in ~/.config/fish/config.fish
+            """
         case .run:
             """
             Arguments go to the named steps, or else to all that run: \"$@\" in a script,
@@ -114,6 +127,7 @@ struct CommandSet: OptionSet, Sendable {
             case .why: Self.why.rawValue
             case .explain: Self.explain.rawValue
             case .`init`: Self.`init`.rawValue
+            case .completion: Self.completion.rawValue
             }
     }
 
@@ -126,6 +140,7 @@ struct CommandSet: OptionSet, Sendable {
     static let why = CommandSet(rawValue: 64)
     static let explain = CommandSet(rawValue: 128)
     static let `init` = CommandSet(rawValue: 256)
+    static let completion = CommandSet(rawValue: 512)
     /// Those that are about a workflow file.
     static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why]
 }
@@ -171,8 +186,10 @@ enum CompletionKind: Sendable {
     case steps
     /// Names and values of the workflow's parameters.
     case parameters
-    /// What `ctl` can be asked for.
+    /// What `ctl` can be asked for, and the live runs.
     case requests
+    /// The runs of which there is a record.
+    case records
     /// Codes of findings.
     case findings
 }

@@ -112,7 +112,7 @@ struct CommandLineParser {
             arguments.command = command
             return arguments
         }
-        if arguments.has(.version) || arguments.has(.completionScript) { return try checked(nil) }
+        if arguments.has(.version) { return try checked(nil) }
         let command = arguments.command ?? .run
         let result = try checked(command)
         if let operand = command.operands.first(where: \.isRequired), result.operands.isEmpty {

@@ -1,7 +1,7 @@
 internal import Glibc
+internal import RunControl
 internal import SourceDiagnostics
 internal import WorkflowModel
-internal import WorkflowPlanning
 
 /// What may stand in the place of the last word of an unfinished command line.
 struct CompletionAnswer {
@@ -29,14 +29,13 @@ struct CompletionAnswer {
     private(set) var kind = Kind.words
     private(set) var candidates: [Candidate] = []
 
-    /// A workflow file is read for its step names only while that takes no longer than a person notices.
-    private static let maximumSize = 64 << 10
-
     /// The answer to `flowrun __complete SHELL WORD...` as it is written; empty for a shell that is not known.
     static func text(for request: [String]) -> String {
         guard let shell = request.first.flatMap(CompletionScript.init), request.count > 1 else { return "" }
         var words = Array(request.dropFirst())
         if shell == .bash { words = joined(words) }
+        // The shell would do this where the line is run.
+        for index in words.indices.dropLast() { words[index] = words[index].expandingHome }
         let answer = CompletionAnswer(words)
         let last = words[words.count - 1]
         // bash replaces only what follows the last `=` or `:`.
@@ -129,18 +128,16 @@ struct CompletionAnswer {
         case .steps: completeSteps(arguments)
         case .parameters: completeParameter(word, arguments)
         case .requests: completeRequest(arguments)
+        case .records: completeRecord(arguments)
         }
     }
 
     private mutating func completeSteps(_ arguments: Arguments) {
-        guard let plan = Self.plan(arguments) else { return }
-        candidates = plan.nodes.dropFirst().map { node in
-            Candidate(node.id, plan.workflow.settings(of: node.definition)?.description ?? "")
-        }
+        candidates = FileOutline(arguments)?.steps.map { Candidate($0.id, $0.help) } ?? []
     }
 
     private mutating func completeParameter(_ word: String, _ arguments: Arguments) {
-        guard let parameters = Self.plan(arguments)?.workflow.parameters else { return }
+        guard let parameters = FileOutline(arguments)?.workflow.parameters else { return }
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             kind = .prefixes
             candidates = parameters.map { Candidate("\($0.name)=", $0.description ?? "") }
@@ -159,20 +156,26 @@ struct CompletionAnswer {
         let verbs = ControlVerb.allCases
         switch arguments.operands.last.flatMap(ControlVerb.init) {
         case .cancel: completeSteps(arguments)
-        case nil where arguments.operands.count < 2: candidates = verbs.map { Candidate($0.rawValue) }
+        case nil where arguments.operands.count < 2:
+            candidates = verbs.map { Candidate($0.rawValue) }
+            guard arguments.operands.isEmpty else { return }
+            if !arguments.has(.file) { kind = .files }
+            candidates +=
+                Self.directory(arguments).map(ControlClient.answeringRuns)?.map { Candidate($0, "live") } ?? []
         default: break
         }
     }
 
-    /// The plan of the file that the line names, if it is a small one without errors.
-    private static func plan(_ arguments: Arguments) -> Plan? {
+    private mutating func completeRecord(_ arguments: Arguments) {
+        guard let directory = Self.directory(arguments) else { return }
+        candidates = RecordFile.histories(in: directory).flatMap { [$0.last, $0.earlier] }.compactMap(\.self)
+            .map { Candidate($0.run, $0.file) }
+    }
+
+    /// The state directory of the file that is meant; nil where there is none yet.
+    private static func directory(_ arguments: Arguments) -> StateDirectory? {
         for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
-        guard let file = WorkflowChoice.known(arguments, arguments.operands[...])?.file else { return nil }
-        var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumSize else {
-            return nil
-        }
-        return WorkflowLoader(file, allowsOutside: true).plan
+        return try? RunSelector(arguments, operand: arguments.operands.first).place().directory
     }
 }
 
@@ -186,6 +189,11 @@ extension Option {
 }
 
 extension String {
+    fileprivate var expandingHome: String {
+        guard hasPrefix("~/"), let home = environmentVariable("HOME") else { return self }
+        return home + dropFirst()
+    }
+
     /// As `_describe` of zsh wants a candidate.
     fileprivate var escapingColons: String {
         reduce(into: "") { text, letter in text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)" }

@@ -1,6 +1,6 @@
 /// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, what may stand in the place
 /// of the last word. The answer is a line with the kind, then a candidate a line (`CompletionAnswer`).
-enum CompletionScript: String {
+enum CompletionScript: String, CaseIterable {
     case bash, zsh, fish
 
     /// The hidden command word.
@@ -12,18 +12,20 @@ enum CompletionScript: String {
             #"""
             # Completions of flowrun for bash. flowrun itself answers.
             _flowrun() {
-                local kind= word IFS=$'\n'
-                COMPREPLY=()
-                while read -r word; do
-                    if [[ -z $kind ]]; then kind=$word; else COMPREPLY+=("$word"); fi
-                done < <("$1" __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+                local kind answer paths
+                mapfile -t answer < <("$1" __complete bash "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+                kind=${answer[0]-}
+                COMPREPLY=("${answer[@]:1}")
                 case $kind in
-                    files) COMPREPLY+=($(compgen -f -- "$2")) ;;
-                    folders) COMPREPLY+=($(compgen -d -- "$2")) ;;
+                    files) mapfile -t paths < <(compgen -f -- "$2") ;;
+                    folders) mapfile -t paths < <(compgen -d -- "$2") ;;
                     prefixes) compopt -o nospace 2>/dev/null ;;
                 esac
+                # A step that is called like a folder must not become its path.
+                if ((${#COMPREPLY[@]} == 0)); then compopt -o filenames 2>/dev/null; fi
+                COMPREPLY+=("${paths[@]}")
             }
-            complete -o filenames -o default -F _flowrun flowrun
+            complete -o default -F _flowrun flowrun
 
             """#
         case .zsh:

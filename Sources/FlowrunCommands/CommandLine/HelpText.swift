@@ -26,7 +26,7 @@ enum HelpText {
     private static var overview: String {
         var text = usage(["flowrun [run] [OPTIONS] [FILE] [STEP...] [-- ARGUMENT...]", "flowrun COMMAND [OPTIONS] ..."])
         text += "\nRun workflows of steps, dependencies, timeouts and fan-out groups.\n\nCommands:\n"
-        for command in Command.allCases { text += "  \(command.rawValue.padded(to: 9))\(command.summary)\n" }
+        for command in Command.allCases { text += "  \(command.rawValue.padded(to: 12))\(command.summary)\n" }
         text += "\nOptions:\n"
         for option in Option.all where option.commands.isEmpty { text += entry(option.usage, option.help) }
         text += """

@@ -2,7 +2,7 @@
 package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
-        case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version, completionScript
+        case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version
         case from, destination, allowOutside
     }
 
@@ -91,7 +91,7 @@ package final class Option: Sendable {
         Option(
             .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check],
             "Colours: auto, always or never."),
-        Option(.run, nil, "--run", .required("ID"), [.why], "The id of the run (default: the last one)."),
+        Option(.run, nil, "--run", .required("ID", .records), [.why], "The id of the run (default: the last one)."),
         Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
         Option(
             .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why],
@@ -120,9 +120,5 @@ package final class Option: Sendable {
         Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),
         Option(.version, nil, "--version", .none, [], "Print the version."),
         Option(.help, "-h", "--help", .none, [], "Print the commands, or after a command its options."),
-        Option(
-            .completionScript, nil, "--generate-completion-script",
-            .required("SHELL", .words(["bash", "zsh", "fish"])), [],
-            "Print a completion script for bash, zsh or fish."),
     ]
 }

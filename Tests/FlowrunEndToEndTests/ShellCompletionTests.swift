@@ -1,0 +1,70 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// TAB in the shells themselves, on terminals of their own.
+struct ShellCompletionTests {
+    /// How a shell starts without anybody's settings, and what it reads then.
+    private static let shells = [
+        ("bash", "bash --noprofile --norc -i", "source <(flowrun completion bash)"),
+        (
+            "zsh", "zsh -f -i",
+            "autoload -Uz compinit; compinit -u -D; source <(flowrun completion zsh); setopt no_beep"
+        ),
+        (
+            "fish", "fish --no-config -i",
+            "set -g fish_autosuggestion_enabled 0; flowrun completion fish | source"
+        ),
+    ]
+
+    private static func isInstalled(_ shell: String) -> Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(shell)")
+        }
+    }
+
+    private static var workflow: String {
+        let steps = (0..<2000).map { number in
+            let name = String(repeating: "0", count: 4 - "\(number)".count) + "\(number)"
+            return "  step-\(name)-linux: { description: part \(name), run: make part-\(name) }"
+        }
+        return """
+            version: 1
+            params: { mode: { type: enum, values: [fast, full], default: fast } }
+            steps:
+            \(steps.joined(separator: "\n"))
+
+            """
+    }
+
+    @Test(arguments: shells.filter { isInstalled($0.0) })
+    func `TAB completes steps, parameters and their values among two thousand steps`(
+        shell: String, start: String, setup: String
+    ) async throws {
+        let test = try FlowrunTest(files: ["flowrun.yml": Self.workflow, "home/.keep": ""])
+        let terminal = try await test.startOnTerminal(
+            [], environment: ["HOME": test.path("home"), "XDG_CONFIG_HOME": test.path("home"), "HISTFILE": ""],
+            launcher: ["sh", "-c", #"PATH="${0%/*}:$PATH" exec \#(start)"#], columns: 120, rows: 40)
+        terminal.type("\(setup); echo re''ady\n")
+        try await terminal.wait(for: "the shell") { $0.lines.contains("ready") }
+        terminal.type("flowrun step-1234\t")
+        try await terminal.wait(forText: "flowrun step-1234-linux")
+        terminal.type("--param mo\t")
+        try await terminal.wait(forText: "flowrun step-1234-linux --param mode=")
+        terminal.type("fu\t")
+        try await terminal.wait(forText: "flowrun step-1234-linux --param mode=full")
+        terminal.type("\u{15}flowrun check --str\t")
+        try await terminal.wait(forText: "flowrun check --strict")
+        terminal.type("\u{15}flowrun step-019\t\t")
+        try await terminal.wait(for: "ten names") { screen in
+            (0...9).allSatisfy { digit in screen.lines.contains { $0.contains("step-019\(digit)-linux") } }
+        }
+        #expect(!terminal.screen.lines.contains { $0.contains("step-0200") })
+        terminal.close()
+    }
+
+    @Test func `shells that are not installed are named`() {
+        let missing = Self.shells.map(\.0).filter { !Self.isInstalled($0) }
+        if !missing.isEmpty { print("completion not tested in: \(missing.joined(separator: ", ")), not installed") }
+    }
+}
