@@ -9,11 +9,14 @@ package struct GroupFinished: Sendable {
     package let notRun: [String]
     /// As in `StepFinished`.
     package let outputs: [LoggedValue]
+    /// False for a fan-out that ended before its copies were known: it counts like one step.
+    package let isExpanded: Bool
 
     package init(
         group: String, outcome: StepOutcome, duration: Duration, cause: Cause?, errors: [String], cancelled: [String],
-        notRun: [String], outputs: [LoggedValue] = []
+        notRun: [String], outputs: [LoggedValue] = [], isExpanded: Bool = true
     ) {
+        self.isExpanded = isExpanded
         self.outputs = outputs
         self.group = group
         self.outcome = outcome

@@ -1,6 +1,6 @@
 package struct StepFinished: Sendable {
     package let step: String
-    /// 0 where the step never started.
+    /// The number of the last attempt that had a process; 0 where none had.
     package let attempt: Int
     package let outcome: StepOutcome
     /// nil where no process was started, or none could be.
@@ -22,7 +22,7 @@ package struct StepFinished: Sendable {
     package let escaped: Int
     /// The failed system call's error number where the process could not be started.
     package let errno: Int32?
-    /// Whether a failure of this step is tolerated (`continue-on-error`).
+    /// Whether the step failed or timed out and that is tolerated (`continue-on-error`).
     package let isTolerated: Bool
     /// As in `StepStarted`.
     package let item: String?

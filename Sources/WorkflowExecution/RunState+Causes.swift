@@ -17,8 +17,8 @@ extension RunState {
             let root = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
             return self.cause(.dependency, "ruled out by \(name(root))", root, self.cause(of: root))
         case .member(let member):
-            return self.cause(
-                .member, "a member \(verb(member.planIndex))", member.planIndex, self.cause(of: member.planIndex))
+            let row = member.planIndex
+            return self.cause(.member, verb(row), row, self.cause(of: row))
         case .failFast(let failed):
             return self.cause(.failFast, "ended by `fail-fast`", failed.planIndex, self.cause(of: failed.planIndex))
         case .deadline(let limited):
@@ -51,26 +51,30 @@ extension RunState {
             next: below.map(CauseLink.because) ?? .root)
     }
 
-    /// A condition that was false, of the row itself or of the group around it whose fate it shares.
+    /// The condition that ruled a row out: its own, or that of the group around it whose fate it shares. Only what was
+    /// decided is noted, so that the `if` of a member is not blamed for the group's.
     private func condition(_ row: PlanIndex) -> Cause {
         var next = row
         while next != .root {
-            if let known = cause(of: next), next != row { return known }
-            let platforms = plan.platforms(of: next)
-            if !platforms.allow() {
-                let wanted = platforms.map(\.rawValue).joined(separator: ", ")
-                let found = Platform.current.map(\.rawValue).joined(separator: " on ")
-                return cause(.condition, "is for \(wanted), this is \(found)", next)
-            }
-            if let condition = plan.condition(of: next) {
-                return cause(.condition, "`if: \(condition.text)` is false", next, at: condition.range)
-            }
-            if plan.nodes[next].hook == .onFailure {
-                return cause(.condition, "nothing failed", next)
-            }
+            if let known = cause(of: next) { return known }
+            if plan.nodes[next].hook == .onFailure { return cause(.condition, "nothing failed", next) }
             next = plan.parent(of: next)
         }
         return cause(.condition, "its condition is false", row)
+    }
+
+    /// What `platforms` or `if` of a row says, which has been found false.
+    func falseCondition(of row: PlanIndex) -> Cause {
+        let platforms = plan.platforms(of: row)
+        guard platforms.allow() else {
+            let wanted = platforms.map(\.rawValue).joined(separator: ", ")
+            let found = Platform.current.map(\.rawValue).joined(separator: " on ")
+            return cause(.condition, "is for \(wanted), this is \(found)", row)
+        }
+        guard let condition = plan.condition(of: row) else { return cause(.condition, "its condition is false", row) }
+        return Cause(
+            kind: .condition, message: "`if: \(condition.text)` is false", subject: subject(of: row),
+            file: plan.workflow.file.name, line: plan.workflow.file.line(at: condition.range.lowerOffset))
     }
 
     private func request(_ row: PlanIndex) -> Cause {

@@ -27,9 +27,8 @@ struct RunState {
 
     /// How the last attempt of a step ended, for the log.
     struct AttemptEnd {
-        let number: Int
-        /// Whether the log says that it has.
-        let hasStarted: Bool
+        /// The number of the last attempt that had a process, this one or one before; 0 if none had.
+        let lastStarted: Int
         /// nil if there was no process.
         let ending: ProcessEnding?
         /// The failed system call's error number if the process could not be started.
@@ -63,6 +62,8 @@ struct RunState {
         var stop: OperationOutcome?
         /// Whether `drain` has ruled something out in it, though what failed stands outside.
         var isDrained = false
+        /// Of a dynamic fan-out: whether its copies are known.
+        var isExpanded = false
         /// Steps inside, at any depth, in the order of their ends.
         var errors: [PlanIndex] = []
         var cancelled: [PlanIndex] = []
@@ -81,8 +82,10 @@ struct RunState {
     private let firstAdded: PlanIndex
     /// By the id of an added copy that is a new row in each round around it: its next round.
     private var nextRounds: [String: Int] = [:]
-    /// How many steps have ended, by outcome.
+    /// How many steps have ended, by outcome, and fan-outs before their copies were known.
     private(set) var counts = OutcomeCounts()
+    /// The fan-outs that count like a step, because they ended before their copies were known.
+    private var countedFanOuts: Set<PlanIndex> = []
     private var failures: [(row: PlanIndex, failure: RunFinished.Failure)] = []
     private var toleratedRows: [PlanIndex] = []
 
@@ -184,6 +187,11 @@ struct RunState {
         notes[row]?.tail = failure?.tail
     }
 
+    /// Notes which condition is false before anything inside the row shares its fate.
+    mutating func noteFalseCondition(of row: PlanIndex) {
+        notes[row, default: Note()].cause = falseCondition(of: row)
+    }
+
     mutating func noteResult(of row: PlanIndex, _ result: Result) {
         if result.isPlain, notes.isEmpty || notes[row] == nil { return }
         notes[row, default: Note()].result = result
@@ -195,6 +203,7 @@ struct RunState {
     ) throws(FanOut.ItemError) -> Range<PlanIndex> {
         guard let fanOut = plan.settings(of: row)?.fanOut else { return .root ..< .root }
         let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
+        groups[row, default: Group()].isExpanded = true
         outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
         if hasRounds {
             for row in rows where plan.hasRounds(row) {
@@ -220,7 +229,7 @@ struct RunState {
     /// The one reset: a new round begins, and nothing of the rounds before it counts any more.
     private mutating func beginRound(of group: PlanIndex) {
         let inside = plan.rows(inside: group)
-        for row in inside where plan.isStep(row) {
+        for row in inside where plan.isStep(row) || countedFanOuts.remove(row) != nil {
             if let outcome = outcomes[row] { counts[StepOutcome(outcome)] -= 1 }
         }
         let isGone: (PlanIndex) -> Bool = { [plan] in $0 == group || plan.isInside($0, group) }
@@ -289,15 +298,15 @@ struct RunState {
         return .stepFinished(
             StepFinished(
                 step: plan.nodes[row].id,
-                attempt: attempt.map { $0.hasStarted ? $0.number : $0.number - 1 } ?? 0,
+                attempt: attempt?.lastStarted ?? 0,
                 outcome: outcome, status: (ending?.status).map(ExitStatus.init), duration: ending?.duration,
                 cause: traced, outputs: outcome == .success ? result(of: row).outputs.map { logged($0) } : [],
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                 outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
                 containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0, errno: attempt?.errno,
-                isTolerated: isTolerated(row), item: plan.loopItem(of: row).map(options.secrets.masked),
-                name: plan.settings(of: row)?.name))
+                isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),
+                item: plan.loopItem(of: row).map(options.secrets.masked), name: plan.settings(of: row)?.name))
     }
 
     /// nil for the run itself, whose end is not the last thing to be told.
@@ -312,6 +321,8 @@ struct RunState {
         let traced = finish(row, outcome, cause)
         // Its condition, its instances or its outputs could not be told.
         if isOwnFailure, let traced { noteFailure(row, failure(of: row, .failure, traced)) }
+        let isExpanded = outcome == .success || !plan.isDynamicFanOut(row) || groups[row]?.isExpanded == true
+        if !isExpanded { count(row, outcome) }
         let group = groups[row]
         groups[row] = group?.round.map { Group(round: $0) }
         return .groupFinished(
@@ -319,7 +330,15 @@ struct RunState {
                 group: plan.nodes[row].id, outcome: StepOutcome(outcome),
                 duration: group?.start.map { time - $0 } ?? .zero, cause: traced,
                 errors: ids(group?.errors), cancelled: ids(group?.cancelled), notRun: ids(group?.notRun),
-                outputs: result(of: row).outputs.map { logged($0) }))
+                outputs: result(of: row).outputs.map { logged($0) }, isExpanded: isExpanded))
+    }
+
+    /// A fan-out that ended before its copies were known stands for them.
+    private mutating func count(_ fanOut: PlanIndex, _ outcome: OperationOutcome) {
+        countedFanOuts.insert(fanOut)
+        counts[StepOutcome(outcome)] += 1
+        if outcome == .cancelled { forEachGroup(around: fanOut) { $0.cancelled.append(fanOut) } }
+        if outcome == .notRun { forEachGroup(around: fanOut) { $0.notRun.append(fanOut) } }
     }
 
     /// Nothing can happen any more: the run is lost, whatever the outcomes of its steps.

@@ -38,6 +38,7 @@ final class StepAttempt {
     // The runner holds its attempts and outlives them.
     private unowned let runner: WorkflowRunner
     private let began: EventLoopClock.Instant
+    private let startedBefore: Int
     private var launch: Launch?
     /// Whether the scheduler knows that there is no process yet, so that the limit of the attempt does not run.
     private var isDelayed = false
@@ -70,9 +71,11 @@ final class StepAttempt {
     /// The most that is kept of standard output for others to read.
     private static let captureLimit = 64 << 20
 
-    init(of row: PlanIndex, number: Int, by runner: WorkflowRunner) {
+    /// `previous` is the attempt of the same step before this one.
+    init(of row: PlanIndex, number: Int, after previous: StepAttempt?, by runner: WorkflowRunner) {
         self.row = row
         self.number = number
+        startedBefore = previous?.lastStarted ?? 0
         self.runner = runner
         let plan = runner.plan
         step = plan.nodes[row].id
@@ -86,10 +89,13 @@ final class StepAttempt {
 
     private var declarations: [OutputDeclaration] { runner.plan.settings(of: row)?.outputs ?? [] }
 
+    /// The number of the last attempt that had a process, this one or one before; 0 if none had.
+    private var lastStarted: Int { hasStarted ? number : startedBefore }
+
     /// What the log tells of it at its end.
     var end: RunState.AttemptEnd {
         RunState.AttemptEnd(
-            number: number, hasStarted: hasStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
+            lastStarted: lastStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
             tail: tail, command: failedCommand)
     }
 

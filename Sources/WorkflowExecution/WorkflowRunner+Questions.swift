@@ -10,12 +10,17 @@ extension WorkflowRunner {
     /// `platforms` and `if`, once all needs have ended.
     func decide(_ row: PlanIndex) {
         let id = OperationID(row)
-        guard plan.platforms(of: row).allow() else { return send(.decided(id, .skip)) }
+        guard plan.platforms(of: row).allow() else {
+            state.noteFalseCondition(of: row)
+            return send(.decided(id, .skip))
+        }
         guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
             return context.pending.wait(for: row) { self.decide(row) }
         }
-        if case .failure(let error) = decision {
-            state.noteFailure(of: row, error.kind, error.message, because: error.failure)
+        switch decision {
+        case .success(.skip): state.noteFalseCondition(of: row)
+        case .success: break
+        case .failure(let error): state.noteFailure(of: row, error.kind, error.message, because: error.failure)
         }
         send(.decided(id, (try? decision.get()) ?? .fail))
     }
@@ -37,7 +42,8 @@ extension WorkflowRunner {
             throw failure("cannot evaluate `if`: \(error.message)", .condition)
         }
         guard case .bool(let isTrue) = value else {
-            throw StepError("`if` is \(value.text), expected true or false", kind: .condition)
+            let text = value == .null ? "null" : value.text
+            throw StepError("`if` is \(text), expected true or false", kind: .condition)
         }
         return isTrue
     }

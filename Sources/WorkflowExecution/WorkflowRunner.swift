@@ -173,7 +173,7 @@ package final class WorkflowRunner {
     }
 
     func startAttempt(_ number: Int, of row: PlanIndex) {
-        let attempt = StepAttempt(of: row, number: number, by: self)
+        let attempt = StepAttempt(of: row, number: number, after: attempts[row], by: self)
         attempts[row] = attempt
         if isEndedEarly { attempt.giveUp() } else { attempt.start() }
     }

@@ -162,7 +162,7 @@ package struct PlanEdge: Sendable, Hashable {
 
 extension Plan {
     /// The values of the innermost fan-out around a row, or of the row itself where it is an instance, in axis order
-    /// with commas between them; nil outside of a fan-out. O(depth).
+    /// with commas between them, or those of its `include` where it has no axes; nil outside of a fan-out. O(depth).
     package func item(of row: PlanIndex) -> String? {
         var next = row
         while next != .root {
@@ -170,7 +170,7 @@ extension Plan {
             if nodes[parent].role == .fanOut {
                 let axes = workflow.settings(of: nodes[next].definition)?.fanOut?.axes.count ?? 0
                 let own = nodes[next].variables.dropFirst(nodes[parent].variables.count)
-                return own.prefix(axes).map(\.value).joined(separator: ",")
+                return own.prefix(axes > 0 ? axes : own.count).map(\.value).joined(separator: ",")
             }
             next = parent
         }

@@ -91,4 +91,19 @@ struct AttemptTests {
         #expect(test.survivors() == [])
         LogInvariants.check(log)
     }
+
+    @Test func `the end of a step tells the last attempt that had a process`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              never: { run: [./no-such-program], retry: { attempts: 3 } }
+              prepare: { run: chmod +x program }
+              once: { needs: [prepare], run: [./program], retry: { attempts: 3 } }
+            """, files: ["program": "#!/bin/sh\nrm program\nexit 1\n"])
+        let log = try await test.runLogged().log()
+        #expect(log.finished("never")?["attempt"]?.int == 0)
+        #expect(log.finished("once")?["attempt"]?.int == 1)
+        #expect(log.all("step.retry", step: "never").compactMap { $0["attempt"]?.int } == [1, 2])
+    }
 }

@@ -229,4 +229,41 @@ struct ConditionTests {
         try await test.run("workflow.yml").expect(exit: 2, stdout: "")
         #expect(!test.exists("ran"))
     }
+
+    @Test func `the members of a skipped group name the condition of the group, not their own`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { go: { type: bool, default: false }, n: { type: int, default: 3 } }
+            steps:
+              group:
+                if: params.go
+                steps:
+                  own: { if: params.n == 3, run: touch ran }
+                  plain: { run: touch ran }
+                  foreign: { platforms: [macos], run: touch ran }
+              own: { if: params.n == 4, run: touch ran }
+            """)
+        let log = try await test.runLogged().log()
+        for member in ["own", "plain", "foreign"] {
+            let cause = try #require(log.finished("group.\(member)")?.cause)
+            #expect(cause.message == "`if: params.go` is false")
+            #expect(cause.root["group"]?.string == "group" && cause.root["line"]?.int == 5)
+        }
+        #expect(log.finished("own")?.cause?.message == "`if: params.n == 4` is false")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test func `a condition that comes to null says so`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              a: { run: 'echo ''j={"k":null}'' >> "$FLOWRUN_OUTPUT"', outputs: { j: json } }
+              b: { needs: [a], if: steps.a.outputs.j.k, run: touch ran }
+            """#)
+        let log = try await test.runLogged().log()
+        #expect(log.finished("b")?.outcome == "failure")
+        #expect(log.finished("b")?.cause?.message == "`if` is null, expected true or false")
+    }
 }

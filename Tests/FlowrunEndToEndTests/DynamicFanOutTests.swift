@@ -104,4 +104,50 @@ struct DynamicFanOutTests {
             log, needs: DependencyTable(["outer.each": ["outer.list"], "after": ["outer"]]),
             steps: ["outer.list", "outer.each[a].work", "outer.each[b].work", "after"])
     }
+
+    @Test func `a fan-out that does not run counts as one step, by its own id`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              list: { run: 'echo ''l=["a","b"]'' >> "$FLOWRUN_OUTPUT"', outputs: { l: list } }
+              bad: { needs: [list], run: exit 1 }
+              off: { needs: [list], if: "steps.list.outputs.l[0] == 'b'", for-each: "${{ steps.list.outputs.l }}", run: touch ran }
+              ruled-out: { needs: [bad], for-each: "${{ steps.list.outputs.l }}", run: touch ran }
+              group:
+                needs: [bad]
+                steps: { each: { for-each: "${{ steps.list.outputs.l }}", steps: { work: { run: touch ran } } } }
+              empty: { needs: [list], for-each: "${{ fromJSON('[]') }}", run: touch ran }
+            """#)
+        let result = try await test.runLogged()
+        let last = try #require(try result.log().runFinished)
+        #expect(last["not_run"]?.strings == ["ruled-out", "group.each"])
+        #expect(
+            last["counts"]?.object?.compactMapValues(\.int).filter { $0.value > 0 }
+                == ["success": 1, "failure": 1, "skipped": 1, "not-run": 2])
+        let text = try await test.run("workflow.yml")
+        text.expect(
+            stdout: "skipped: off because `if: steps.list.outputs.l[0] == 'b'` is false",
+            "not run: ruled-out, group.each because bad failed", "1 success, 1 failure, 1 skipped, 2 not-run")
+        #expect(!test.exists("ran"))
+    }
+
+    @Test func `a fan-out that did not run in one round and ran in the next counts its copies`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            steps:
+              outer:
+                retry: { attempts: 2 }
+                steps:
+                  list: { run: 'echo ''l=["a","b"]'' >> "$FLOWRUN_OUTPUT"', outputs: { l: list } }
+                  once: { needs: [list], run: "test -e again || { touch again; exit 1; }" }
+                  each: { needs: [once], for-each: "${{ steps.list.outputs.l }}", run: "true" }
+            """#)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let last = try #require(try result.log().runFinished)
+        #expect(last["counts"]?["success"]?.int == 4 && last["counts"]?["not-run"]?.int == 0)
+        #expect(last["not_run"]?.strings == [])
+    }
 }

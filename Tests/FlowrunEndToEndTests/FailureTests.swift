@@ -225,4 +225,22 @@ struct FailureTests {
             #expect(log.first("step.attempt", step: step)?["exit_code"]?.int == 127)
         }
     }
+
+    @Test func `only what failed is tolerated`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              group:
+                continue-on-error: true
+                steps:
+                  good: { run: "true" }
+                  bad: { run: exit 1 }
+                  after: { needs: [bad], run: "true" }
+                  off: { if: "false", run: "true" }
+            """)
+        let log = try await test.runLogged().log()
+        let tolerated = log.all("step.finished").filter { $0["tolerated"]?.bool == true }
+        #expect(tolerated.compactMap(\.step) == ["group.bad"])
+    }
 }

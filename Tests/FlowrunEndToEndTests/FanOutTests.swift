@@ -110,4 +110,17 @@ struct FanOutTests {
         #expect(log.finished("each[c].show")?["item"]?.string == "c")
         #expect(log.finished("plain")?["item"]?.string == nil)
     }
+
+    @Test func `a matrix of include alone has its values as the item`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each:
+                matrix: { include: [{ os: linux, arch: arm64 }, { os: mac, arch: x86_64, note: a b }] }
+                run: echo "$os"
+            """)
+        let log = try await test.runLogged().log()
+        #expect(log.all("step.finished").compactMap { $0["item"]?.string }.sorted() == ["linux,arm64", "mac,x86_64,a b"])
+    }
 }

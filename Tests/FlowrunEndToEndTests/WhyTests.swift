@@ -46,7 +46,7 @@ struct WhyTests {
         group.expect(exit: 0)
         group.expect(
             stdout:
-                "group: failure\n  a member failed (workflow.yml:8)\n  because group.bad: cannot start `./no-such-program`"
+                "group: failure\n  group.bad failed (workflow.yml:8)\n  because group.bad: cannot start `./no-such-program`"
         )
     }
 
@@ -185,5 +185,25 @@ struct WhyTests {
             files: ["inner.yml": "version: 1\nsteps: { inner: { run: 'true' } }\n"])
         try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path]).expect(exit: 1)
         try await expect("outer: failure\n  exit 3 (workflow.yml:3)\n", why: "outer", in: test)
+    }
+
+    @Test func `a chain through a group names the group's member that failed, and each link once`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              group: { steps: { bad: { run: exit 4 } } }
+              after: { needs: [group], run: "true" }
+            """)
+        try await test.run("workflow.yml").expect(
+            stdout: "failure", "group group  group.bad failed", "not run: after because group.bad failed")
+        try await expect(
+            """
+            after: not-run
+              ruled out by `group` (workflow.yml:3)
+              because group.bad failed (workflow.yml:3)
+              because group.bad: exit 4 (workflow.yml:3)
+
+            """, why: "after", in: test)
     }
 }

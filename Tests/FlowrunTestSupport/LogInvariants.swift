@@ -215,9 +215,11 @@ package enum LogInvariants {
     private static func summary(_ log: EventLog) -> [String] {
         guard let last = log.runFinished else { return [] }
         var found: [String] = []
-        let ends = log.all("step.finished")
+        let steps = log.all("step.finished")
+        // A fan-out that ended before its copies were known counts for them.
+        let ends = steps + log.all("group.finished").filter { $0["expanded"]?.bool == false }
         let tolerated = last["tolerated"]?.strings ?? []
-        let failed = ends.filter { $0.outcome == "failure" || $0.outcome == "timeout" }.compactMap(\.step)
+        let failed = steps.filter { $0.outcome == "failure" || $0.outcome == "timeout" }.compactMap(\.step)
         let errors = (last["errors"]?.array ?? []).compactMap { $0["step"]?.string }
         let wanted = failed.filter { !tolerated.contains($0) }
         if errors != wanted { found.append("I9: errors are \(errors), not \(wanted)") }
@@ -227,12 +229,15 @@ package enum LogInvariants {
         if !stray.isEmpty { found.append("I9: \(stray) are tolerated and did not fail") }
         for (field, outcome) in [("cancelled", "cancelled"), ("not_run", "not-run")] {
             let named = (last[field]?.strings ?? []).sorted()
-            let ended = ends.filter { $0.outcome == outcome }.compactMap(\.step).sorted()
+            let ended = ends.filter { $0.outcome == outcome }.compactMap { $0.step ?? $0.group }.sorted()
             if named != ended { found.append("I9: \(field) is \(named), not \(ended)") }
         }
         let counts = (last["counts"]?.object ?? [:]).compactMapValues(\.int).filter { $0.value != 0 }
         let counted = Dictionary(ends.map { ($0.outcome ?? "?", 1) }, uniquingKeysWith: +)
         if counts != counted { found.append("I9: counts are \(counts), not \(counted)") }
+        for record in steps where (record["tolerated"]?.bool ?? false) != tolerated.contains(record.step ?? "") {
+            found.append("I9: \(record.step ?? "?") says of itself another thing about being tolerated")
+        }
         for record in ends where (record.outcome == "success") != (record.cause == nil) {
             let ending = "\(record.step ?? "?") ended as \(record.outcome ?? "?")"
             found.append("I9: \(ending) with cause \(record.cause?.kind ?? "none")")

@@ -108,7 +108,7 @@ func sampleRun() -> EventLog {
             GroupFinished(
                 group: "build[x86]", outcome: .failure, duration: .milliseconds(910),
                 cause: Cause(
-                    kind: .member, message: "a member failed", subject: .group("build[x86]"), file: "release.yml",
+                    kind: .member, message: "failed", subject: .group("build[x86]"), file: "release.yml",
                     line: 9, next: .because(crash)),
                 errors: ["build[x86].crash"], cancelled: ["build[x86].compile"], notRun: [])),
         at: 911)

@@ -1,11 +1,22 @@
 internal import RunEvents
 
 extension Cause {
-    /// What happened and, where something else is to blame, the root: `cancelled because compile failed`.
+    /// What happened and, where something else is to blame, the root: `cancelled because compile failed`. Of a group
+    /// the root alone, where that says which member failed.
     var words: String {
         // The message of what reads one of `vars` says already what became of that.
-        if cause == nil || isOfSharedValue { return message }
-        return "\(message) because \(root.rootWords)"
+        if cause == nil || isOfSharedValue { return ownWords }
+        return kind == .member && root.isFailure ? root.rootWords : "\(ownWords) because \(root.rootWords)"
+    }
+
+    /// What this link alone says; of a member with its name, because the chain begins at the group around it.
+    var ownWords: String { kind == .member ? "\(subject.words) \(message)" : message }
+
+    private var isFailure: Bool {
+        switch kind {
+        case .exit, .signal, .spawn, .expression, .output, .lost, .timeout: true
+        case .failFast, .dependency, .condition, .interrupt, .member: false
+        }
     }
 
     private var isOfSharedValue: Bool { if case .sharedValue? = cause?.subject { true } else { false } }
@@ -15,7 +26,7 @@ extension Cause {
         switch kind {
         case .exit, .signal, .spawn, .expression, .output, .lost: "\(subject.words) failed"
         case .timeout: "\(subject.words) timed out"
-        case .failFast, .dependency, .condition, .interrupt, .member: message
+        case .failFast, .dependency, .condition, .interrupt, .member: ownWords
         }
     }
 }

@@ -127,6 +127,7 @@ extension JSONWriter {
         field("cancelled", group.cancelled)
         field("not_run", group.notRun)
         values("outputs", group.outputs)
+        field("expanded", group.isExpanded)
     }
 
     private mutating func fields(of run: RunFinished) {

@@ -24,8 +24,16 @@ struct RunSummary {
     private let logFile: String?
     /// Failed steps whose output stands in the log already as it came.
     private var shown: Set<String> = []
-    /// The last ends of steps in groups that may be tried again, in their order: only the last round's count.
-    private var repeatable: (ends: [String: StepFinished], order: [String]) = ([:], [])
+    /// The last ends in groups that may be tried again, in their order: only the last round's count.
+    private var repeatable: (ends: [String: End], order: [String]) = ([:], [])
+
+    /// How a step ended, or a fan-out before its copies were known.
+    private struct End {
+        let id: String
+        let outcome: StepOutcome
+        let cause: Cause?
+        let isTolerated: Bool
+    }
 
     init(logFile: String?, why: String? = nil) {
         self.logFile = logFile
@@ -37,31 +45,42 @@ struct RunSummary {
 
     /// Notes the end of a step; `round` as in its event.
     mutating func note(_ step: StepFinished, round: Int?) {
-        guard round != nil else { return note(step) }
-        if repeatable.ends.updateValue(step, forKey: step.step) == nil { repeatable.order.append(step.step) }
+        note(
+            End(id: step.step, outcome: step.outcome, cause: step.cause, isTolerated: step.isTolerated), round: round)
     }
 
-    private mutating func note(_ step: StepFinished) {
-        switch step.outcome {
+    /// The same for a group; only a fan-out without copies has an end that no step tells.
+    mutating func note(_ group: GroupFinished, round: Int?) {
+        guard !group.isExpanded else { return }
+        note(End(id: group.group, outcome: group.outcome, cause: group.cause, isTolerated: false), round: round)
+    }
+
+    private mutating func note(_ end: End, round: Int?) {
+        guard round != nil else { return note(end) }
+        if repeatable.ends.updateValue(end, forKey: end.id) == nil { repeatable.order.append(end.id) }
+    }
+
+    private mutating func note(_ end: End) {
+        switch end.outcome {
         case .success: return
         case .failure, .timeout:
-            guard step.isTolerated, tolerated.count < Self.namesKept else { return }
-            tolerated.append((step.step, step.cause?.words ?? step.outcome.rawValue))
+            guard end.isTolerated, tolerated.count < Self.namesKept else { return }
+            tolerated.append((end.id, end.cause?.words ?? end.outcome.rawValue))
         case .cancelled, .skipped, .notRun:
-            if step.outcome == .skipped {
+            if end.outcome == .skipped {
                 skipped.count += 1
-                if skipped.names.count < Self.namesKept { skipped.names.append(step.step) }
+                if skipped.names.count < Self.namesKept { skipped.names.append(end.id) }
             }
-            let group = Victims(outcome: step.outcome, reason: step.cause?.root.rootWords ?? "")
+            let group = Victims(outcome: end.outcome, reason: end.cause?.root.rootWords ?? "")
             if victims[group] == nil { order.append(group) }
             victims[group, default: ([], 0)].count += 1
-            if victims[group]!.names.count < Self.namesKept { victims[group]!.names.append(step.step) }
+            if victims[group]!.names.count < Self.namesKept { victims[group]!.names.append(end.id) }
         }
     }
 
     /// Writes the whole summary; `flush` is called between its parts so that a long one does not pile up.
     mutating func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
-        for step in repeatable.order.compactMap({ repeatable.ends[$0] }) { note(step) }
+        for end in repeatable.order.compactMap({ repeatable.ends[$0] }) { note(end) }
         if !run.errors.isEmpty {
             text.newline()
             text.add(run.errors.count == 1 ? "1 error:" : "\(run.errors.count) errors:", .strong)

@@ -90,6 +90,7 @@ package final class TextReporter: Reporter {
             if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
             if !modes.isEmpty { modes[step.step] = nil }
         case .groupFinished(let group):
+            summary.note(group, round: event.round)
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
         case .runCancelRequested(let stopping):

@@ -27,9 +27,9 @@ package struct StepReport: Sendable {
         var isFirst = true
         while let link = next {
             // The first link is about the step itself, or says its subject.
-            let isOwn = isFirst && (link.cause != nil || link.subject.words == step)
+            let isOwn = isFirst && (link.cause != nil || link.subject.words == step) || link.kind == .member
             text.add(isFirst ? "  " : "  because ")
-            text.add(isOwn || link.subject == .run ? link.message : "\(link.subject.words): \(link.message)")
+            text.add(isOwn || link.subject == .run ? link.ownWords : "\(link.subject.words): \(link.message)")
             if let file = link.file { text.add(" (\(file)\(link.line.map { ":\($0)" } ?? ""))") }
             text.newline()
             next = link.cause
