@@ -54,6 +54,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case dependencyCycle = "FR0301"
     case sharedValueCycle = "FR0302"
     case usesCycle = "FR0303"
+    case passedFailure = "FR0304"
     case dependencyAcrossHook = "FR0310"
     case coveredMutex = "FR0312"
     case poolExceeded = "FR0313"

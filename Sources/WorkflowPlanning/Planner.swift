@@ -56,6 +56,8 @@ package enum Planner {
         var sharedValues = SharedValueFindings(workflow: workflow)
         sharedValues.add(to: &findings)
 
+        if PassedFailures.concern(workflow) { PassedFailures(workflow, needs).add(to: &findings) }
+
         var locks = LockFindings(workflow)
         locks.add(to: &findings)
 

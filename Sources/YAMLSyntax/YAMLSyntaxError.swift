@@ -70,6 +70,7 @@ struct YAMLSyntaxError {
                 message: "this does not belong to the workflow above", range: line.text(from: offset),
                 fix: .init("indent the keys of the workflow alike, starting in the first column"))
         case "did not find expected comment or line break", "found an indentation indicator equal to 0":
+            if let finding = bracketedScript(line) { return finding }
             return Finding(
                 message: "after `|` or `>` the line may hold only `+`, `-` and a digit from 1 to 9",
                 range: line.text(from: offset), fix: .init("begin the text on the next line"))
@@ -155,6 +156,7 @@ extension YAMLSyntaxError {
         }
         var range = offset..<offset + 1
         if rest.first == UInt8(ascii: ":") {
+            if isMap, let finding = colonInFlowValue(line, from: start + 1) { return finding }
             // libyaml took the words before the colon for more of the last value.
             range = max(line.contentStart, start + 1)..<offset + 1
         } else {
@@ -164,6 +166,54 @@ extension YAMLSyntaxError {
             message: "expected `,` or `\(closing)` before this", range: range,
             notes: [startNote("the `\(opening)` that begins here is still open")],
             fix: .init("add the missing `,` or `\(closing)`"))
+    }
+
+    /// `{ run: make timeout: 5m }`, or `{ description: a: b }`: two colons in what libyaml takes for one value.
+    private func colonInFlowValue(_ line: SourceLine, from start: Int) -> Finding? {
+        let first = max(start, line.range.lowerBound)
+        guard first < offset else { return nil }
+        let entry =
+            (line.source[first..<offset].lastIndex { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "{") } ?? first - 1)
+            + 1
+        let end =
+            line.source[offset..<line.range.upperBound].firstIndex { ",}]".utf8.contains($0) } ?? line.range.upperBound
+        var value = entry
+        if let colon = line.firstOffset(of: ": ", in: entry..<offset) { value = colon + 2 }
+        while value < offset, SourceLine.isBlank(line.source[value]) { value += 1 }
+        var word = offset
+        while word > value, !SourceLine.isBlank(line.source[word - 1]) { word -= 1 }
+        // A word behind others, or on a line of its own, is the next key.
+        guard word > value || value == line.contentStart else {
+            return Finding(
+                message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
+                fix: quotingFix(line, trimmed(value..<end, line)))
+        }
+        var gap = word
+        while gap > 0, " \t\n\r".utf8.contains(line.source[gap - 1]) { gap -= 1 }
+        let key = line.string(word..<offset)
+        return Finding(
+            message: "expected `,` before \(Phrase.quoted(key))", range: word..<offset + 1,
+            notes: [startNote("the `{` that begins here is still open")],
+            fix: .init(
+                "write `, \(key):` if it is a key of its own, or quote the value that it belongs to",
+                edits: gap < line.range.lowerBound ? [.init(range: SourceRange(gap..<gap), replacement: ",")] : []))
+    }
+
+    private func trimmed(_ range: Range<Int>, _ line: SourceLine) -> Range<Int> {
+        var end = range.upperBound
+        while end > range.lowerBound, SourceLine.isBlank(line.source[end - 1]) { end -= 1 }
+        return range.lowerBound..<end
+    }
+
+    /// `run: [ -f x ] && echo y`: to YAML the script is a list with something behind it.
+    private func bracketedScript(_ line: SourceLine) -> Finding? {
+        guard let value = line.value(before: offset), value.lowerBound < offset,
+            line.source[value.lowerBound] == UInt8(ascii: "["),
+            !line.source[line.range.lowerBound..<value.lowerBound].contains(UInt8(ascii: "{"))
+        else { return nil }
+        return Finding(
+            message: "a value that begins with `[` is a list, and something follows it", range: value,
+            fix: quotingFix(line, value))
     }
 
     /// In a block mapping: something that is not a `key: value` line.
@@ -178,6 +228,7 @@ extension YAMLSyntaxError {
                     message: "text after the closing quote", range: range,
                     fix: line.value(before: offset).map { quotingFix(line, $0) } ?? .init("quote the whole value"))
             }
+            if let finding = bracketedScript(line) { return finding }
             return Finding(
                 message: "text after the end of the value", range: range,
                 fix: .init("remove it, or quote the whole value"))
@@ -216,7 +267,7 @@ extension YAMLSyntaxError {
 
     func oddFirstCharacter(_ line: SourceLine) -> Finding {
         guard offset < line.source.count, line.source[offset] != UInt8(ascii: "\t") else { return tab(line) }
-        let value = line.text(from: offset)
+        let value = value(line, from: offset)
         let sign = line.string(offset..<offset + 1)
         return Finding(
             message: "a value without quotes cannot begin with `\(sign)`", range: offset..<offset + 1,
@@ -227,12 +278,21 @@ extension YAMLSyntaxError {
     func brokenAlias(_ source: [UInt8]) -> Finding {
         let start = contextOffset ?? offset
         let line = SourceLine(in: source, at: start)
+        if let finding = bracketedScript(line) { return finding }
         let isAlias = start < source.count && source[start] == UInt8(ascii: "*")
         return Finding(
             message: isAlias
                 ? "`*` at the start of a value begins an alias, and this is not the name of one"
                 : "`&` at the start of a value begins an anchor, and this is not a name for one",
-            range: line.text(from: start), fix: quotingFix(line, line.text(from: start)))
+            range: value(line, from: start), fix: quotingFix(line, value(line, from: start)))
+    }
+
+    /// A value that begins on the line; between brackets it ends at the next sign of theirs.
+    private func value(_ line: SourceLine, from start: Int) -> Range<Int> {
+        let text = line.text(from: start)
+        guard line.source[line.range.lowerBound..<start].contains(where: "{[".utf8.contains) else { return text }
+        let end = text.first { ",}]".utf8.contains(line.source[$0]) } ?? text.upperBound
+        return trimmed(start..<end, line)
     }
 
     func brokenEscape(_ source: [UInt8]) -> Finding {

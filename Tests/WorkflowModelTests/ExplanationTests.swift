@@ -10,7 +10,7 @@ struct `The long form of a finding` {
         .unorderedRead, .possiblyAbsent, .valueType, .notKnownHere,
         .unknownDependency, .unknownStep, .repeatedDependency, .dependencyInsideGroup, .dependencyCycle,
         .sharedValueCycle,
-        .dependencyAcrossHook,
+        .dependencyAcrossHook, .passedFailure,
         .coveredMutex, .poolExceeded, .unknownPool, .unusedPool,
     ]
 

@@ -108,7 +108,13 @@ struct `A step is refused` {
             "run: x\n1️⃣allow_failure: true",
             "`allow_failure` is not a key of a step; flowrun's word is `continue-on-error`"
         ),
-        ("run: x\n1️⃣strategy: { matrix: {} }", "`strategy` is not a key of a step; flowrun's word is `matrix`"),
+        (
+            "run: x\n1️⃣strategy: { matrix: { os: [a] } }",
+            "`strategy` is not a key of a step; what is below it belongs here itself"
+        ),
+        ("run: x\n1️⃣requires: [b]", "`requires` is not a key of a step; flowrun's word is `needs`"),
+        ("run: x\n1️⃣requires: { vars: [V] }", "flowrun has no key `requires`"),
+        ("run: x\n1️⃣preconditions: [{ sh: test -f x, msg: no x }]", "flowrun has no key `preconditions`"),
         ("run: x\n1️⃣desc: x", "`desc` is not a key of a step; flowrun's word is `description`"),
         ("run: x\n1️⃣when: x", "`when` is not a key of a step; flowrun's word is `if`"),
         (
@@ -180,5 +186,34 @@ struct `A step is refused` {
         #expect(checked.diagnostics.count == 1)
         #expect(checked.fixed == checkStep(fixed).fixed)
         #expect(checkStep(fixed).summary == [])
+    }
+
+    @Test(arguments: [
+        ("strategy: { matrix: { os: [a] } }\nrun: x", "matrix: { os: [a] }\n    run: x"),
+        ("strategy:\n  matrix:\n    os: [a]\nrun: x", "matrix:\n        os: [a]\n    run: x"),
+        ("run: x\nif: test -f go.mod", "run: x\n    if: \"hashFiles('go.mod') != ''\""),
+        ("run: x\nif: \"[ ! -f x ]\"", "run: x\n    if: \"[ ! -f x ]\""),
+        ("run: x\nif: [ -f, a/b.c ]", "run: x\n    if: \"hashFiles('a/b.c') != ''\""),
+        ("run: x\nif: \"! test -e x\"", "run: x\n    if: \"hashFiles('x') == ''\""),
+    ])
+    func `what another tool would take becomes what flowrun does`(lines: String, fixed: String) {
+        let checked = checkStep(lines)
+        #expect(checked.diagnostics.count == 1)
+        #expect(checked.fixed == "version: 1\nsteps:\n  a:\n    \(fixed)\n")
+        #expect(checked.diagnostics[0].fix?.edits.isEmpty == true || Checked(checked.fixed).summary == [])
+    }
+
+    @Test(arguments: [
+        ("echo ${{ params.v }}", "echo \"$v\""), ("echo \"a ${{ params.v }}b\"", "echo \"a ${v}b\""),
+        ("echo \"${{ params.v }}\"", "echo \"$v\""), ("echo '${{ params.v }}'", nil), ("echo ${{ params.w }}", nil),
+        ("cat << E\n  ${{ params.v }}\n  E", nil), ("echo it\\'s ${{ params.v }}", "echo it\\'s \"$v\""),
+        ("x # don't\n  echo ${{ inputs.v }}", "x # don't\n  echo \"$v\""),
+    ])
+    func `a parameter in a script is the variable that is there already`(script: String, fixed: String?) {
+        let head = "version: 1\nparams: { v: { default: x } }\nsteps:\n  a:\n    run: |\n"
+        let lines = { (text: String) in head + text.split(separator: "\n").map { "      \($0)\n" }.joined() }
+        let checked = Checked(lines(script))
+        #expect(checked.diagnostics.map(\.code) == [.expressionInScript])
+        #expect(checked.fixed == lines(fixed ?? script))
     }
 }

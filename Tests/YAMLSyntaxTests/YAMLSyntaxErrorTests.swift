@@ -26,6 +26,11 @@ struct `A YAML mistake is told in one well-placed line` {
         ("a: 1️⃣`date`\n", "a value without quotes cannot begin with ```"),
         ("needs: 1️⃣- a\n", "a list cannot begin here with `- `"),
         ("run: 1️⃣*.sh\n", "`*` at the start of a value begins an alias, and this is not the name of one"),
+        ("a: { run: make 1️⃣timeout: 5m }\n", "expected `,` before `timeout`"),
+        ("a: { run: make\n     1️⃣timeout: 5m }\n", "expected `,` before `timeout`"),
+        ("a: { description: a1️⃣: b, run: make }\n", "a second `: ` in a value without quotes"),
+        ("run: 1️⃣[ -f x ] && echo y\n", "a value that begins with `[` is a list, and something follows it"),
+        ("run: 1️⃣[ -f x ] || echo y\n", "a value that begins with `[` is a list, and something follows it"),
         ("run: 1️⃣&& x\n", "`&` at the start of a value begins an anchor, and this is not a name for one"),
         ("a: [x, 1️⃣, y]\n", "expected a value here"),
         ("a:\n  b: 1\n 1️⃣c: 2\n", "the indentation of this line fits none of the lines above"),
@@ -50,6 +55,12 @@ struct `A YAML mistake is told in one well-placed line` {
         ("a:1\nb: 2\n", "a: 1\nb: 2\n"),
         ("a: @x y # c\n", "a: '@x y' # c\n"),
         ("run: *.sh\n", "run: '*.sh'\n"),
+        ("a: { run: *.sh }\n", "a: { run: '*.sh' }\n"),
+        ("a: [@x, y]\n", "a: ['@x', y]\n"),
+        ("run: [ -f x ] && echo y\n", "run: '[ -f x ] && echo y'\n"),
+        ("run: [[ -f x ]] || echo y # c\n", "run: '[[ -f x ]] || echo y' # c\n"),
+        ("a: { description: a: b, run: make }\n", "a: { description: 'a: b', run: make }\n"),
+        ("a: { run: make\n     timeout: 5m }\n", "a: { run: make,\n     timeout: 5m }\n"),
     ])
     func `and a fix that a machine can make`(text: String, fixed: String) {
         let marked = MarkedText(text)

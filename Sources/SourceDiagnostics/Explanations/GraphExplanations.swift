@@ -36,6 +36,22 @@ extension DiagnosticCode {
                         needs: [build]
                     """,
                 remedy: "remove the entry; write what is to run afterwards as a step with `needs`, or into the hook.")
+        case .passedFailure:
+            DiagnosticExplanation(
+                "a step that runs after a failure unnoticed",
+                """
+                A step whose `if` asks for `always()` or `failure()` runs although something that it needs has failed, and
+                what needs it only asks whether it succeeded itself. So a step behind it runs after the failure, too,
+                unless it needs what failed by another way or says by its own `if` that it is to run in any case.
+                """,
+                example: """
+                    version: 1
+                    steps:
+                      test: { run: make test }
+                      logs: { needs: [test], if: always(), run: ./collect-logs }
+                      publish: { needs: [logs], run: ./publish }
+                    """,
+                remedy: "add what may fail to its `needs`, or write `if: always()` to say that it is meant.")
         case .coveredMutex:
             DiagnosticExplanation(
                 "a mutex named again inside its holder",

@@ -118,9 +118,12 @@ extension DiagnosticCode {
                 YAML 1.1 took yes, no, on and off for booleans, YAML 1.2 takes them for text, and tools differ. Where a
                 boolean is wanted write true or false. As an id such a word is a warning, and so are an environment variable
                 without a value, which is taken away rather than set to an empty text, and axes that differ in capitals only.
+                So are what looks like a shell's and is not: `~` and $NAME in `env`, whose values are taken as they are, a
+                command with its arguments as one word of a `run` list, and $FLOWRUN_OUTPUT in a step without `outputs`,
+                where it is not set.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    continue-on-error: yes",
-                remedy: "write true or false; quote a word that is meant as text.")
+                remedy: "write true or false; quote a word that is meant as text; write what the finding suggests.")
         }
     }
 }

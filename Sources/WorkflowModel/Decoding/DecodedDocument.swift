@@ -15,6 +15,12 @@ struct DecodedDocument {
     var wholeRows: Set<Int> = []
     /// What the top's `secrets` declare; nil where that cannot be told.
     var secretNames: Set<String>? = []
+    /// What the top's `params` declare.
+    var parameterNames: Set<String> = []
+    /// Whether it says `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
+    let mentionsOutputFile: Bool
+    /// The step or group that is being read, the innermost one; nil outside of them.
+    var member: MappingReader.Entry?
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
     var usedTemplates: Set<String> = []
@@ -24,6 +30,7 @@ struct DecodedDocument {
 
     init(_ file: SourceFile, folder: String) {
         hasExpressions = WorkflowDecoder.mentionsExpression(file)
+        mentionsOutputFile = WorkflowDecoder.mentionsOutputFile(file)
         self.file = file
         self.folder = folder
     }

@@ -11,13 +11,21 @@ enum ForeignWords {
         case duration(WorkflowKey, unit: String)
         /// A number of attempts after the first, which `retry` counts.
         case retries
+        /// The keys below the word are keys of the place itself.
+        case wrapper
         /// What to write instead.
         case advice(String)
     }
 
     /// What a foreign word with its value means at a place; nil for a word that is simply unknown.
     static func meaning(of word: String, _ value: YAMLNode, in place: KeyPlace) -> Meaning? {
-        if word == "when", value.isText("manual") { return .setting(.manual, "true") }
+        switch word {
+        case "when" where value.isText("manual"): return .setting(.manual, "true")
+        case "strategy" where value.kind == .mapping && place != .top: return .wrapper
+        case "requires" where value.kind == .mapping:
+            return .advice("declare what it takes under `params` at the top of the file, with `required: true`")
+        default: break
+        }
         return meaning(of: word, in: place)
     }
 
@@ -34,7 +42,11 @@ enum ForeignWords {
         case "jobs", "tasks", "dag": return .key(.steps)
         case "deps", "depends", "depends_on", "depends-on", "dependsOn", "dependencies", "require", "requires":
             return .key(.needs)
-        case "when", "rules", "runIf", "run_if", "only", "condition", "preconditions": return .key(.if)
+        case "when", "rules", "runIf", "run_if", "only", "condition": return .key(.if)
+        case "preconditions":
+            return .advice(
+                "write `require: [{ if: CONDITION, message: TEXT }]`; what only a command can tell is a step of its own, "
+                    + "which this one needs")
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
         case "call", "template", "includes", "include", "extends":
             return place == .top

@@ -28,7 +28,12 @@ enum StepName {
 package enum VariableName {
     package static func isValid(_ name: String) -> Bool {
         guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "_") }
+        return name.utf8.allSatisfy(isLetter)
+    }
+
+    /// Whether a name may have the byte, if not in front.
+    static func isLetter(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "_")
     }
 
     /// Whether flowrun sets the variable itself.

@@ -48,6 +48,8 @@ extension WorkflowDecoder {
             report(
                 .invalidValue, "the command of `run` begins with an empty text", at: entry.value,
                 fix: .init("write the program's name first"))
+        } else {
+            reportJoinedWords(entry.value)
         }
         return words
     }

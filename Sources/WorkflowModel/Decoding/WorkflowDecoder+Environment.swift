@@ -27,6 +27,7 @@ extension WorkflowDecoder {
                     severity: .warning,
                     fix: replacing(value, by: "\"\"", "write `\"\"` for an empty text, `null` to unset"))
             }
+            if !value.isNull { reportUnexpanded(value, of: name) }
             variables.append(EnvironmentEntry(name: name, value: value.isNull ? nil : template(value)))
         }
         return variables

@@ -23,10 +23,31 @@ extension WorkflowDecoder {
     mutating func condition(_ entry: MappingReader.Entry?) -> Expression? {
         guard let entry else { return nil }
         guard entry.value.kind == .scalar, !entry.value.isNull else {
-            reportType(entry, expected: "a condition, such as `params.channel == 'stable'`")
+            let test =
+                entry.value.kind == .sequence
+                ? ShellTest("[ " + entry.value.elements.map(\.text).joined(separator: " ") + " ]") : nil
+            reportType(
+                entry, expected: "a condition, such as `params.channel == 'stable'`",
+                fix: test.map { conditionFix($0, in: entry.value) })
+            return nil
+        }
+        if let test = ShellTest(entry.value.text) {
+            report(
+                .expressionSyntax, "`if` is an expression, and this is a command", at: entry.value,
+                fix: conditionFix(test, in: entry.value))
             return nil
         }
         return expression(entry.value, needsBraces: false)
+    }
+
+    /// What to write where a command stands in place of a condition.
+    private func conditionFix(_ test: ShellTest, in node: YAMLNode) -> Diagnostic.Fix {
+        guard let file = test.file else {
+            return .init("let a step run the command and hand on what it found, and read that: `steps.ID.outputs.NAME`")
+        }
+        let condition = "hashFiles('\(file)') \(test.isNegated ? "==" : "!=") ''"
+        return .init(
+            "write `\(condition)`: whether there is such a file", edits: [edit(node, to: Self.quoted(condition))])
     }
 
     /// A value that is one expression and nothing else; nil where it is wrong.
@@ -105,9 +126,7 @@ extension WorkflowDecoder {
             if isScript {
                 report(
                     .expressionInScript, "`${{` in a script: flowrun never puts a value into code",
-                    at: text.range(part),
-                    fix: .init(
-                        "set an environment variable with `env` and read it as \"$NAME\", or write `run: [list]`"))
+                    at: text.range(part), fix: scriptFix(part, in: text))
             } else {
                 report(
                     .expressionNotAllowed, "`${{ }}` is not evaluated here", at: text.range(part),
@@ -116,6 +135,28 @@ extension WorkflowDecoder {
             }
         }
     }
+
+    /// What a script reads in place of an expression: a variable that is there already, or one of its own.
+    private func scriptFix(_ part: Range<Int>, in text: ExpressionText) -> Diagnostic.Fix {
+        let inside = part.lowerBound + 3..<max(part.lowerBound + 3, part.upperBound - 2)
+        let words = text.string(inside).trimmingBlanks.split(separator: ".", omittingEmptySubsequences: false)
+        guard let name = words.last.map(String.init), VariableName.isValid(name) else { return Self.environmentFix }
+        switch words.count == 2 ? words[0] : words.count == 1 ? "" : nil {
+        case "params"?, "inputs"?:
+            guard document.parameterNames.contains(name) else { return Self.environmentFix }
+            let variable = ScriptQuoting.variable(name, at: part, in: text.bytes)
+            let edits = variable.map { text.replacing(part, by: $0).edits } ?? []
+            return .init("write `\(variable ?? "$" + name)`: a parameter is a variable of the script", edits: edits)
+        case "matrix"?, "env"?: return .init("write `$\(name)`, which is a variable of the script")
+        case "secrets"?: return .init("list it under the step's `secrets`, and read it as \"$\(name)\"")
+        case ""? where name == "args": return .init("write `\"$@\"`")
+        case ""?: return .init("write `$\(name)`: the value of a fan-out is a variable of the script")
+        default: return Self.environmentFix
+        }
+    }
+
+    private static let environmentFix = Diagnostic.Fix(
+        "set an environment variable with `env` and read it as \"$NAME\", or write `run: [list]`")
 
     private static let expressionPlaces =
         "values of `env` and `vars`, words of a `run` list, `working-directory`, `stdin`, `if`, `for-each` as a whole, "

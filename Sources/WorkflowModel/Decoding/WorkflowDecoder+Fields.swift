@@ -66,7 +66,8 @@ extension WorkflowDecoder {
             if let first = places.updateValue(element.range, forKey: element.text) {
                 report(
                     .duplicateItem, "\(Phrase.quoted(element.text)) is in the list twice", at: element,
-                    notes: [.init("the other one is here", at: first)], fix: .init("remove one of the two"))
+                    notes: [.init("the other one is here", at: first)],
+                    fix: .removingItem(at: element.range, in: file, "remove one of the two"))
             } else {
                 items.append(element)
             }

@@ -77,6 +77,14 @@ extension WorkflowDecoder {
         switch meaning {
         case .advice(let advice):
             report(.foreignKey, "flowrun has no key \(word)", at: entry.key, fix: .init(advice))
+        case .wrapper:
+            let keys = entry.value.entries.map(\.key.text)
+            report(
+                .foreignKey, "\(word) is not a key of \(place.rawValue); what is below it belongs here itself",
+                at: entry.key,
+                fix: .init(
+                    "write \(keys.isEmpty ? "`matrix`" : Phrase.all(keys)) in place of \(word)",
+                    edits: unwrapping(entry)))
         case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
             report(
                 .foreignKey,
@@ -129,11 +137,31 @@ extension WorkflowDecoder {
         }
     }
 
+    /// Puts the only entry of a mapping in the place of the mapping and its key.
+    private func unwrapping(_ entry: MappingReader.Entry) -> [Diagnostic.Fix.Edit] {
+        let inner = entry.value.entries.map { $0 }
+        guard inner.count == 1, !entry.value.isAlias else { return [] }
+        let start = SourceRange(start: entry.key.range.start, end: inner[0].key.range.start)
+        guard isFlow(entry.value) else { return [.init(range: start, replacement: "")] }
+        let end = SourceRange(start: inner[0].value.range.end, end: entry.value.range.end)
+        return [.init(range: start, replacement: ""), .init(range: end, replacement: "")]
+    }
+
     /// Reads a foreign entry under its flowrun name where its value has the same form, and leaves it aside otherwise.
     private mutating func adopt(
         _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
         in place: KeyPlace
     ) {
+        if case .wrapper = meaning {
+            for (key, value) in entry.value.entries {
+                guard let known = WorkflowKey.named(key.bytes), place.keySet.contains(known) else {
+                    refuse(value)
+                    continue
+                }
+                reader.adopt(MappingReader.Entry(key: key, value: value), as: known)
+            }
+            return
+        }
         guard case .key(let key) = meaning, place.keySet.contains(key), hasForm(entry.value, of: key) else {
             return refuse(entry.value)
         }

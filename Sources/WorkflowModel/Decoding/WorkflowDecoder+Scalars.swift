@@ -191,6 +191,9 @@ extension WorkflowDecoder {
         notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
     ) {
         guard !isKnown else { return }
+        if let alias = alias(to: range) {
+            return report(code, message, at: range, through: alias, severity: severity, notes: notes, fix: fix)
+        }
         findings.add(severity) {
             Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes, fix: fix)
         }

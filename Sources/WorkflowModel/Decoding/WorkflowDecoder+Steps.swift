@@ -34,6 +34,9 @@ extension WorkflowDecoder {
 
     private mutating func decodeMember(_ key: YAMLNode, _ value: YAMLNode, of parent: NodeIndex) {
         let index = NodeIndex(nodes.count)
+        let outer = document.member
+        document.member = MappingReader.Entry(key: key, value: value)
+        defer { document.member = outer }
         checkID(key)
         // A step without a readable body keeps its row, so that what needs it still finds it.
         nodes.append(
@@ -56,6 +59,7 @@ extension WorkflowDecoder {
             decodeHooks(reader, of: index)
         } else if let run = reader.take(.run) {
             nodes[index.row].body = decodeRun(run)
+            if document.mentionsOutputFile { reportUndeclaredOutput(run, in: reader, of: index) }
             if let shell = reader.take(.shell), case .arguments = nodes[index.row].body {
                 report(
                     .conflictingKeys, "`shell` has no effect, a `run` list is run without one", at: shell.key,
@@ -248,12 +252,13 @@ extension WorkflowDecoder {
         case .invalid: return
         case .sequence:
             for element in value.elements where isName(element, in: entry) {
-                needs.append(Need(name: element.text, range: element.range))
+                needs.append(Need(name: element.text, range: alias(to: element.range)?.range ?? element.range))
             }
         case .mapping:
             for (key, value) in value.entries where isName(key, in: entry) {
                 let kind = needKind(MappingReader.Entry(key: key, value: value))
-                needs.append(Need(name: key.text, kind: kind ?? .done, range: key.range))
+                let range = alias(to: key.range)?.range ?? key.range
+                needs.append(Need(name: key.text, kind: kind ?? .done, range: range))
             }
         case .scalar:
             let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"

@@ -109,6 +109,7 @@ package struct WorkflowDecoder {
             name: text(reader.take(.name)), description: text(reader.take(.description)),
             defaults: decodeDefaults(reader.take(.defaults)), defaultSteps: defaultSteps(reader.take(.default)),
             parameters: parameters(reader.take(.params)))
+        document.parameterNames = Set(top.parameters.map(\.name))
         let own = secrets(reader.take(.secrets))
         reportNamesakes(top.parameters, own)
         takeSecrets(own)

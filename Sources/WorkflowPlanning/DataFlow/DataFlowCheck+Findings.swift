@@ -23,8 +23,12 @@ extension DataFlowCheck {
         "needs": "steps", "tasks": "steps", "jobs": "steps", "workflow": "run",
     ]
 
-    mutating func unknownRoot(_ name: ExpressionNode.Name, visible: [(name: String, row: Int)]) {
+    mutating func unknownRoot(
+        _ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor], visible: [(name: String, row: Int)]
+    ) {
         let text = name.text
+        var field: ExpressionNode.Name?
+        if case .field(let first)? = path.first { field = first }
         if visible.contains(where: { $0.name == text }) {
             report(
                 .notKnownHere,
@@ -34,6 +38,15 @@ extension DataFlowCheck {
             report(
                 .unknownName, "an expression cannot read secrets", at: name.range,
                 fix: .init("list it under the step's `secrets`, and read it as an environment variable"))
+        } else if text == "matrix" || text == "each", let field, visible.contains(where: { $0.name == field.text }) {
+            let prefix = SourceRange(start: name.range.start, end: field.range.start)
+            report(
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
+                fix: .init("write `\(field.text)`", edits: [.init(range: prefix, replacement: "")]))
+        } else if text == "github" || text == "runner", let field {
+            report(
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
+                fix: .init(Self.remedy(forGitHubs: field.text, of: text, isWhole: path.count == 1)))
         } else if let hint = Self.foreignRoots[text] {
             let replacement = Self.replacements[text]
             report(
@@ -50,6 +63,19 @@ extension DataFlowCheck {
                 notes: [.init("names here are \(known.prefix(12).joined(separator: ", "))")],
                 fix: .init("write it in single quotes: `'\(text)'`"))
         }
+    }
+
+    /// GitHub tells its steps in variables what its expressions read.
+    private static func remedy(forGitHubs field: String, of root: String, isWhole: Bool) -> String {
+        if field == "token" {
+            return
+                "declare it at the top, `secrets: { GITHUB_TOKEN: { env: GITHUB_TOKEN } }`, and list it in the steps "
+                + "that may see it"
+        }
+        guard isWhole, field != "event" else {
+            return "let a step read it from the file that the variable GITHUB_EVENT_PATH names"
+        }
+        return "under GitHub the variable has it: `env.\(root.uppercased())_\(field.uppercased()) ?? ''`"
     }
 
     /// A declared name that was written without its root, or a near one.

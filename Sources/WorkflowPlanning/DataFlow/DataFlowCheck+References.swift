@@ -15,7 +15,7 @@ extension DataFlowCheck {
             guard let previous = previous(name) else { return .any }
             return walk(ValueType(.result(previous)), path[...], from: name.range)
         default:
-            guard let variable = variable(name) else { return .any }
+            guard let variable = variable(name, path) else { return .any }
             return walk(variable, path[...], from: name.range)
         }
     }
@@ -258,7 +258,9 @@ extension DataFlowCheck {
         return variables
     }
 
-    private mutating func variable(_ name: ExpressionNode.Name) -> ValueType? {
+    private mutating func variable(
+        _ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
+    ) -> ValueType? {
         let visible = variables(around: place.row)
         for (variable, row) in visible where variable == name.text {
             if row == place.row, !place.seesOwnVariables { continue }
@@ -267,7 +269,7 @@ extension DataFlowCheck {
             let isEverywhere = fanOut.instances.allSatisfy { $0.variables.contains { $0.name == name.text } }
             return ValueType(.string, absence: isEverywhere ? nil : "not every combination of the matrix has it")
         }
-        unknownRoot(name, visible: visible)
+        unknownRoot(name, path, visible: visible)
         return nil
     }
 }

@@ -59,7 +59,7 @@ extension NeedResolver {
             severity: .warning,
             notes: needs[..<position].first { $0.name == need.name }
                 .map { [Diagnostic.Note("the first one is here", at: $0.range)] } ?? [],
-            fix: Diagnostic.Fix("remove the second `\(need.name)`"))
+            fix: .removingItem(at: need.range, in: workflow.file, "remove the second `\(need.name)`"))
     }
 
     mutating func unresolved(_ need: Need, of row: Int) -> Diagnostic {
@@ -169,8 +169,10 @@ extension NeedResolver {
     }
 
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
-        Diagnostic.Fix(
-            "replace `\(need.name)` by `\(id)`", edits: [Diagnostic.Fix.Edit(range: need.range, replacement: id)])
+        // What an alias stands for may be right elsewhere.
+        let isAlias = workflow.file.bytes(in: need.range).first == UInt8(ascii: "*")
+        let edit = Diagnostic.Fix.Edit(range: need.range, replacement: id)
+        return Diagnostic.Fix("replace `\(need.name)` by `\(id)`", edits: isAlias ? [] : [edit])
     }
 
     /// What `group.member`, `group[key]` and `group[key].member` mean, seen from a scope.

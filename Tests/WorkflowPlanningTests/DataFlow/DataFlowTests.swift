@@ -29,6 +29,7 @@ struct Planned {
     }
 
     var summary: [String] { marked.summary(of: diagnostics) }
+    var fixed: String { marked.applyingFixes(of: diagnostics) }
 
     /// The ids of the steps whose standard output is read.
     var standardOutputReads: [String] {
@@ -432,5 +433,20 @@ struct `What a step reads` {
         }
         lines.append("last: { needs: [s19999], run: [x, \"${{ steps.s0.outputs.v }}\"] }")
         #expect(Planned(lines.joined(separator: "\n")).summary == [])
+    }
+
+    @Test(arguments: [
+        ("github.event_name == 'push'", "under GitHub the variable has it: `env.GITHUB_EVENT_NAME ?? ''`"),
+        ("runner.os", "under GitHub the variable has it: `env.RUNNER_OS ?? ''`"),
+        ("github.event.action", "let a step read it from the file that the variable GITHUB_EVENT_PATH names"),
+    ])
+    func `what GitHub's expressions read is in variables`(expression: String, fix: String) {
+        #expect(check(expression).diagnostics.map { $0.fix?.description } == [fix])
+    }
+
+    @Test func `an axis is read without the word of other tools`() {
+        let planned = Planned("a: { matrix: { os: [x] }, run: [x, \"${{ 1️⃣matrix.os }}\"] }")
+        #expect(planned.summary == ["1️⃣ FR0403 `matrix` is not a name that expressions know"])
+        #expect(planned.fixed.contains("\"${{ os }}\""))
     }
 }

@@ -1,0 +1,67 @@
+import FlowrunTestSupport
+import SourceDiagnostics
+import Testing
+import WorkflowModel
+import WorkflowPlanning
+
+struct `A failure that a step behind always() does not see` {
+    @Test(arguments: [
+        "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: \"always() && params.up\", run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: failure(), run: x }\npublish: { needs: [1️⃣logs], if: params.up, run: x }",
+        "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [1️⃣logs], steps: { a: { run: x } } }",
+        "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [1️⃣logs] }",
+    ])
+    func `is a warning`(steps: String) {
+        let planned = Planned("test: { run: x }\n" + steps, top: "params: { up: { type: bool, default: true } }")
+        #expect(planned.summary == ["1️⃣ FR0304? `publish` runs even if `test` fails"])
+    }
+
+    @Test(arguments: [
+        // It needs what may fail itself, or through something between.
+        "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [logs, test], run: x }",
+        "logs: { needs: [test], if: always(), run: x }\nb: { needs: [test], run: x }\npublish: { needs: [logs, b], run: x }",
+        "logs: { needs: [test], if: always(), run: x }\npublish: { needs: { logs: done, test: success }, run: x }",
+        "logs: { needs: [test], if: always(), run: x }\ng: { needs: [test], steps: { publish: { needs: [logs], run: x } } }",
+        // It says what it wants.
+        "logs: { needs: [test], if: always(), run: x }\nup: { needs: [logs], if: always(), run: x }",
+        "logs: { needs: [test], if: always(), run: x }\nup: { needs: { logs: success }, run: x }",
+        // What it needs does not run after a failure, or waits for it by name.
+        "logs: { needs: [test], if: \"!failure()\", run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: [test], if: success(), run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: [test], if: \"success() || params.up\", run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: { test: success }, if: always(), run: x }\nup: { needs: [logs], run: x }",
+        // Nobody minds the failure.
+        "lint: { continue-on-error: true, run: x }\nlogs: { needs: [lint], if: always(), run: x }\nup: { needs: [logs], run: x }",
+        // The member of a group fails with the group.
+        "g: { steps: { t: { run: x } } }\nlogs: { needs: [g], if: always(), run: x }\nup: { needs: [logs, g], run: x }",
+    ])
+    func `is none where it is seen, or meant`(steps: String) {
+        let planned = Planned("test: { run: x }\n" + steps, top: "params: { up: { type: bool, default: true } }")
+        #expect(planned.summary == [])
+    }
+
+    @Test func `in a sequence it is the one before the one before`() throws {
+        let planned = Planned(
+            """
+            g:
+              order: sequence
+              steps:
+                test: { run: x }
+                logs: { if: 2️⃣always(), run: x }
+                1️⃣publish: { run: x }
+            """)
+        #expect(planned.summary == ["1️⃣ FR0304? `publish` runs even if `test` fails"])
+        let finding = try #require(planned.diagnostics.first)
+        #expect(finding.notes.first?.message == "`logs` runs after a failure, too")
+        #expect(
+            finding.fix?.description
+                == "let `publish` need `test`, too; or write `if: always()` if it is to run in any case")
+    }
+
+    @Test func `has a fix that a machine can make where the list is in brackets`() {
+        let planned = Planned(
+            "a: { run: x }\nb: { run: x }\nl: { needs: [a, b], if: always(), run: x }\np: { needs: [l], run: x }")
+        #expect(planned.fixed.contains("p: { needs: [l, a, b], run: x }"))
+    }
+}
