@@ -120,6 +120,8 @@ let package = Package(
                 "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
-        tests("FlowrunDocumentationTests", ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents"]),
+        tests(
+            "FlowrunDocumentationTests", ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents"],
+            exclude: ["Kinds"]),
     ]
 )
