@@ -1,5 +1,6 @@
 internal import Basics
 internal import Glibc
+internal import SourceDiagnostics
 
 /// The version of the program, in the one place where it is written.
 package let flowrunVersion = "0.1.0"

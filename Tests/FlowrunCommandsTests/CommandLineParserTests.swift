@@ -135,7 +135,6 @@ import Testing
         #expect(words(.output) == OutputMode.allCases.map(\.rawValue))
         #expect(words(.progress) == ProgressMode.allCases.map(\.rawValue))
         #expect(words(.color) == ColorMode.allCases.map(\.rawValue))
-        #expect(words(.completionScript)?.allSatisfy { CompletionScript(rawValue: $0) != nil } == true)
     }
 
     @Test func `no two options of a command are written alike`() {
