@@ -17,24 +17,31 @@ extension Plan {
     /// ends within L + (W - L) / jobs (Graham, Bounds on multiprocessing timing anomalies, 1969), delays between attempts
     /// included: a step that waits for its next attempt goes on like one that runs. A `max-parallel` inside the workflow,
     /// a pool or a mutex breaks the premise; then only W is sure. While a group waits for its next round nothing of it
-    /// goes on, so that these delays come on top. The workflow's own timeout, and what its hooks and those of the groups
-    /// in it take after it, is a bound as well.
+    /// goes on, so that these delays come on top; and so do the commands of `vars`, for which steps wait in their slots.
+    /// The workflow's own timeout, and what its hooks and those of the groups in it take after it, is a bound as well.
     package func bound(jobs: Int, items: Int? = nil) -> RunBound {
         let outline = self.outline
         let lengths = StepLengths(outline, items: items)
-        let whole = timeout(of: .root).map { $0.milliseconds + lengths.longestGrace + lengths.hooks }
+        let whole = timeout(of: .root).map {
+            $0.milliseconds + lengths.longestGrace + lengths.hooks + lengths.sharedValues
+        }
         if whole == nil, let unlimited = lengths.unlimited {
             let node = outline.nodes[unlimited]
             return .none(reason: "`\(node.id)` at \(outline.place(of: unlimited)) has no `timeout`")
         }
-        var bound = lengths.unlimited == nil ? lengths.steps + lengths.delays : Double.infinity
+        if whole == nil, let unlimited = lengths.unlimitedValue {
+            return .none(
+                reason: "`vars.\(workflow[unlimited].name)` at \(workflow.place(of: unlimited)) has no `timeout`")
+        }
+        let isLimited = lengths.unlimited == nil && lengths.unlimitedValue == nil
+        var bound = isLimited ? lengths.steps + lengths.delays + lengths.sharedValues : Double.infinity
         // Beyond that, milliseconds are no longer exact.
         let exact = 9e15
         if bound < exact, !mayIdle {
             let slots = max(1, min(jobs, maxParallel(of: .root) ?? jobs))
             let sum = Int(lengths.steps)
             let longest = outline.longestPath { Int(lengths.byRow[$0]) }
-            bound = Double(longest + (sum - longest + slots - 1) / slots) + lengths.delays
+            bound = Double(longest + (sum - longest + slots - 1) / slots) + lengths.delays + lengths.sharedValues
         }
         bound = min(bound, whole ?? bound)
         guard bound < exact else {
@@ -76,8 +83,12 @@ struct StepLengths {
     /// Between the rounds of retried groups.
     private(set) var delays = 0.0
     private(set) var longestGrace = 0.0
+    /// The commands of `vars` that steps may wait for, each once for each copy of its group.
+    private(set) var sharedValues = 0.0
     /// The first step that can go on for ever.
     private(set) var unlimited: PlanIndex?
+    /// The first of `vars` whose command can.
+    private(set) var unlimitedValue: SharedValueID?
 
     /// What a group makes of the time that something in it takes: so many times as long, but at most so long.
     private struct Surroundings {
@@ -96,6 +107,9 @@ struct StepLengths {
         var copies = [Double](repeating: 1, count: nodes.count)
         var isInHook = [Bool](repeating: false, count: nodes.count)
         var surroundings = [Surroundings](repeating: Surroundings(), count: nodes.count)
+        let read =
+            outline.workflow.hasSharedValues ? PlanReads(outline, known: .none, wanted: []).sharedValues : []
+        add(read, of: outline, at: .root, copies: 1, graces[.root])
         for row in nodes.rows.dropFirst() {
             let parent = nodes[row].parent
             copies[row] = copies[parent]
@@ -108,6 +122,9 @@ struct StepLengths {
             let retry = outline.retry(of: row)
             guard nodes[row].role == .step else {
                 surroundings[row] = inside(nodes[row], around, timeout: outline.timeout(of: row), retry)
+                if nodes[row].role == .group {
+                    add(read, of: outline, at: row, copies: copies[row], graces[row])
+                }
                 guard let retry else { continue }
                 let delays = (retry.delays * around.rounds * copies[row]).rounded(.up)
                 self.delays += delays
@@ -128,6 +145,23 @@ struct StepLengths {
             byRow[row] = length
             steps += length * copies[row]
             if isInHook[row] { hooks += length * copies[row] }
+        }
+    }
+
+    /// The commands of a group's `vars`, as far as something reads them.
+    private mutating func add(
+        _ read: Set<SharedValueID>, of outline: Plan, at group: PlanIndex, copies: Double, _ grace: Double
+    ) {
+        guard !read.isEmpty else { return }
+        let scope = outline.nodes[group].definition
+        for (position, value) in outline.workflow.sharedValues(of: scope).enumerated() {
+            let id = SharedValueID(scope: scope, position: position)
+            guard let command = value.command, read.contains(id) else { continue }
+            if let timeout = command.timeout?.duration ?? outline.workflow.defaults.timeout {
+                sharedValues += (timeout.milliseconds + grace) * copies
+            } else {
+                unlimitedValue = unlimitedValue ?? id
+            }
         }
     }
 

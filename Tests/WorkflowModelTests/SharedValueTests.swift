@@ -59,7 +59,7 @@ struct `A var` {
         ),
         (
             "a: { value: 1️⃣'{', type: json }",
-            "FR0206 `value` takes a JSON text, but a name in double quotes is wanted, found `{`"
+            "FR0206 `value` is not JSON: expected a name in double quotes, found `{`"
         ),
         (
             "a: { run: x, type: 1️⃣array }",

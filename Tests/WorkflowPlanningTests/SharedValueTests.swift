@@ -61,7 +61,7 @@ struct `Vars in a plan` {
     @Test(arguments: [
         ("vars.1️⃣txt", "FR0403 there is no var `txt`"), ("1️⃣text", "FR0403 unknown name `text`"),
         ("1️⃣vars", "FR0403 a name is missing after `vars`"),
-        ("1️⃣vars.text > 2", "FR0406 there is no order of a text and a whole number"),
+        ("1️⃣vars.text > 2", "FR0406 cannot order a text and a whole number"),
         ("1️⃣vars.lines == 'x'", "FR0406 cannot compare a list and a text"),
         ("vars.count.1️⃣x", "FR0406 a whole number has no field `x`"),
     ])
@@ -116,6 +116,29 @@ struct `Vars in a plan` {
         #expect(plan.ids == ["each", "each[p]", "each[q]", "made", "made[p]", "late", "never", "ever"])
         let rows = plan.rows.filter { KnownValues.none.rulesOut($0, of: plan) }
         #expect(rows.map { plan.nodes[$0].id } == ["never"])
+    }
+
+    @Test func `lengthen what a run can take at most by the limits of those that are read`() throws {
+        func bound(_ steps: String, defaults: String = "timeout: 10s") throws -> RunBound {
+            let planned = Planned(
+                steps,
+                top: """
+                    defaults: { \(defaults), grace: 1s }
+                    vars:
+                      own: { run: x, timeout: 5s }
+                      other: { run: x }
+                    """)
+            #expect(planned.summary == [])
+            return try #require(planned.plan).bound(jobs: 1)
+        }
+        #expect(try bound("a: { run: 'true' }") == .atMost(.seconds(11)))
+        #expect(try bound("a: { run: 'echo $own' }") == .atMost(.seconds(17)))
+        #expect(try bound("a: { run: 'echo $own $other' }\nb: { run: 'echo $own' }") == .atMost(.seconds(39)))
+        let copies = "g: { for-each: [p, q], vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } }"
+        #expect(try bound(copies) == .atMost(.seconds(44)))
+        #expect(
+            try bound("a: { timeout: 10s, run: 'echo $other' }", defaults: "shell: sh")
+                == .none(reason: "`vars.other` at test.yml:5 has no `timeout`"))
     }
 
     @Test func `are read by what names them, and read in turn`() throws {

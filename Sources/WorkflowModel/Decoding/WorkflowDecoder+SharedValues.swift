@@ -102,7 +102,8 @@ extension WorkflowDecoder {
         do throws(JSONError) {
             return try Value(json: text)
         } catch {
-            reportValue(entry, expected: "a JSON text, but \(error.message)")
+            report(
+                .invalidValue, "`value` is not JSON: \(error.message), found \(Phrase.quoted(text))", at: entry.value)
             return nil
         }
     }

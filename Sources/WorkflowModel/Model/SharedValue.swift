@@ -75,6 +75,9 @@ package struct SharedValueID: Hashable, Sendable {
 
 // Which of `vars` a name means, and what reads which.
 extension Workflow {
+    /// `FILE:LINE` of its name.
+    package func place(of id: SharedValueID) -> String { "\(file.name):\(file.line(at: self[id].range.lowerOffset))" }
+
     package subscript(id: SharedValueID) -> SharedValue { sharedValues(of: id.scope)[id.position] }
 
     /// In file order; empty for a step.

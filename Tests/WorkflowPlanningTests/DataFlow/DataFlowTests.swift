@@ -155,7 +155,7 @@ struct `What a step reads` {
         ("steps.maybe.outputs.v ?? 1️⃣[3]", "FR0406 the default is a list and the value before it a text"),
         (
             "1️⃣(steps.maybe.outputs.v ?? 3) > 2",
-            "FR0406 there is no order of a text, a number or true or false and a whole number"
+            "FR0406 cannot order a text, a number or true or false and a whole number"
         ),
         ("if(1️⃣params.count, 1, 2)", "FR0406 expected true or false, found a whole number"),
         ("if(params.flag, 1, 1️⃣[2])", "FR0406 one value of `if` is a whole number, the other a list"),
