@@ -6,24 +6,23 @@ extension Diagnostic.Fix {
     ) -> Diagnostic.Fix {
         let file = file.file(at: range.lowerOffset)
         let bytes = file.bytes
-        let item = range.lowerOffset - file.start..<range.upperOffset - file.start
-        func edit(_ bounds: Range<Int>) -> Edit {
-            Edit(range: SourceRange(file.start + bounds.lowerBound..<file.start + bounds.upperBound), replacement: "")
-        }
-        var before = item.lowerBound
+        var before = range.lowerOffset - file.start
+        var end = range.upperOffset - file.start
         while before > 0, bytes[before - 1] == 0x20 { before -= 1 }
         guard before > 0 else { return .init(description) }
-        switch bytes[before - 1] {
-        case UInt8(ascii: ","):
-            return .init(description, edits: [edit(before - 1..<item.upperBound)])
+        var start = before - 1
+        switch bytes[start] {
+        case UInt8(ascii: ","): break
         case UInt8(ascii: "-"):
-            var start = before - 1
             while start > 0, bytes[start - 1] == 0x20 { start -= 1 }
-            var end = item.upperBound
             while end < bytes.count, bytes[end] == 0x20 { end += 1 }
-            let isAlone = end < bytes.count && bytes[end] == 0x0A && (start == 0 || bytes[start - 1] == 0x0A)
-            return .init(description, edits: isAlone ? [edit(start..<min(end + 1, bytes.count))] : [])
+            guard end < bytes.count, bytes[end] == 0x0A, start == 0 || bytes[start - 1] == 0x0A else {
+                return .init(description)
+            }
+            end += 1
         default: return .init(description)
         }
+        let removed = SourceRange(file.start + start..<file.start + end)
+        return .init(description, edits: [Edit(range: removed, replacement: "")])
     }
 }

@@ -72,9 +72,7 @@ extension RunState {
             return cause(.condition, "is for \(wanted), this is \(found)", row)
         }
         guard let condition = plan.condition(of: row) else { return cause(.condition, "its condition is false", row) }
-        return Cause(
-            kind: .condition, message: "`if: \(condition.text)` is false", subject: subject(of: row),
-            file: plan.workflow.file.name, line: plan.workflow.file.line(at: condition.range.lowerOffset))
+        return cause(.condition, "`if: \(condition.text)` is false", row, at: condition.range)
     }
 
     private func request(_ row: PlanIndex) -> Cause {

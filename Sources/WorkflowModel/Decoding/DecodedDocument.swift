@@ -17,10 +17,8 @@ struct DecodedDocument {
     var secretNames: Set<String>? = []
     /// What the top's `params` declare.
     var parameterNames: Set<String> = []
-    /// Whether it says `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
+    /// Whether the file says `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
     let mentionsOutputFile: Bool
-    /// The step or group that is being read, the innermost one; nil outside of them.
-    var member: MappingReader.Entry?
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
     var usedTemplates: Set<String> = []

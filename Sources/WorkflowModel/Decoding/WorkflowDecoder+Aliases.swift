@@ -5,9 +5,7 @@ internal import YAMLSyntax
 extension WorkflowDecoder {
     /// The alias of the member at hand that leads to a place outside of the member; nil for a place inside it.
     func alias(to range: SourceRange) -> YAMLNode? {
-        guard let member = document.member,
-            range.start < member.key.range.start || range.end > member.value.range.end
-        else { return nil }
+        guard let member, range.start < member.key.range.start || range.end > member.value.range.end else { return nil }
         return Self.alias(in: member.value, to: range)
     }
 

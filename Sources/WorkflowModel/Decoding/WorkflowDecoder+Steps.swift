@@ -34,9 +34,9 @@ extension WorkflowDecoder {
 
     private mutating func decodeMember(_ key: YAMLNode, _ value: YAMLNode, of parent: NodeIndex) {
         let index = NodeIndex(nodes.count)
-        let outer = document.member
-        document.member = MappingReader.Entry(key: key, value: value)
-        defer { document.member = outer }
+        let outer = member
+        member = MappingReader.Entry(key: key, value: value)
+        defer { member = outer }
         checkID(key)
         // A step without a readable body keeps its row, so that what needs it still finds it.
         nodes.append(

@@ -8,9 +8,10 @@ internal import YAMLSyntax
 extension WorkflowDecoder {
     mutating func reportJoinedWords(_ list: YAMLNode) {
         guard let first = list.elements.first(where: { _ in true }), first.kind == .scalar else { return }
+        // A path may have blanks, and so may what an expression comes to.
+        guard !first.text.contains("\n"), !first.text.contains("${{") else { return }
         let parts = Self.blankSeparated(first.text)
-        // A path may have blanks.
-        guard parts.count > 1, !parts[0].contains("/"), !parts[0].contains("$") else { return }
+        guard parts.count > 1, !parts[0].contains("/") else { return }
         let words = list.elements.map { $0 }
         let isPlain = isFlow(list) && words.allSatisfy { $0.isPlain && !$0.isAlias }
         let areCommands = words.count > 1 && words.allSatisfy { Self.blankSeparated($0.text).count > 1 }
@@ -160,9 +161,7 @@ extension WorkflowDecoder {
         let start = key.range.lowerOffset
         let range = SourceRange(start..<start)
         guard !isFlow(mapping) else { return .init(range: range, replacement: text + ", ") }
-        let file = document.file
-        var line = start
-        while line > file.start, file.bytes[line - file.start - 1] != UInt8(ascii: "\n") { line -= 1 }
-        return .init(range: range, replacement: text + "\n" + String(repeating: " ", count: start - line))
+        let indentation = String(repeating: " ", count: file.location(at: start).column - 1)
+        return .init(range: range, replacement: text + "\n" + indentation)
     }
 }

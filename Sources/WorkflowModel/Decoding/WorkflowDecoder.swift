@@ -30,6 +30,8 @@ package struct WorkflowDecoder {
     /// Each by what is in it, so that it is told once.
     var toldRings: Set<Set<String>> = []
     var suggestions = Suggestion()
+    /// The step or group that is being read, the innermost one; nil outside of them.
+    var member: MappingReader.Entry?
 
     /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
     /// mapping. The nodes of the text are gone when this returns. `files` are those that it may use.

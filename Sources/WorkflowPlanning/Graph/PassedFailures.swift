@@ -123,12 +123,9 @@ struct PassedFailures {
     /// Only in a list in brackets is it certain how an entry is written.
     private func edits(adding names: [String], to need: Edge) -> [Diagnostic.Fix.Edit] {
         guard need.position != nil else { return [] }
-        let bytes = workflow.file.bytes
-        var next = need.range.upperOffset
-        while next < bytes.count, bytes[next] == 0x20 { next += 1 }
-        guard next < bytes.count, bytes[next] == UInt8(ascii: "]") || bytes[next] == UInt8(ascii: ",") else {
-            return []
-        }
+        let file = workflow.file.file(at: need.range.lowerOffset)
+        let rest = file.bytes[(need.range.upperOffset - file.start)...].drop { $0 == 0x20 }
+        guard rest.first == UInt8(ascii: "]") || rest.first == UInt8(ascii: ",") else { return [] }
         let end = SourceRange(need.range.upperOffset..<need.range.upperOffset)
         return [.init(range: end, replacement: names.map { ", \($0)" }.joined())]
     }
