@@ -124,7 +124,7 @@ struct ArgumentTests {
         let result = try await test.run("check", "workflow.yml")
         result.expect(exit: 2)
         result.expect(
-            stdout: "3:28: error[FR0407]: `args` is known only in the words of a `run` list",
+            stdout: "3:28: error[FR0407]: `args` is known only in the words of a step's `run` list",
             "4:16: error[FR0407]: `args` is known only", "6:34: error[FR0405]: an element of the list may be missing",
             "6:67: error[FR0406]: a list has no field `x`", "7:19: error[FR0210]")
     }

@@ -30,7 +30,7 @@ struct MilestoneTests {
         try await test.run("plan", "workflow.yml").expect(
             stdout: "6 steps in 5 levels", "all", "after a, b", "bound: at most ")
         try await test.run("list", "workflow.yml").expect(stdout: "all", "Both", "finally.end", "(milestone)")
-        try await test.run("workflow.yml", "all").expect(stdout: "success", "  all\n", "5 success")
+        try await test.run("workflow.yml", "all").expect(stdout: "success", "  all (Everything)\n", "5 success")
     }
 
     @Test func `it ends as its edges and its condition let it`() async throws {

@@ -107,7 +107,7 @@ struct `What is wrong with an alias is told at the alias` {
         #expect(
             checked.summary == [
                 "1️⃣ FR0206 `B` takes `success`, `failure` or `done`, found `c`",
-                "5:15 FR0401 a value is missing at the end",
+                "2️⃣ FR0401 a value is missing at the end",
                 "3️⃣ FR0206 `timeout` takes a duration such as `90s`, `10m` or `1h30m`, found `! `",
             ])
         let note = checked.diagnostics[0].notes.first
