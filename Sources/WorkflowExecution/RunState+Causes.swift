@@ -45,10 +45,10 @@ extension RunState {
 
     /// One link about one of `vars`, at its line.
     func cause(_ kind: Cause.Kind, _ message: String, of key: SharedKey, _ below: Cause? = nil) -> Cause {
-        Cause(
+        let (file, line) = plan.workflow.place(of: key.id)
+        return Cause(
             kind: kind, message: options.secrets.masked(message), subject: .sharedValue(plan.workflow[key.id].name),
-            file: plan.workflow.file.name, line: plan.workflow.file.line(at: plan.workflow[key.id].range.lowerOffset),
-            next: below.map(CauseLink.because) ?? .root)
+            file: file, line: line, next: below.map(CauseLink.because) ?? .root)
     }
 
     /// The condition that ruled a row out: its own, or that of the group around it whose fate it shares. Only what was

@@ -30,8 +30,8 @@ extension Plan {
             return .none(reason: "`\(node.id)` at \(outline.place(of: unlimited)) has no `timeout`")
         }
         if whole == nil, let unlimited = lengths.unlimitedValue {
-            return .none(
-                reason: "`vars.\(workflow[unlimited].name)` at \(workflow.place(of: unlimited)) has no `timeout`")
+            let (file, line) = workflow.place(of: unlimited)
+            return .none(reason: "`vars.\(workflow[unlimited].name)` at \(file):\(line) has no `timeout`")
         }
         let isLimited = lengths.unlimited == nil && lengths.unlimitedValue == nil
         var bound = isLimited ? lengths.steps + lengths.delays + lengths.sharedValues : Double.infinity
@@ -157,7 +157,7 @@ struct StepLengths {
         for (position, value) in outline.workflow.sharedValues(of: scope).enumerated() {
             let id = SharedValueID(scope: scope, position: position)
             guard let command = value.command, read.contains(id) else { continue }
-            if let timeout = command.timeout?.duration ?? outline.workflow.defaults.timeout {
+            if let timeout = command.timeout?.duration ?? outline.workflow.defaults(for: scope).timeout {
                 sharedValues += (timeout.milliseconds + grace) * copies
             } else {
                 unlimitedValue = unlimitedValue ?? id

@@ -58,8 +58,9 @@ package struct PlanPrinter {
                     json.object { json in
                         json.field("name", plan.workflow[id].name)
                         json.field("group", plan.workflow.path(of: id.scope))
-                        json.field("file", plan.workflow.file.file(at: plan.workflow[id].range.lowerOffset).name)
-                        json.field("line", line(of: id))
+                        let (file, line) = plan.workflow.place(of: id)
+                        json.field("file", file)
+                        json.field("line", line)
                     }
                 }
             }
@@ -191,14 +192,10 @@ package struct PlanPrinter {
             .sorted { plan.workflow[$0].range.start < plan.workflow[$1].range.start }
     }
 
-    private func line(of id: SharedValueID) -> Int {
-        plan.workflow.file.line(at: plan.workflow[id].range.lowerOffset)
-    }
-
     private func commandsText() -> String {
         let lines = commands.map { id in
             let scope = plan.workflow.path(of: id.scope)
-            let place = (scope.isEmpty ? "" : " in \(scope)") + " (line \(line(of: id)))"
+            let place = (scope.isEmpty ? "" : " in \(scope)") + " (line \(plan.workflow.place(of: id).line))"
             return "vars.\(plan.workflow[id].name)\(place): its command runs before the first step that reads it\n"
         }
         return lines.isEmpty ? "" : lines.joined() + "\n"

@@ -1,4 +1,5 @@
 internal import RunEvents
+internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
@@ -38,9 +39,11 @@ extension RunContext {
             case .success(let value): return value
             case .failure(let failure):
                 pending.failure = failure
-                let line = failure.cause.line.map { " (line \($0))" } ?? ""
+                let (file, line) = state.plan.workflow.place(of: key.id)
+                let place = file == state.plan.workflow.file.name ? "line \(line)" : "\(file):\(line)"
                 throw EvaluationError(
-                    "`vars.\(definition.name)`\(line) has no value: \(failure.cause.message)", at: definition.range)
+                    "`vars.\(definition.name)` (\(place)) has no value: \(failure.cause.message)",
+                    at: definition.range)
             // Nobody reads this: what came to it is evaluated once more.
             case nil: throw EvaluationError("the value is still to be made", at: definition.range)
             }

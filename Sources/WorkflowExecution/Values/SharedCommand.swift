@@ -34,7 +34,7 @@ final class SharedCommand {
 
     private var definition: SharedValue { runner.plan.workflow[key.id] }
     private var timeout: Duration? {
-        definition.command?.timeout?.duration ?? runner.plan.workflow.defaults.timeout
+        definition.command?.timeout?.duration ?? runner.plan.workflow.defaults(for: key.id.scope).timeout
     }
 
     /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while the
