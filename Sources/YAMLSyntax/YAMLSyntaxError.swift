@@ -192,7 +192,7 @@ extension YAMLSyntaxError {
         while gap > 0, " \t\n\r".utf8.contains(line.source[gap - 1]) { gap -= 1 }
         let key = line.string(word..<offset)
         return Finding(
-            message: "expected `,` before \(Phrase.quoted(key))", range: word..<offset + 1,
+            message: "expected `,` or `}` before this", range: word..<offset + 1,
             notes: [startNote("the `{` that begins here is still open")],
             fix: .init(
                 "write `, \(key):` if it is a key of its own, or quote the value that it belongs to",

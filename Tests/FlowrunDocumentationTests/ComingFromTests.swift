@@ -67,12 +67,16 @@ import Testing
         #"mkdir -p bin && for name in cc make cargo npm; do printf '#!/bin/sh\n' > bin/$name; done; "#
             + #"printf '#!/bin/sh\n' > upload; chmod +x bin/* upload; exec "$0" "$@""#,
     ]
-    private static let files = ["VERSION": "1.2\n", "a.c": "", "b.c": "", "src/c.c": "", "web/index": "", "old": ""]
+    private static let files = [
+        "VERSION": "1.2\n", "a.c": "", "b.c": "", "src/c.c": "", "web/index": "", "old": "",
+        "lib/lib.yml":
+            "version: 1\nparams: { kind: { default: release } }\nsteps: { make: { run: 'echo \"$kind\"' } }\n",
+    ]
 
     /// The words that are keys of the file and not ids.
     private static let topKeys: Set<String> = [
         "default", "params", "env", "dotenv", "defaults", "secrets", "pools", "outputs", "max-parallel", "finally",
-        "on-failure", "timeout", "vars",
+        "on-failure", "timeout", "vars", "templates",
     ]
 
     /// The lines of a cell as a whole file, with a step for every id that is needed and not there.

@@ -80,7 +80,7 @@ extension Kind {
             programs: ["pdflatex", "biber", "dot", "xdg-open"],
             files: ["figures/a.dot": "", "figures/b c.dot": ""],
             runs: [
-                Run(words: "", started: "figures[0] figures[1] references thesis"),
+                Run(words: "", started: "figures[figures/a.dot] figures[1] references thesis"),
                 Run(words: "clean", started: "clean"),
             ], calls: ["dot -Tpdf figures/b c.dot -o figures/b c.pdf", "biber thesis"]),
         Kind(
