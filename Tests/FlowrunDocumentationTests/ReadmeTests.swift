@@ -16,11 +16,37 @@ import Testing
 
     @Test func `the first workflow prints what the README shows`() async throws {
         let blocks = try PackageDocument("README.md").blocks
-        let workflow = try #require(blocks.first { $0.language == "yaml" })
         let output = try #require(blocks.first { $0.language == "text" })
+        let workflow = try #require(blocks.last { $0.language == "yaml" && $0.line < output.line })
         // One at a time: the README shows one of the orders that side by side allows.
         let result = try await FlowrunTest(workflow.text).run("workflow.yml", "-j", "1")
         result.expect(exit: 0, stdout: result.stable(output.text))
+    }
+
+    @Test func `the commands of every day do what stands beside them`() async throws {
+        let blocks = try PackageDocument("README.md").blocks
+        let commands = try #require(blocks.first { $0.language == "sh" })
+        let workflow = try #require(blocks.last { $0.language == "yaml" && $0.line < commands.line })
+        let test = try FlowrunTest(files: ["flowrun.yml": workflow.text])
+        let fresh = try FlowrunTest(files: ["Makefile": "all:\n\tmake -C src\n"])
+        var dryRuns: [String] = []
+        for line in commands.text.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 1)[1]
+            func run(_ options: String = "", in test: FlowrunTest) async throws -> FlowrunResult {
+                try await test.run(launcher: ["sh", "-c", "exec \"$0\" \(options) \(words)"])
+            }
+            if words.hasPrefix("list") {
+                #expect(try await run(in: test).stdout.contains("Make the archive of this commit"))
+            } else if words.hasPrefix("init") {
+                try await run(in: fresh).expect(exit: 0)
+                #expect(try await fresh.run("plan").stdout.contains("all"))
+            } else {
+                let planned = try await run("run --dry-run", in: test)
+                planned.expect(exit: 0)
+                dryRuns.append(planned.stdout.contains("package") ? "package" : "test")
+            }
+        }
+        #expect(dryRuns == ["test", "test", "package"])
     }
 
     @Test func `a failure and a cycle look as the README shows`() async throws {

@@ -12,7 +12,7 @@ struct `A YAML mistake is told in one well-placed line` {
         ),
         ("a:\n1️⃣\tb: 1\n", "YAML does not accept tabs as indentation"),
         ("- id: a\n1️⃣\trun: echo a\n", "YAML does not accept tabs as indentation"),
-        ("- {id: a\n   1️⃣run: echo a}\n", "expected `,` before `run`"),
+        ("- {id: a\n   1️⃣run: echo a}\n", "expected `,` or `}` before this"),
         ("a: 1️⃣[x, y\n", "the `[` that begins here is never closed"),
         ("d: 1️⃣{b: [2]\n", "the `{` that begins here is never closed"),
         ("run: \"echo 1️⃣\\'a\\'\"\n", "`\\'` is not an escape of double-quoted text"),
