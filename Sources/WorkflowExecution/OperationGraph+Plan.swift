@@ -55,8 +55,10 @@ extension OperationGraph {
         // Most rows have no keys of their own.
         if plan.settings(of: row) != nil {
             let condition = plan.condition(of: row)
-            options.isConditional = condition != nil || !plan.platforms(of: row).allow() || options.isConditional
-            options.waitsForAll = condition?.usesStatus ?? false
+            options.isConditional =
+                condition != nil || !plan.platforms(of: row).allow() || options.isConditional
+                || plan.confirmation(of: row) != nil || !plan.requirements(of: row).isEmpty
+            options.waitsForAll = plan.waitsForAll(row)
             options.toleratesFailure = plan.toleratesFailure(of: row)
             options.locks = locks.requests(pools: plan.pools(of: row), mutexes: plan.mutexes(of: row))
         }

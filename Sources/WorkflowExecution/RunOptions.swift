@@ -28,6 +28,8 @@ package struct RunOptions: Sendable {
     package var tracesScripts = false
     /// Whether steps are told to write colours although no terminal is there.
     package var forcesColors = false
+    /// Whether steps that ask before they start have their answer.
+    package var isConfirmed = false
     /// Whether nothing starts before somebody resumes the run.
     package var startsPaused = false
 

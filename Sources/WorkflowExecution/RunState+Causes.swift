@@ -105,7 +105,7 @@ extension RunState {
     }
 
     /// A cause about a row at a place of its own; nil for the row's.
-    private func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, at range: SourceRange?) -> Cause {
+    func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, at range: SourceRange?) -> Cause {
         guard let range else { return cause(kind, message, row) }
         let file = plan.workflow.file.file(at: range.lowerOffset)
         return Cause(

@@ -7,6 +7,8 @@ extension RunState {
     /// What a status function says where a row's condition is decided: about all it needs, or, in a hook, about the
     /// body the hook belongs to.
     func status(_ function: StatusFunction, of row: PlanIndex) -> Bool {
+        // What a copy needs, its fan-out does.
+        let row = plan.whole(of: row)
         let seen = hookedBody(around: row).map { [bodyOutcome(of: $0)] } ?? needs(of: row)
         switch function {
         case .always: return true

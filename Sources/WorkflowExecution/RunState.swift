@@ -180,10 +180,11 @@ struct RunState {
     /// `command` is the place to blame, where that is known better than by the row; `failure` is that of one of `vars`.
     mutating func noteFailure(
         of row: PlanIndex, _ kind: Cause.Kind, _ message: String, at command: FailedCommand? = nil,
-        because failure: SharedFailure? = nil
+        because failure: SharedFailure? = nil, place: SourceRange? = nil
     ) {
-        notes[row, default: Note()].cause = cause(
-            kind, options.secrets.masked(message), row, failure?.cause, at: command)
+        let message = options.secrets.masked(message)
+        notes[row, default: Note()].cause =
+            place.map { cause(kind, message, row, at: $0) } ?? cause(kind, message, row, failure?.cause, at: command)
         notes[row]?.tail = failure?.tail
     }
 

@@ -1,6 +1,7 @@
 internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
+internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
@@ -19,16 +20,54 @@ extension WorkflowRunner {
         }
         switch decision {
         case .success(.skip): state.noteFalseCondition(of: row)
+        case .success(.run) where !options.isConfirmed:
+            if let question = plan.confirmation(of: row) { return confirm(row, question) }
         case .success: break
-        case .failure(let error): state.noteFailure(of: row, error.kind, error.message, because: error.failure)
+        case .failure(let error):
+            state.noteFailure(of: row, error.kind, error.message, because: error.failure, place: error.place)
         }
         send(.decided(id, (try? decision.get()) ?? .fail))
+    }
+
+    /// Asks people before a row starts, after those that wait for an answer already.
+    private func confirm(_ row: PlanIndex, _ question: String) {
+        guard prompt != nil else {
+            state.noteFailure(
+                of: row, .condition,
+                "needs a yes to \(Phrase.quoted(question)), and there is no terminal to ask on; "
+                    + "`--yes` gives it")
+            return send(.decided(OperationID(row), .fail))
+        }
+        questions.append((row, question))
+        if questions.count == 1 { askNext() }
+    }
+
+    private func askNext() {
+        // One that was cancelled meanwhile is not asked about.
+        while let (row, _) = questions.first, state.outcome(of: row) != nil { questions.removeFirst() }
+        guard let (row, question) = questions.first else { return }
+        prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
+            guard let self, !self.questions.isEmpty else { return }
+            self.questions.removeFirst()
+            if !isYes {
+                self.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
+            }
+            self.send(.decided(OperationID(row), isYes ? .run : .fail))
+            self.askNext()
+        }
+    }
+
+    /// Asks nothing more.
+    func withdrawQuestions() {
+        questions = []
+        prompt?.withdraw()
     }
 
     private func decision(of row: PlanIndex) -> Result<OperationScheduler.Decision, StepError> {
         Result { () throws(StepError) in
             guard try isConditionTrue(of: row) else { return .skip }
             try checkArguments(of: row)
+            try checkRequirements(of: row)
             return .run
         }
     }
@@ -52,6 +91,24 @@ extension WorkflowRunner {
         var error = StepError(message, kind: kind)
         error.failure = context.pending.failure
         return error
+    }
+
+    private func checkRequirements(of row: PlanIndex) throws(StepError) {
+        let scope = RowScope(context: context, row: row)
+        for requirement in plan.requirements(of: row) {
+            let text = requirement.condition.text
+            do {
+                guard try requirement.condition.evaluate(in: scope) != .bool(true) else { continue }
+                var error = StepError(try requirement.message.evaluate(in: scope), kind: .condition)
+                error.place = requirement.range
+                throw error
+            } catch let error as StepError {
+                throw error
+            } catch {
+                let reason = (error as? EvaluationError)?.message ?? ""
+                throw failure("cannot evaluate `\(text)` of `require`: \(reason)", .condition)
+            }
+        }
     }
 
     /// Whether the body that a group uses takes what the group gives it.

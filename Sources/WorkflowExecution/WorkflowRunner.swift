@@ -33,6 +33,10 @@ package final class WorkflowRunner {
     /// The definitions whose standard output somebody may ask for.
     private let standardOutputReads: Set<NodeIndex>
 
+    /// nil: there is nobody to ask.
+    let prompt: (any Prompt)?
+    /// What is asked before steps start, and what waits to be.
+    var questions: [(row: PlanIndex, text: String)] = []
     private var scheduler: OperationScheduler
     /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
     /// because a cancel of everything ends a pause, too.
@@ -54,10 +58,12 @@ package final class WorkflowRunner {
     package init(
         _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
         clock: any RunClock = MachineClock(), fileReader: any FileReader = FileThread(),
+        prompt: (any Prompt)? = nil,
         mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
     ) {
         self.options = options
         self.spawner = spawner
+        self.prompt = prompt
         self.clock = clock
         context = RunContext(plan, options: options, fileReader: fileReader)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
@@ -119,6 +125,7 @@ package final class WorkflowRunner {
             return
         }
         self.signal = signal
+        withdrawQuestions()
         state.noteRequest(for: .root, "interrupted by \(SignalName.of(signal))")
         send(.cancel(.root))
     }
@@ -165,6 +172,7 @@ package final class WorkflowRunner {
 
     private func end(_ whenDone: (RunResult) -> Void) {
         if let timer { clock.cancel(timer.token) }
+        withdrawQuestions()
         if let message = files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }

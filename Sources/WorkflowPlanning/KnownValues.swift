@@ -121,7 +121,7 @@ extension Workflow {
             else { continue }
             var workflow = settled ?? self
             workflow.nodes[row].settings = settings.with(
-                FanOut(axes: fanOut.axes, instances: instances, limit: fanOut.limit, range: fanOut.range))
+                fanOut.with(instances))
             settled = workflow
         }
         return settled

@@ -92,10 +92,28 @@ extension Plan {
     /// The names that a row holds alone while it runs.
     package func mutexes(of row: PlanIndex) -> [MutexRequest] { copySettings(of: row)?.mutexes ?? [] }
 
+    /// What has to hold where a row starts.
+    package func requirements(of row: PlanIndex) -> [Requirement] { copySettings(of: row)?.requirements ?? [] }
+
+    /// What people are asked before a row starts; nil for nothing.
+    package func confirmation(of row: PlanIndex) -> String? { copySettings(of: row)?.confirmation }
+
     // MARK: Of the whole
 
-    /// `if`; nil for a row that runs whenever its needs allow it, and for a copy, whose fan-out has been asked.
-    package func condition(of row: PlanIndex) -> Expression? { wholeSettings(of: row)?.condition }
+    /// `if`; nil for a row that runs whenever its needs allow it. Of a fan-out and its copies either the whole has it or,
+    /// where it reads a variable of theirs, each copy.
+    package func condition(of row: PlanIndex) -> Expression? {
+        guard let settings = settings(of: row), let condition = settings.condition else { return nil }
+        guard let fanOut = settings.fanOut else { return condition }
+        return fanOut.decidesCopies == (nodes[row].role != .fanOut) ? condition : nil
+    }
+
+    /// Whether a row waits for the end of all that it needs, however it comes: a condition decides then, its own or those
+    /// of its copies. Where copies ask only for a success, their fan-out starts after one anyway.
+    package func waitsForAll(_ row: PlanIndex) -> Bool {
+        guard let settings = settings(of: row), let condition = settings.condition else { return false }
+        return settings.fanOut?.decidesCopies == true ? condition.asksForMoreThanSuccess : condition.usesStatus
+    }
 
     /// Where a row may run; empty for anywhere, and for a copy, whose fan-out has been asked.
     package func platforms(of row: PlanIndex) -> [Platform] { wholeSettings(of: row)?.platforms ?? [] }

@@ -170,6 +170,7 @@ extension Plan {
             if nodes[parent].role == .fanOut {
                 let axes = workflow.settings(of: nodes[next].definition)?.fanOut?.axes.count ?? 0
                 let own = nodes[next].variables.dropFirst(nodes[parent].variables.count)
+                // A matrix of `include` alone has no axes.
                 return own.prefix(axes > 0 ? axes : own.count).map(\.value).joined(separator: ",")
             }
             next = parent

@@ -55,6 +55,10 @@ package struct PlanReads {
         guard let settings = node.settings else { return }
         note(settings.secrets)
         noteEnvironment(settings, in: scope)
+        for requirement in settings.requirements {
+            note(requirement.condition, in: scope)
+            note(requirement.message, in: scope)
+        }
         if let input = settings.standardInput { note(input, in: scope) }
         if let items = settings.fanOut?.items { note(items, in: node.parent) }
         for case .expression(let template) in settings.outputs.map(\.source) {

@@ -31,7 +31,7 @@ import WorkflowModel
 
     @Test(arguments: [
         ("retry", WorkflowKeys.retry), ("parameter", WorkflowKeys.parameter), ("secret", WorkflowKeys.secret),
-        ("output", WorkflowKeys.output),
+        ("output", WorkflowKeys.output), ("requirement", WorkflowKeys.requirement),
     ])
     func `a mapping below a key has the words that the decoder reads there`(name: String, words: [String]) throws {
         let properties = try #require(WorkflowSchema().definition(name)?["properties"]?.object)

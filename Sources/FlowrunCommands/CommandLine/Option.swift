@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version
-        case from, destination, allowOutside
+        case from, destination, allowOutside, yes
     }
 
     enum Value: Sendable {
@@ -115,6 +115,7 @@ package final class Option: Sendable {
             .dryRun, "-n", "--dry-run", .none, [.run],
             "Show what this command line would run, as `plan` does; run nothing."),
         Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
+        Option(.yes, nil, "--yes", .none, [.run], "Answer yes to what steps ask before they start (confirm)."),
         Option(.trace, nil, "--trace", .none, [.run], "Run scripts with -x: shells show each command."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
         Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),

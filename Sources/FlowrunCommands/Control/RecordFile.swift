@@ -98,6 +98,7 @@ extension StepReport {
     init(_ fields: JSONFields) {
         self.init(
             step: fields.string("step") ?? "", state: fields.string("outcome") ?? fields.string("state") ?? "unknown")
+        item = fields.string("item")
         if let attempt = fields.int("attempt"), attempt > 1 {
             details.append("attempt \(attempt)")
             let earlier = fields.strings("earlier")

@@ -55,8 +55,15 @@ struct WorkflowChoice: Sendable, Equatable {
     static func isFile(_ operand: String) -> Bool { hasFormOfFile(operand) || isRegularFile(operand) }
 
     private static func hasFormOfFile(_ operand: String) -> Bool {
-        operand == "-" || operand.utf8.contains(UInt8(ascii: "/")) || operand.hasSuffix(".yml")
-            || operand.hasSuffix(".yaml")
+        // The values in an instance's name do not count, as in `build[windows/amd64]`.
+        var form = ""
+        var depth = 0
+        for character in operand {
+            if character == "[" { depth += 1 }
+            if depth == 0 { form.append(character) }
+            if character == "]" { depth = max(0, depth - 1) }
+        }
+        return form == "-" || form.utf8.contains(UInt8(ascii: "/")) || form.hasSuffix(".yml") || form.hasSuffix(".yaml")
     }
 
     private static func isRegularFile(_ operand: String) -> Bool {

@@ -1,4 +1,5 @@
 internal import Basics
+internal import Reporting
 internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
@@ -42,9 +43,20 @@ package struct ListPrinter {
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
             while line.last == " " { line.removeLast() }
-            text += line + "\n"
+            text += line + "\n" + instances(of: row)
         }
         return text
+    }
+
+    /// The names of copies behind which there is more than they say; empty for all others.
+    private func instances(of row: Row) -> String {
+        guard let fanOut = row.node.settings?.fanOut else { return "" }
+        let titles = fanOut.instances.map { instance in
+            let own = instance.variables.prefix(fanOut.axes.isEmpty ? instance.variables.count : fanOut.axes.count)
+            return InstanceValues.title("[\(instance.key)]", item: own.map(\.value).joined(separator: ","))
+        }
+        guard titles.contains(where: { $0.hasSuffix(")") }) else { return "" }
+        return titles.map { "  \($0)\n" }.joined()
     }
 
     private func description(of row: Row) -> String {

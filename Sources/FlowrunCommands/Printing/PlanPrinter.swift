@@ -112,7 +112,7 @@ package struct PlanPrinter {
         var text = plan.workflow.file.name.asOneLine
         text += ": \(size) in \(levels.counted("level"))\n"
         // A few very long ids must not push everything else to the right.
-        let width = min(48, steps.map { plan.nodes[$0].id.utf8.count }.max() ?? 0)
+        let width = min(48, steps.map { title(of: $0).utf8.count }.max() ?? 0)
         var level: UInt32?
         for row in steps {
             if plan.nodes[row].level != level {
@@ -120,7 +120,7 @@ package struct PlanPrinter {
                 text += "\nlevel \(plan.nodes[row].level)\n"
             }
             let waits = waits(of: row) + conditions(of: row)
-            text += "  " + (waits.isEmpty ? plan.nodes[row].id : "\(plan.nodes[row].id.padded(to: width))  \(waits)")
+            text += "  " + (waits.isEmpty ? title(of: row) : "\(title(of: row).padded(to: width))  \(waits)")
             text += "\n"
         }
         text += "\n" + dynamicFanOutsText() + commandsText() + holdersText() + criticalPathText()
@@ -129,6 +129,11 @@ package struct PlanPrinter {
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
         }
         return text
+    }
+
+    /// The id, and beside a copy's number the values for which it stands.
+    private func title(of row: PlanIndex) -> String {
+        InstanceValues.title(plan.nodes[row].id, item: plan.nodes[row].variables.isEmpty ? nil : plan.item(of: row))
     }
 
     /// What a step waits for itself and then what the groups around it wait for.

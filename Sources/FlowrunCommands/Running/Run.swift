@@ -79,7 +79,11 @@ package struct Run {
             return (error.status, nil)
         }
         let record = RunRecord()
-        let runner = WorkflowRunner(plan, options: options, reporters: logs.reporters + [record]) { !logs.areCongested }
+        let prompt = TerminalPrompt { logs.clearDisplay() }
+        logs.isHeld = { prompt?.isAsking ?? false }
+        let runner = WorkflowRunner(
+            plan, options: options, reporters: logs.reporters + [record], prompt: prompt
+        ) { !logs.areCongested }
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files) else { return (.unable, nil) }
@@ -156,6 +160,7 @@ package struct Run {
         options.failFast = request.failFast ? true : nil
         options.timeout = request.timeout
         options.folder = folder(of: request.file)
+        options.isConfirmed = request.isConfirmed
         options.startsPaused = request.isPaused
         options.run = RunID.make()
         options.version = flowrunVersion

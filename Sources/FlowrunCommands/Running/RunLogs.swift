@@ -17,6 +17,17 @@ struct RunLogs {
     private let text: TextReporter?
     private var region: LiveRegion?
 
+    /// Whether something stands on the terminal that nothing may be drawn below.
+    private final class Hold {
+        var isHeld: () -> Bool = { false }
+    }
+
+    private let hold = Hold()
+    var isHeld: () -> Bool {
+        get { hold.isHeld }
+        nonmutating set { hold.isHeld = newValue }
+    }
+
     init(_ request: RunRequest) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
@@ -29,13 +40,15 @@ struct RunLogs {
         var errorSink: any RecordSink = errors
         // Behind a pipe there may be the same terminal, as with `| tee`, and another writer.
         let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
+        let hold = hold
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(
                 terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere
             ) {
                 // What another job's program shows below its cursor is not ours to take away.
-                TerminalDevice.isInBackground(of: STDERR_FILENO) ? nil : TerminalDevice.size(of: STDERR_FILENO)
+                hold.isHeld() || TerminalDevice.isInBackground(of: STDERR_FILENO)
+                    ? nil : TerminalDevice.size(of: STDERR_FILENO)
             }
             reporters.append(region)
             self.region = region

@@ -49,6 +49,8 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsRecord = true
+    /// Steps that ask before they start have their answer.
+    package var isConfirmed = false
     /// Only shows what would run.
     package var isDryRun = false
 
@@ -97,6 +99,7 @@ extension RunRequest {
         isPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
         keepsRecord = !arguments.has(.noJournal)
+        isConfirmed = arguments.has(.yes)
         isDryRun = arguments.has(.dryRun)
     }
 

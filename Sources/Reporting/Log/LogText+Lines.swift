@@ -42,7 +42,7 @@ extension LogText {
     mutating func line(_ step: StepFinished, at elapsed: Duration) {
         beginLine(
             at: elapsed, verb: step.outcome.rawValue, step.isTolerated ? .caution : step.outcome.style,
-            duration: step.duration, subject: StepTitle.words(step.step, name: step.name))
+            duration: step.duration, subject: StepTitle.words(step.step, name: step.name, item: step.item))
         if step.cause != nil || step.escaped > 0 || step.outputTruncated != nil {
             spaces(2)
             add(step.detail)

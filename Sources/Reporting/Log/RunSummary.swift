@@ -22,6 +22,8 @@ struct RunSummary {
     private var tolerated: [(step: String, words: String)] = []
     /// The file that has all output, nil where there is none.
     private let logFile: String?
+    /// The values of copies that did not succeed.
+    private var items: [String: String] = [:]
     /// Failed steps whose output stands in the log already as it came.
     private var shown: Set<String> = []
     /// The last ends in groups that may be tried again, in their order: only the last round's count.
@@ -45,6 +47,7 @@ struct RunSummary {
 
     /// Notes the end of a step; `round` as in its event.
     mutating func note(_ step: StepFinished, round: Int?) {
+        if step.outcome != .success, let item = step.item { items[step.step] = item }
         note(
             End(id: step.step, outcome: step.outcome, cause: step.cause, isTolerated: step.isTolerated), round: round)
     }
@@ -113,7 +116,9 @@ struct RunSummary {
 
     private func write(_ failure: RunFinished.Failure, to text: inout LogText) {
         text.spaces(2)
-        text.add(failure.step ?? failure.group.map { "group \($0)" } ?? "the run", .failure)
+        text.add(
+            failure.step.map { InstanceValues.title($0, item: items[$0]) } ?? failure.group.map { "group \($0)" }
+                ?? "the run", .failure)
         text.add(": \(failure.cause.words) (\(failure.command?.file ?? failure.file)")
         if let line = failure.command?.line ?? failure.line { text.add(":\(line)") }
         text.add(")")

@@ -1,8 +1,10 @@
-/// A step as people are shown it: its id, and behind it its `name` where that says more.
+/// A step as people are shown it: its id, and behind it the values that its number stands for and its `name`, where they
+/// say more.
 enum StepTitle {
-    static func words(_ id: String, name: String?) -> String {
-        guard let name, says(name, moreThan: id) else { return id }
-        return "\(id) (\(name))"
+    static func words(_ id: String, name: String?, item: String? = nil) -> String {
+        let name = name.flatMap { says($0, moreThan: id) ? $0 : nil }
+        let parts = [InstanceValues.words(id, item: item), name].compactMap(\.self)
+        return parts.isEmpty ? id : "\(id) (\(parts.joined(separator: ": ")))"
     }
 
     /// `Run tests` says no more than `ci.run-tests`, nor than one of its copies.

@@ -9,6 +9,8 @@ package import RunEvents
 package final class RunRecord: Reporter {
     private struct Entry {
         let id: String
+        /// The values of a copy whose id has only a number for them; nil for all others.
+        var item: String?
         let outcome: StepOutcome
         let cause: Int32
         /// Into `details`; -1 for what was never started.
@@ -57,6 +59,7 @@ package final class RunRecord: Reporter {
         let statuses = attempts.isEmpty ? [] : attempts.removeValue(forKey: step.step) ?? []
         guard let cause = step.cause else { return keep(nil, of: step.step, round: round) }
         var entry = Entry(id: step.step, outcome: step.outcome, cause: number(of: cause))
+        if InstanceValues.words(step.step, item: step.item) != nil { entry.item = step.item }
         if step.attempt > 0 {
             entry.detail = Int32(details.count)
             details.append(
@@ -148,6 +151,7 @@ package final class RunRecord: Reporter {
 
     private func write(_ entry: Entry, to json: inout JSONWriter) {
         json.field("step", entry.id)
+        if let item = entry.item { json.field("item", item) }
         json.field("outcome", entry.outcome.rawValue)
         guard entry.detail >= 0 else { return }
         let detail = details[Int(entry.detail)]

@@ -4,6 +4,8 @@ package import RunEvents
 /// Why a step or group is where it is: the answer of `flowrun why`, as text in the form of the log's error summary.
 package struct StepReport: Sendable {
     package var step: String
+    /// The values of a copy whose id has only a number for them; nil for all others.
+    package var item: String?
     /// The outcome, or where it stands while the run lives: `running`, `waiting`.
     package var state: String
     /// How it came to that, in a few words such as `attempt 3, after exit 1, exit 1`; empty where there is nothing to say.
@@ -20,7 +22,7 @@ package struct StepReport: Sendable {
     /// Whole lines: the step, then the links of the chain down to its root, then the root's output.
     package var text: String {
         var text = LogText(isColored: false)
-        text.add("\(step): \(state)")
+        text.add("\(InstanceValues.title(step, item: item)): \(state)")
         for detail in details { text.add(", \(detail)") }
         text.newline()
         var next = cause

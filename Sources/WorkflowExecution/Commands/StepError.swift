@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
+internal import SourceDiagnostics
 
 /// Why a step's command could not even be made, or what it handed on cannot be taken.
 struct StepError: Error {
@@ -12,6 +13,8 @@ struct StepError: Error {
     let isOutOfProcesses: Bool
     /// What a shell would show of a program that is not there or cannot be started; nil for any other error.
     private(set) var shellStatus: ExitStatus?
+    /// The place to blame; nil for that of the step.
+    var place: SourceRange?
     /// Which of `vars` has no value; nil if that is not the reason.
     var failure: SharedFailure?
 

@@ -24,7 +24,8 @@ struct FanOutExpansion {
     /// Combinations times rules that are compared.
     static let workLimit = 10_000_000
 
-    func expand() -> [FanOut.Instance] {
+    /// The variables of each instance, those of the axes first.
+    func expand() -> [[Variable]] {
         var combinations = product().filter { combination in
             !exclude.contains { $0.allSatisfy(combination.contains) }
         }
@@ -40,35 +41,7 @@ struct FanOutExpansion {
             }
             if isNew { combinations.append(inAxisOrder(entry)) }
         }
-        return Self.instances(combinations, axisCount: axes.count)
-    }
-
-    /// Gives each combination its key, which is a number where a value is not a plain word or `isHidden`.
-    static func instances(
-        _ combinations: [[Variable]], axisCount: Int, isHidden: (String) -> Bool = { _ in false }
-    ) -> [FanOut.Instance] {
-        let words = combinations.map { combination in
-            key(of: combination, axisCount: axisCount).flatMap { isHidden($0) ? nil : $0 }
-        }
-        var keys = words.enumerated().map { index, word in word ?? String(index) }
-        // An index may look like another instance's value: then all are counted.
-        let hasIndex = words.contains(nil)
-        if hasIndex, Set(keys).count < keys.count { keys = combinations.indices.map(String.init) }
-        return zip(keys, combinations).map { FanOut.Instance(key: $0, variables: $1) }
-    }
-
-    /// The values in axis order, or nil where one of them is not a plain word.
-    private static func key(of combination: [Variable], axisCount: Int) -> String? {
-        let values = combination.prefix(axisCount > 0 ? axisCount : combination.count).map(\.value)
-        guard values.allSatisfy(isPlainWord) else { return nil }
-        return values.joined(separator: ",")
-    }
-
-    private static func isPlainWord(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "_.+-".utf8.contains(byte)
-            }
+        return combinations
     }
 
     private func product() -> [[Variable]] {

@@ -40,13 +40,15 @@ enum ForeignWords {
         case "env_file", "env-file": return .key(.dotenv)
         case "secret": return .key(.secrets)
         case "jobs", "tasks", "dag": return .key(.steps)
-        case "deps", "depends", "depends_on", "depends-on", "dependsOn", "dependencies", "require", "requires":
+        case "deps", "depends", "depends_on", "depends-on", "dependsOn", "dependencies", "requires":
             return .key(.needs)
         case "when", "rules", "runIf", "run_if", "only", "condition": return .key(.if)
-        case "preconditions":
+        case "preconditions", "precondition", "asserts":
             return .advice(
                 "write `require: [{ if: CONDITION, message: TEXT }]`; what only a command can tell is a step of its own, "
                     + "which this one needs")
+        case "assert", "requirements": return .key(.require)
+        case "prompt", "confirmation", "ask": return .key(.confirm)
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
         case "call", "template", "includes", "include", "extends":
             return place == .top
@@ -109,6 +111,12 @@ enum ForeignWords {
             default: nil
             }
         case .sharedValue: sharedValueMeaning(of: word)
+        case .requirement:
+            switch word {
+            case "condition", "test", "sh", "when", "assert": .word("if")
+            case "msg", "text", "error", "reason": .word("message")
+            default: nil
+            }
         case .output: word == "source" ? .word("from") : nil
         case .dotenvFile: nil
         }

@@ -74,6 +74,7 @@ enum FieldPlace: String {
     case parameter = "a parameter"
     case secret = "a secret"
     case sharedValue = "a var"
+    case requirement = "an entry of `require`"
     case output = "an output"
     case dotenvFile = "an entry of `dotenv`"
 
@@ -83,6 +84,7 @@ enum FieldPlace: String {
         case .parameter: WorkflowKeys.parameter
         case .secret: WorkflowKeys.secret
         case .sharedValue: WorkflowKeys.sharedValue
+        case .requirement: WorkflowKeys.requirement
         case .output: WorkflowKeys.output
         case .dotenvFile: WorkflowKeys.dotenvFile
         }

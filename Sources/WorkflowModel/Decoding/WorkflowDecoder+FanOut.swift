@@ -14,16 +14,28 @@ extension WorkflowDecoder {
                 fix: .init("make the loop another axis of the matrix"))
         }
         reportLonelyKeys(reader, in: place)
-        if let matrix { return decodeMatrix(matrix, limit: limit) }
-        if let loop { return decodeLoop(loop, variable: reader.take(.as), limit: limit) }
-        return nil
+        let label = templateText(reader.take(.label))
+        var fanOut: FanOut?
+        if let matrix {
+            fanOut = decodeMatrix(matrix, label: label, limit: limit)
+        } else if let loop {
+            fanOut = decodeLoop(loop, variable: reader.take(.as), label: label, limit: limit)
+        }
+        return fanOut
+    }
+
+    /// The instances of combinations that the file says.
+    private mutating func named(_ combinations: [[Variable]], axisCount: Int, label: Template?) -> [FanOut.Instance] {
+        if let instances = try? FanOut.named(combinations, axisCount: axisCount, label: label) { return instances }
+        // The planner says what is wrong with the label.
+        return (try? FanOut.named(combinations, axisCount: axisCount, label: nil)) ?? []
     }
 
     private mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
         let isFanOut = reader.has(.matrix) || reader.has(.forEach)
         var lonely: [(WorkflowKey, String)] = []
         if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }
-        if !isFanOut { lonely.append((.maxItems, "`matrix` or `for-each`")) }
+        if !isFanOut { lonely += [(.maxItems, "`matrix` or `for-each`"), (.label, "`matrix` or `for-each`")] }
         if !isFanOut, place == .step {
             lonely += [(.maxParallel, "a fan-out or a group"), (.failFast, "a fan-out or a group")]
         }
@@ -38,14 +50,16 @@ extension WorkflowDecoder {
     // MARK: for-each
 
     private mutating func decodeLoop(
-        _ entry: MappingReader.Entry, variable: MappingReader.Entry?, limit: Int
+        _ entry: MappingReader.Entry, variable: MappingReader.Entry?, label: Template?, limit: Int
     ) -> FanOut? {
         var name = "item"
         if let variable, let given = text(variable) {
             name = given
             checkVariable(given, at: variable.value.range)
         }
-        guard entry.value.kind == .sequence else { return decodeDynamicLoop(entry, variable: name, limit: limit) }
+        guard entry.value.kind == .sequence else {
+            return decodeDynamicLoop(entry, variable: name, label: label, limit: limit)
+        }
         guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
         if entry.value.count == 0 {
             report(
@@ -55,13 +69,13 @@ extension WorkflowDecoder {
         let values = decodeValues(entry.value, what: "an item of `for-each`")
         let combinations = values.map { [Variable(name: name, value: $0.text)] }
         return FanOut(
-            axes: [name], instances: FanOutExpansion.instances(combinations, axisCount: 1), limit: limit,
+            axes: [name], instances: named(combinations, axisCount: 1, label: label), label: label, limit: limit,
             range: entry.key.range)
     }
 
     /// `for-each: ${{ … }}`: the run will know the items.
     private mutating func decodeDynamicLoop(
-        _ entry: MappingReader.Entry, variable: String, limit: Int
+        _ entry: MappingReader.Entry, variable: String, label: Template?, limit: Int
     ) -> FanOut? {
         let value = entry.value
         guard value.kind == .scalar, isExpression(value) else {
@@ -73,12 +87,13 @@ extension WorkflowDecoder {
             return nil
         }
         guard let items = expression(value) else { return nil }
-        return FanOut(axes: [variable], instances: [], items: items, limit: limit, range: entry.key.range)
+        return FanOut(
+            axes: [variable], instances: [], items: items, label: label, limit: limit, range: entry.key.range)
     }
 
     // MARK: matrix
 
-    private mutating func decodeMatrix(_ entry: MappingReader.Entry, limit: Int) -> FanOut? {
+    private mutating func decodeMatrix(_ entry: MappingReader.Entry, label: Template?, limit: Int) -> FanOut? {
         guard entry.value.kind == .mapping else {
             reportType(entry, expected: "a mapping of axes to lists of values")
             return nil
@@ -113,14 +128,16 @@ extension WorkflowDecoder {
         if let exclude { matrix.exclude = decodeExclude(exclude, axes: matrix.axes) }
         if let include { matrix.include = decodeInclude(include) }
         guard checkWork(matrix, size: size, of: entry) else { return nil }
-        let instances = matrix.expand()
-        if instances.isEmpty {
+        let combinations = matrix.expand()
+        if combinations.isEmpty {
             report(
                 .emptyList, "the matrix is empty, so nothing runs", at: entry.key, severity: .warning,
                 fix: .init("add an axis, or exclude less"))
         }
-        reportRepeatedInstances(instances, of: entry)
-        return FanOut(axes: matrix.axes.map(\.name), instances: instances, limit: limit, range: entry.key.range)
+        return FanOut(
+            axes: matrix.axes.map(\.name),
+            instances: named(combinations, axisCount: matrix.axes.count, label: label), label: label, limit: limit,
+            range: entry.key.range)
     }
 
     private mutating func decodeAxis(_ entry: MappingReader.Entry, after axes: [FanOutExpansion.Axis])
@@ -222,15 +239,5 @@ extension WorkflowDecoder {
             "the matrix has \(Phrase.count(size, "combination")) and \(Phrase.count(rules, "rule")), "
                 + "too many to compare", at: entry.key, fix: .init("write fewer `include` and `exclude` entries"))
         return false
-    }
-
-    private mutating func reportRepeatedInstances(_ instances: [FanOut.Instance], of entry: MappingReader.Entry) {
-        var seen: Set<String> = []
-        for instance in instances where !seen.insert(instance.key).inserted {
-            report(
-                .duplicateItem, "two instances would be called \(Phrase.quoted(instance.key))", at: entry.key,
-                fix: .init("let each `include` differ in the value of an axis"))
-            return
-        }
     }
 }

@@ -6,7 +6,9 @@ extension WorkflowDecoder {
     mutating func decodeSettings(_ reader: inout MappingReader, in place: KeyPlace) -> Settings? {
         let common: KeySet = place == .top ? Self.commonTopKeys : Self.commonKeys
         guard !reader.present.subtracting(common).isEmpty else { return nil }
-        let fanOut = decodeFanOut(reader, in: place)
+        var fanOut = decodeFanOut(reader, in: place)
+        let condition = condition(reader.take(.if))
+        if let condition, fanOut?.has(aVariableOf: condition) == true { fanOut?.decidesCopies = true }
         let isTop = place == .top
         let isStep = place == .step
         return Settings(
@@ -24,7 +26,7 @@ extension WorkflowDecoder {
             failFast: failFast(reader.take(.failFast)),
             orderRange: sequenceRange(reader.take(.order)),
             fanOut: fanOut,
-            condition: condition(reader.take(.if)),
+            condition: condition,
             retry: retry(reader.take(.retry)),
             outputs: isStep ? stepOutputs(reader.take(.outputs)) : groupOutputs(reader.take(.outputs)),
             pools: poolRequests(reader.take(.pool)),
@@ -36,7 +38,8 @@ extension WorkflowDecoder {
             log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
             isManual: bool(reader.take(.manual)) ?? false,
             streams: streams(reader.take(.streams)),
-            sharedValues: sharedValues(reader.take(.vars)))
+            sharedValues: sharedValues(reader.take(.vars)),
+            requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)))
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
@@ -44,6 +47,16 @@ extension WorkflowDecoder {
         .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
         .templates,
     ])
+
+    /// `confirm`: the text of a question.
+    private mutating func confirmation(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry else { return nil }
+        guard entry.value.type == .string, entry.value.byteCount > 0 else {
+            reportType(entry, expected: "the text of a question")
+            return nil
+        }
+        return entry.value.text
+    }
 
     mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {
         guard let entry, let duration = duration(entry) else { return nil }

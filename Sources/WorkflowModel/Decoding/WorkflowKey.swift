@@ -5,7 +5,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars, uses, with, templates
+        manual, streams, vars, uses, with, templates, label, require, confirm
 
     // Words of version 1 that this program answers with "not supported yet".
     case interactive, detach, jobserver, sources, generates, services
@@ -21,7 +21,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
-        "streams", "vars", "uses", "with", "templates", "interactive", "detach", "jobserver", "sources", "generates",
+        "streams", "vars", "uses", "with", "templates", "label", "require", "confirm", "interactive", "detach",
+        "jobserver", "sources", "generates",
         "services",
     ]
 
@@ -85,21 +86,24 @@ package enum WorkflowKeys {
     ]
     /// In a step: the keys that say how it runs, and those of a fan-out.
     package static let step: [WorkflowKey] = [
-        .name, .description, .manual, .needs, .if, .run, .env, .envPolicy, .dotenv, .secrets, .shell,
+        .name, .description, .manual, .needs, .if, .require, .confirm, .run, .env, .envPolicy, .dotenv, .secrets,
+        .shell,
         .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
-        .platforms, .log, .streams, .matrix, .forEach, .as, .maxItems, .maxParallel, .failFast,
+        .platforms, .log, .streams, .matrix, .forEach, .as, .label, .maxItems, .maxParallel, .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [
-        .name, .description, .manual, .needs, .if, .vars, .env, .dotenv, .shell, .workingDirectory, .timeout, .grace,
+        .name, .description, .manual, .needs, .if, .require, .confirm, .vars, .env, .dotenv, .shell, .workingDirectory,
+        .timeout, .grace,
         .killSignal, .retry, .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach,
-        .as, .maxItems, .steps,
+        .as, .label, .maxItems, .steps,
         .onFailure, .finally,
     ]
     /// In a group with `uses`.
     package static let use: [WorkflowKey] = [
-        .name, .description, .manual, .needs, .if, .uses, .with, .env, .timeout, .grace, .killSignal, .retry,
-        .continueOnError, .mutex, .maxParallel, .failFast, .matrix, .forEach, .as, .maxItems,
+        .name, .description, .manual, .needs, .if, .require, .confirm, .uses, .with, .env, .timeout, .grace,
+        .killSignal, .retry,
+        .continueOnError, .mutex, .maxParallel, .failFast, .matrix, .forEach, .as, .label, .maxItems,
     ]
     /// In one of `templates`.
     package static let template: [WorkflowKey] = [
@@ -122,6 +126,8 @@ package enum WorkflowKeys {
     package static let secret = ["env", "file"]
     /// Of one of `vars` in its long form.
     package static let sharedValue = ["run", "value", "type", "shell", "timeout", "secrets"]
+    /// Of an entry of `require`.
+    package static let requirement = ["if", "message"]
     /// Of one of a step's `outputs` in its long form.
     package static let output = ["type", "from"]
 }

@@ -62,6 +62,15 @@ extension Expression {
         return found
     }
 
+    /// Whether it may be true though something needed has failed, by a status function.
+    package var asksForMoreThanSuccess: Bool {
+        var asks = false
+        root.visit { node in
+            if case .call(let function, _) = node.kind, let status = function.status, status != .success { asks = true }
+        }
+        return asks
+    }
+
     /// Whether it asks something of the run or of files, beside what its names stand for.
     package var asksTheRun: Bool {
         var asks = usesStatus

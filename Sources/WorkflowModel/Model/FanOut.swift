@@ -8,20 +8,39 @@ package struct FanOut: Sendable {
     package let instances: [Instance]
     /// The list that the run will know; nil where the file says the instances.
     package let items: Expression?
+    /// What names the instances in place of their values; nil for those.
+    package let label: Template?
+    /// Whether `if` is each copy's own, because it reads a variable of the fan-out.
+    package internal(set) var decidesCopies = false
     /// How many instances there may be: `max-items`, or its default.
     package let limit: Int
     /// Where `matrix` or `for-each` stands.
     package let range: SourceRange
 
     package init(
-        axes: [String], instances: [Instance], items: Expression? = nil, limit: Int = FanOut.defaultLimit,
-        range: SourceRange
+        axes: [String], instances: [Instance], items: Expression? = nil, label: Template? = nil,
+        limit: Int = FanOut.defaultLimit, range: SourceRange
     ) {
         self.axes = axes
         self.instances = instances
         self.items = items
+        self.label = label
         self.limit = limit
         self.range = range
+    }
+
+    /// The same with instances in the place of the list that only a run would know.
+    package func with(_ instances: [Instance]) -> FanOut {
+        var fanOut = FanOut(axes: axes, instances: instances, label: label, limit: limit, range: range)
+        fanOut.decidesCopies = decidesCopies
+        return fanOut
+    }
+
+    /// Whether an expression reads a variable that the copies have.
+    func has(aVariableOf expression: Expression) -> Bool {
+        expression.references.contains { name, _ in
+            axes.contains(name) || instances.contains { $0.variables.contains { $0.name == name } }
+        }
     }
 
     /// Whether only the run knows the instances.
@@ -34,8 +53,8 @@ package struct FanOut: Sendable {
 
     /// One copy of the node.
     package struct Instance: Sendable {
-        /// What stands in the brackets of the id: the values in axis order, or the index where one of them is no
-        /// plain word.
+        /// What stands in the brackets of the id: the values in axis order or the label, or the index where they would
+        /// be hard to read.
         package let key: String
         /// In axis order, then what `include` adds. The text is the scalar's own, so `3.10` stays `3.10`.
         package let variables: [Variable]
@@ -73,7 +92,7 @@ extension FanOut {
 
     /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
     ///
-    /// An instance whose item `isHidden` is named by its number, because its name stands in every log; for the same
+    /// An instance whose item or label `isHidden` is named by its number, because its name stands in every log; for the same
     /// reason no message shows an item.
     package func instances(
         over value: Value, isHidden: (String) -> Bool = { _ in false }
@@ -105,6 +124,48 @@ extension FanOut {
             }
             combinations.append([Variable(name: axes.first ?? "item", value: text, typedValue: item)])
         }
-        return FanOutExpansion.instances(combinations, axisCount: 1, isHidden: isHidden)
+        return try FanOut.named(combinations, axisCount: 1, label: label, isHidden: isHidden)
     }
+
+    /// Gives each combination of variables its name. Throws where a label has no value.
+    static func named(
+        _ combinations: [[Variable]], axisCount: Int, label: Template?, isHidden: (String) -> Bool = { _ in false }
+    ) throws(ItemError) -> [Instance] {
+        let names = try combinations.map { variables throws(ItemError) -> [String]? in
+            let values = try name(variables, axisCount: axisCount, label: label)
+            return isHidden(values.joined(separator: ",")) ? nil : values
+        }
+        return zip(InstanceNames.keys(names), combinations).map { Instance(key: $0, variables: $1) }
+    }
+
+    private static func name(
+        _ variables: [Variable], axisCount: Int, label: Template?
+    ) throws(ItemError) -> [String] {
+        guard let label else {
+            // A matrix of `include` alone has only what that says.
+            return variables.prefix(axisCount > 0 ? axisCount : variables.count).map(\.value)
+        }
+        do throws(EvaluationError) {
+            return [try label.evaluate(in: VariableScope(variables: variables))]
+        } catch {
+            throw ItemError(message: "has an item whose `label` has no value: \(error.message)")
+        }
+    }
+}
+
+/// Only the variables of one instance have values.
+private struct VariableScope: ExpressionScope {
+    let variables: [Variable]
+
+    func value(of name: String) -> Value? { variables.last { $0.name == name }?.typedValue }
+    func shared(_ name: String) throws(EvaluationError) -> Value? { nil }
+    func run(_ field: String?) -> Value? { nil }
+    func step(_ id: String, _ field: String?) -> Value? { nil }
+    func previous(_ field: String?) -> Value? { nil }
+    func status(_ function: StatusFunction) -> Bool { false }
+
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] { throw Self.noFiles }
+    func hash(files patterns: [String]) throws(EvaluationError) -> String { throw Self.noFiles }
+
+    private static let noFiles = EvaluationError("a `label` reads no files", at: .beginning)
 }

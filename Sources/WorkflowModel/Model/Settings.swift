@@ -29,6 +29,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         case log(LogView)
         case streams(OutputStreams)
         case sharedValues([SharedValue])
+        case requirements([Requirement])
     }
 
     /// The values of the keys in the header, in the order of the keys.
@@ -50,7 +51,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
-        sharedValues: [SharedValue] = []
+        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -86,6 +87,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.manual, isManual ? .isSet : nil)
         add(.streams, streams.map(Value.streams))
         add(.vars, sharedValues.isEmpty ? nil : .sharedValues(sharedValues))
+        add(.require, requirements.isEmpty ? nil : .requirements(requirements))
+        add(.confirm, confirmation.map(Value.text))
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -167,6 +170,12 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var fanOut: FanOut? { if case .fanOut(let fanOut) = value(.forEach) { fanOut } else { nil } }
     /// `if`; nil runs whenever the needs allow it.
     package var condition: Expression? { if case .expression(let condition) = value(.if) { condition } else { nil } }
+    /// What has to hold at the start, in file order.
+    package var requirements: [Requirement] {
+        if case .requirements(let requirements) = value(.require) { requirements } else { [] }
+    }
+    /// What people are asked before the start; nil: nothing.
+    package var confirmation: String? { if case .text(let text) = value(.confirm) { text } else { nil } }
     package var retry: Retry? { if case .retry(let retry) = value(.retry) { retry } else { nil } }
     /// In file order.
     package var outputs: [OutputDeclaration] { if case .outputs(let outputs) = value(.outputs) { outputs } else { [] } }

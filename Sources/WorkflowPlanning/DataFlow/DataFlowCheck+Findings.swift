@@ -32,8 +32,8 @@ extension DataFlowCheck {
         if visible.contains(where: { $0.name == text }) {
             report(
                 .notKnownHere,
-                "`\(text)` has no value here: `if` and `for-each` belong to the whole fan-out, not to a copy",
-                at: name.range, fix: .init("put the condition on a step inside the fan-out"))
+                "`\(text)` has no value here: `for-each` belongs to the whole fan-out, not to a copy",
+                at: name.range, fix: .init("write a list that does not depend on the copy"))
         } else if text == "secrets" || workflow.secrets.contains(where: { $0.name == text }) {
             report(
                 .unknownName, "an expression cannot read secrets", at: name.range,

@@ -60,10 +60,11 @@ extension DataFlowCheck {
         return ValueType(.list(element))
     }
 
-    /// One copy: it succeeded where the whole did and no failure is tolerated.
+    /// One copy: it succeeded where the whole did, no failure is tolerated and no copy has a condition of its own.
     private func instance(of result: ValueType.Result) -> ValueType.Result {
-        let isTolerant = workflow.nodes[result.row].settings?.continueOnError == true
-        let isSuccess = result.facts.contains(.succeeded) && !isTolerant
+        let settings = workflow.nodes[result.row].settings
+        let mayBeOtherwise = settings?.continueOnError == true || settings?.fanOut?.decidesCopies == true
+        let isSuccess = result.facts.contains(.succeeded) && !mayBeOtherwise
         return ValueType.Result(row: result.row, facts: isSuccess ? result.facts : .ended, isInstance: true)
     }
 

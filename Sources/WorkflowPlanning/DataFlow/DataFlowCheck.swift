@@ -86,7 +86,9 @@ struct DataFlowCheck {
         if let input = settings.standardInput { check(input, what: "`stdin`") }
         checkOutputs(settings.outputs, of: row)
         if let condition = settings.condition { check(condition, of: row) }
+        for requirement in settings.requirements { check(requirement, of: row) }
         if let items = settings.fanOut?.items { checkItems(items, of: row) }
+        if let label = settings.fanOut?.label { checkLabel(label, of: row) }
     }
 
     // MARK: places
@@ -168,14 +170,39 @@ struct DataFlowCheck {
     }
 
     private mutating func check(_ condition: Expression, of row: Int) {
-        place = Place(row: row, seesOwnVariables: false, isCondition: true)
+        let isOfCopies = workflow.nodes[row].settings?.fanOut?.decidesCopies ?? false
+        place = Place(row: row, seesOwnVariables: isOfCopies, isCondition: true)
+        checkTruth(of: condition, what: "`if`")
+    }
+
+    private mutating func check(_ requirement: Requirement, of row: Int) {
+        place = Place(row: row)
+        checkTruth(of: requirement.condition, what: "`if` of `require`")
+        check(requirement.message, what: "`message`")
+    }
+
+    private mutating func checkTruth(of condition: Expression, what: String) {
         let isPresent = type(of: condition.root).absence == nil
         let type = present(condition.root)
         if case .bool = type.kind { return }
         guard !type.isAny, isPresent else { return }
         report(
-            .valueType, "`if` takes true or false, found \(type.described)", at: condition.root.range,
+            .valueType, "\(what) takes true or false, found \(type.described)", at: condition.root.range,
             fix: .init(type.isNumber ? "compare it, as in `… > 0`" : "compare it, as in `… == 'value'`"))
+    }
+
+    /// The names of copies are made with the copies, which may be before the run.
+    private mutating func checkLabel(_ label: Template, of row: Int) {
+        place = Place(row: row)
+        check(label, what: "`label`")
+        let own = Set(variables(around: row).filter { $0.row == row }.map(\.name))
+        for expression in label.expressions {
+            let others = expression.references.map(\.root).filter { !own.contains($0) }
+            guard !others.isEmpty || expression.asksTheRun else { continue }
+            report(
+                .notKnownHere, "`label` reads only \(Phrase.all(own.sorted())), the variables of its own fan-out",
+                at: expression.root.range)
+        }
     }
 
     private mutating func checkItems(_ items: Expression, of row: Int) {

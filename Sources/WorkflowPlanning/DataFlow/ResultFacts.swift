@@ -169,7 +169,8 @@ struct ResultKnowledge {
 
     private func isConditional(_ row: Int) -> Bool {
         guard let settings = workflow.nodes[row].settings else { return false }
-        return settings.condition != nil || !settings.platforms.isEmpty
+        // A fan-out whose copies have the condition runs all the same.
+        return settings.condition != nil && settings.fanOut?.decidesCopies != true || !settings.platforms.isEmpty
     }
 
     private func hasEdgeKinds(_ row: Int) -> Bool { hasKind(row, .failure) || hasKind(row, .success) }

@@ -4,6 +4,8 @@ struct InstancePath {
         let id: String
         /// What stands in the brackets; nil where there are none.
         let key: String?
+
+        var text: String { key.map { "\(id)[\($0)]" } ?? id }
     }
 
     let parts: [Part]

@@ -32,7 +32,24 @@ extension Plan {
         if let fanOut = workflow.instanceOfDynamicFanOut(in: name) {
             return UnknownTargets.Name(name: name, suggestion: fanOut, isDynamic: true)
         }
-        return UnknownTargets.Name(name: name, suggestion: workflow.suggestion(for: name, orAmong: nodes))
+        var unknown = UnknownTargets.Name(name: name, suggestion: workflow.suggestion(for: name, orAmong: nodes))
+        unknown.fanOut = fanOutWithout(name)
+        return unknown
+    }
+
+    /// The first fan-out on the way of a name that has no such instance, with those that it has.
+    private func fanOutWithout(_ name: String) -> (String, [String])? {
+        let parts = InstancePath(name).parts
+        for end in parts.indices where parts[end].key != nil {
+            let way = parts[..<end].map(\.text) + [parts[end].id]
+            let fanOuts = TargetFinder(outline).rows(of: way.joined(separator: "."))
+            guard let first = fanOuts.first, nodes[first].role == .fanOut else { return nil }
+            let instances = members(of: first).map { nodes[$0].id }
+            if TargetFinder(outline).rows(of: parts[...end].map(\.text).joined(separator: ".")).isEmpty {
+                return (nodes[first].id, instances)
+            }
+        }
+        return nil
     }
 
     /// Of an outline: which rows a choice is made of.

@@ -196,8 +196,8 @@ struct `What a step reads` {
             "FR0405 an item of the list may be missing, because `smoke` may not have succeeded"
         ),
         (
-            "for-each: [a, b]\n  if: 1️⃣item == 'a'",
-            "FR0407 `item` has no value here: `if` and `for-each` belong to the whole fan-out, not to a copy"
+            "for-each: [a, b]\n  label: ${{ 1️⃣run.id }}",
+            "FR0407 `label` reads only `item`, the variables of its own fan-out"
         ),
     ])
     func `has the type of its place`(lines: String, finding: String) {

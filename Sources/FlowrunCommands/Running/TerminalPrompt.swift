@@ -1,0 +1,45 @@
+internal import Glibc
+internal import ProcessExecution
+internal import Reporting
+internal import WorkflowExecution
+
+/// Asks on the terminal: a line on standard error, the answer from standard input.
+@EventLoopActor
+final class TerminalPrompt: Prompt {
+    /// Whether a question stands on the terminal, below which nothing is to be drawn.
+    private(set) var isAsking = false
+    private let prepare: () -> Void
+    private var line: [UInt8] = []
+
+    /// nil where one of the two is no terminal. `prepare` is called before each question.
+    init?(prepare: @escaping () -> Void) {
+        guard TerminalDevice.isTerminal(STDIN_FILENO), TerminalDevice.isTerminal(STDERR_FILENO) else { return nil }
+        self.prepare = prepare
+    }
+
+    func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void) {
+        prepare()
+        isAsking = true
+        line = []
+        StandardStream.error.say("\(question) [y/N]")
+        _ = Poller.shared.watch(STDIN_FILENO, for: .read) { [weak self] in self?.read(answer) }
+    }
+
+    func withdraw() {
+        guard isAsking else { return }
+        isAsking = false
+        Poller.shared.unwatch(STDIN_FILENO)
+    }
+
+    /// A terminal gives whole lines; the end of the input is a no.
+    private func read(_ answer: @EventLoopActor (Bool) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+        if count < 0, errno == EINTR || errno == EAGAIN { return }
+        line += buffer.prefix(max(count, 0))
+        guard count <= 0 || line.last == UInt8(ascii: "\n") else { return }
+        withdraw()
+        let word = String(decoding: line, as: UTF8.self).lowercased().split(whereSeparator: \.isWhitespace).first
+        answer(word == "y" || word == "yes")
+    }
+}

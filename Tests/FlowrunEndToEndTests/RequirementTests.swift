@@ -1,0 +1,93 @@
+import FlowrunTestSupport
+import Testing
+
+/// `require` and `confirm`: what has to be so before a step or group starts.
+struct `Before it starts` {
+    @Test func `a requirement that does not hold fails with its message and its place`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { count: { type: int, default: 0 } }
+            steps:
+              good: { require: [{ if: params.count >= 0, message: never }], run: 'true' }
+              bad:
+                require:
+                  - { if: params.count >= 0, message: never }
+                  - { if: params.count > 0, message: "count is ${{ params.count }}" }
+                run: 'true'
+              group:
+                require: [{ if: "env.NOBODY_SETS_THIS != null", message: set it first }]
+                steps: { s: { run: 'true' } }
+              each:
+                for-each: [a, b]
+                require: [{ if: item != 'b', message: not for b }]
+                run: 'true'
+              behind: { needs: [bad], run: 'true' }
+              off: { if: params.count > 0, require: [{ if: params.count > 0, message: never }], run: 'true' }
+            """)
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes["good"] == "success" && log.outcomes["bad"] == "failure")
+        let cause = try #require(log.finished("bad")?.cause)
+        #expect(cause.message == "count is 0" && cause.root["line"]?.int == 8)
+        #expect(log.first("step.started", step: "bad") == nil)
+        #expect(log.outcomes["group.s"] == "not-run")
+        #expect(log.outcomes["each[a]"] == "success" && log.finished("each[b]")?.cause?.message == "not for b")
+        #expect(log.outcomes["behind"] == "not-run" && log.outcomes["off"] == "skipped")
+        try await test.run("workflow.yml").expect(stdout: "bad: count is 0 (workflow.yml:", "group group: set it first")
+        try await test.runLogged("--param", "count=1", "behind").expect(exit: 0)
+    }
+
+    @Test func `a question fails without a terminal, and --yes answers it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              build: { run: 'true' }
+              deploy: { needs: [build], confirm: Deploy now?, run: echo deployed }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        #expect(
+            try result.log().finished("deploy")?.cause?.message
+                == "needs a yes to `Deploy now?`, and there is no terminal to ask on; `--yes` gives it")
+        let answered = try await test.runLogged("--yes")
+        answered.expect(exit: 0)
+        #expect(try answered.log().output(of: "deploy") == "deployed\n")
+    }
+
+    @Test(arguments: [("y", Int32(0), "deployed"), ("n", 1, "the answer to `Deploy now?` was no")])
+    func `a question is asked on the terminal`(answer: String, status: Int32, text: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              deploy: { confirm: Deploy now?, run: echo deployed }
+              other: { confirm: And this?, run: 'true', needs: { deploy: done } }
+            """)
+        let script = """
+            import os, pty, sys
+            pid, fd = pty.fork()
+            if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+            seen, asked = b"", 0
+            while True:
+                try: data = os.read(fd, 4096)
+                except OSError: break
+                if not data: break
+                seen += data
+                while seen.count(b"[y/N]") > asked:
+                    asked += 1
+                    os.write(fd, sys.stdin.buffer.readline())
+            sys.stdout.buffer.write(seen.replace(b"\\r", b""))
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """
+        try test.write(script, to: "ask.py")
+        try test.write("\(answer)\ny\n", to: "answers")
+        let result = try await test.run(
+            "workflow.yml", "--progress", "none", launcher: ["sh", "-c", #"exec python3 ask.py "$0" "$@" < answers"#])
+        result.expect(exit: status)
+        result.expect(stdout: "flowrun: deploy: Deploy now? [y/N]", text)
+    }
+}
