@@ -196,7 +196,10 @@ extension String {
 
     /// As `_describe` of zsh wants a candidate.
     fileprivate var escapingColons: String {
-        reduce(into: "") { text, letter in text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)" }
+        guard utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "\\") }) else { return self }
+        return reduce(into: "") { text, letter in
+            text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)"
+        }
     }
 
     /// What the shell would pass for a word that is not finished.
