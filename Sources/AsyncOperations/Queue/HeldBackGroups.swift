@@ -3,11 +3,12 @@
 ///
 /// If something inside waits, over any number of steps and queues, for an operation that wants the same, that could
 /// never start. So the compound operation starts only after it has ended; unless that in turn waits for something
-/// inside, which then must start first. If both want the only place or the same mutex, neither can be first.
+/// inside, which then must start first. If both want the only place or the same mutex, neither can be first. If there
+/// are more places, one is left for what such compound operations wait for: at most all others are taken by them.
 struct HeldBackGroups {
     struct Wait {
         let group: CompoundCore
-        /// Who wants the same.
+        /// Who wants the same, and has to end before.
         let rival: OperationCore
     }
 
@@ -23,18 +24,21 @@ struct HeldBackGroups {
         for compound in limited {
             var members = compound.withMembers { $1.cores }
             if let joining, joining.parent === compound { members += joining.cores }
-            guard members.count > 1 else { continue }
+            guard members.count > 1, case .members(let places) = compound.limit else { continue }
+            var entangled: [CompoundCore] = []
             for case let group as CompoundCore in members {
-                try add(group, joining, own, isExclusive: compound.limit == .members(1)) { core in
+                let isEntangled = try add(group, joining, own, isExclusive: places == 1) { core in
                     let around = core.around
                     guard let place = around.firstIndex(where: { $0 === compound }), place > 0 else { return nil }
                     return around[place - 1]
                 }
+                if isEntangled { entangled.append(group) }
             }
+            if entangled.count >= places { separate(entangled, atOnce: places - 1, own) }
         }
         for holder in holders {
             let names = holder.takenMutexes
-            try add(holder, joining, own, isExclusive: true) { core in
+            _ = try add(holder, joining, own, isExclusive: true) { core in
                 core.around.last { outer in
                     !outer.options.mutexes.isDisjoint(with: names) && outer.lifecycle.queue === own.queue
                         && !holder.isAround(outer) && !outer.isAround(holder)
@@ -43,22 +47,42 @@ struct HeldBackGroups {
         }
     }
 
+    /// Returns whether something inside waits for a rival that cannot end before the group has started.
     private mutating func add(
         _ group: CompoundCore, _ joining: (cores: [OperationCore], parent: CompoundCore)?, _ own: LockedQueue,
         isExclusive: Bool, _ rival: (OperationCore) -> OperationCore?
-    ) throws(UsageError) {
+    ) throws(UsageError) -> Bool {
+        let lifecycle = group.lifecycle
+        guard !lifecycle.hasBegun || lifecycle.isOpen && !isExclusive else { return false }
         var inside: [OperationCore] = []
         if let joining, group.isAround(joining.parent) { inside = joining.cores }
-        guard !group.lifecycle.hasBegun, group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return }
+        guard group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return false }
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)
         graph.explore(inside.map { .end($0) })
-        for (rival, way) in graph.rivals(awaitedFrom: inside, of: group, rival) {
+        let rivals = graph.rivals(awaitedFrom: inside, of: group, rival)
+        if lifecycle.hasBegun { return !rivals.isEmpty }
+        var isEntangled = false
+        for (rival, way) in rivals {
             guard let back = graph.way(from: .end(rival), to: .start(group)) else {
                 waits.append(Wait(group: group, rival: rival))
                 continue
             }
             if isExclusive { throw .cycle(OperationCore.ids(of: [.end(group)] + way + back)) }
+            isEntangled = true
+        }
+        return isEntangled
+    }
+
+    /// Lets groups start one after the other, so many at once; but not those that others of them wait for.
+    private mutating func separate(_ groups: [CompoundCore], atOnce count: Int, _ own: LockedQueue) {
+        var graph = WaitGraph(for: .edge, own: own)
+        graph.explore(groups.map { .end($0) })
+        var order = groups.filter(\.lifecycle.hasBegun)
+        for group in groups where !group.lifecycle.hasBegun {
+            if order.contains(where: { graph.way(from: .end($0), to: .start(group)) != nil }) { continue }
+            if order.count >= count { waits.append(Wait(group: group, rival: order[order.count - count])) }
+            order.append(group)
         }
     }
 }
@@ -83,6 +107,10 @@ extension CompoundCore {
 }
 
 extension Lifecycle {
+    fileprivate var isOpen: Bool {
+        if case .open = self { true } else { false }
+    }
+
     /// Whether it has started, or has ended without.
     var hasBegun: Bool {
         switch self {
@@ -119,70 +147,5 @@ extension WaitGraph {
             return found == nil
         }
         return found
-    }
-}
-
-extension QueueCore {
-    /// Lets compound operations that wait here start after what they must not hold up, those in `rows` apart.
-    func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
-        for wait in held.waits {
-            guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
-                let other = waitingRow(of: wait.rival)
-            else { continue }
-            handle(.link(dependent: row, on: other, .done, .outside), &state)
-        }
-    }
-}
-
-extension OperationCore {
-    /// Looks again at the compound operations that limit their members and have some that the ends of `cores` wait for.
-    /// With the topology locked. Throws `cycle`, and what was added for `cores` has to go.
-    static func holdBack(
-        beyond cores: [OperationCore]
-    ) throws(UsageError) -> [(queue: QueueCore, consequences: QueueCore.Consequences)] {
-        var graph = WaitGraph(for: .edge)
-        graph.explore(cores.map { .end($0) })
-        var all: [(QueueCore, QueueCore.Consequences)] = []
-        for (queue, limited) in graph.contested {
-            let (error, consequences) = queue.decide { state -> UsageError? in
-                do throws(UsageError) {
-                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: LockedQueue(queue, state))
-                    queue.holdBack(held, &state)
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            all.append((queue, consequences))
-            if let error { throw error }
-        }
-        return all
-    }
-}
-
-extension QueueCore {
-    /// The compound operations that hold mutexes or will, and have dependencies inside.
-    func holders(_ state: State) -> [CompoundCore] {
-        if state.locks.isEmpty { return [] }
-        return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
-            !compound.options.mutexes.isEmpty && compound.state.withLock { $0.hasEdges }
-        }
-    }
-}
-
-extension WaitGraph {
-    /// The queues in which something waits for a place in a compound operation, with these, or for a mutex.
-    fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
-        var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
-        var seen: Set<ObjectIdentifier> = []
-        for case .start(let core) in events {
-            guard let queue = core.lifecycle.queue else { continue }
-            let limited = core.parent.flatMap { parent in
-                parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
-            }
-            guard limited != nil || !core.hasDefaultOptions && !core.options.mutexes.isEmpty else { continue }
-            found[ObjectIdentifier(queue), default: (queue, [])].limited += [limited].compactMap(\.self)
-        }
-        return Array(found.values)
     }
 }

@@ -21,7 +21,8 @@ extension QueueCore {
         for standIn in early { waitInTurn(for: standIn, &rows) }
         let first = rows.rows.lowerBound
         for wait in batch.held?.waits ?? [] {
-            guard let group = waitingRow(of: wait.group), group.row >= first, let other = waitingRow(of: wait.rival)
+            guard let group = waitingRow(of: wait.group), group.row >= first, wait.rival.lifecycle.queue === self,
+                let other = wait.rival.lifecycle.row
             else { continue }
             rows.addDependency(of: group, on: other, .done, .outside)
         }

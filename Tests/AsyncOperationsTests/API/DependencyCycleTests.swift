@@ -135,6 +135,32 @@ import Testing
         }
     }
 
+    /// Where each group takes a place, and needs another one before its end, one place has to be left.
+    @Test(arguments: [2, 3], [true, false])
+    func `groups that need a second place while they keep theirs do not take them all`(places: Int, isLate: Bool)
+        async throws
+    {
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let compound = try CompoundOperation(mode: .limited(places))
+        var needs: [(AsyncOperation<Void, Never>, AsyncOperation<Void, Never>)] = []
+        for number in 0..<2 * places {
+            let (first, last, between) = (nothing("first"), nothing("last"), nothing("between \(number)"))
+            try between.addDependency(on: first)
+            let group = try CompoundOperation("group \(number)") {
+                first
+                last
+            }
+            try compound.add(group)
+            try compound.add(between)
+            needs.append((last, between))
+        }
+        if isLate { try queue.add(compound) }
+        for (last, between) in needs { try last.addDependency(on: between) }
+        if !isLate { try queue.add(compound) }
+        queue.resume()
+        #expect(await compound.outcome == .success)
+    }
+
     @Test func `what holds a mutex does not begin to wait for what wants it`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
         let options = OperationOptions(mutexes: ["m"])

@@ -27,6 +27,7 @@ extension Program {
             program: placeNeededElsewhere),
         KnownProgram(
             name: "a group gets a need of the place it takes while it starts", program: placeNeededWhileStarting),
+        KnownProgram(name: "groups need a second place while they keep theirs", program: secondPlaces),
         KnownProgram(name: "what is tried again is inside what is tried again", program: roundsInRounds),
         KnownProgram(name: "a body begins to wait for what is just ending", program: waitAtTheEnd),
         KnownProgram(name: "a body waits in a queue that is made narrower while others run", program: narrowed),
@@ -121,6 +122,15 @@ extension Program {
             Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
             Operation(parent: 0), Operation(needs: [Need(on: 3, kind: .ok)]),
         ], clients: [[.add(0, queue: 0)], [.addDependency(2, on: 4, .ok), .add(4, queue: 1)]])
+
+    static let secondPlaces = Program(
+        operations: [
+            Operation(kind: .compound(.limited(2), failsFast: false)),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 1),
+            Operation(parent: 1), Operation(kind: .compound(.concurrent, failsFast: false), parent: 0),
+            Operation(parent: 4), Operation(parent: 4), Operation(parent: 0, needs: [Need(on: 2, kind: .done)]),
+            Operation(parent: 0, needs: [Need(on: 5, kind: .done)]),
+        ], clients: [[.addDependency(3, on: 7, .done), .start(0)], [.addDependency(6, on: 8, .done)]])
 
     static let waitAtTheEnd = Program(
         queues: [Queue(width: 3)], operations: [Operation(steps: [.run(0)])], clients: [[.start(0)]])
