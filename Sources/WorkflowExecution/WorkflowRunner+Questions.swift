@@ -47,12 +47,13 @@ extension WorkflowRunner {
         while let (row, _) = questions.first, state.outcome(of: row) != nil { questions.removeFirst() }
         guard let (row, question) = questions.first else { return }
         prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
-            guard let self, !self.questions.isEmpty else { return }
-            self.questions.removeFirst()
+            guard let self else { return }
             if !isYes {
                 self.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
             }
+            // Questions that this brings about wait behind it.
             self.send(.decided(OperationID(row), isYes ? .run : .fail))
+            if self.questions.first?.row == row { self.questions.removeFirst() }
             self.askNext()
         }
     }

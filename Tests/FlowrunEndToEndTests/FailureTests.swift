@@ -39,7 +39,7 @@ struct FailureTests {
             }
         }
 
-        let text = try await test.run("workflow.yml", "-j", "5")
+        let text = try await test.run("workflow.yml", "-j", "5", "--output", "none")
         text.expect(exit: 1)
         let summary = try #require(text.stdout.components(separatedBy: "5 errors:").last)
         for branch in 1...5 {

@@ -84,8 +84,8 @@ import WorkflowModel
         #expect(try run.run().outcome == .success)
         #expect(
             run.lines == [
-                "0 started g", "0 started g.d", "10 added g.d[0] by g.d", "10 started g.d[0]",
-                "11 finished g.d[0] success", "11 finished g.d success", "21 finished g success",
+                "0 started g", "0 started g.d", "10 added g.d[#list] by g.d", "10 started g.d[#list]",
+                "11 finished g.d[#list] success", "11 finished g.d success", "21 finished g success",
                 "31 finished run success",
             ])
         #expect(run.end?.outputs.map(\.json) == ["\"#group+#top\""])
