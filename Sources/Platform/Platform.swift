@@ -11,8 +11,8 @@ package enum Platform {
     /// How many processors are in use, at least 1.
     package static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// Runs `work` on a thread of its own, which ends with it: for work that blocks, so that it holds up neither an event
-    /// loop nor one of the few threads that tasks share. Throws if there is no thread to be had.
+    /// Runs `work` on a thread of its own, which ends with it: for work that blocks, so that it holds up neither an
+    /// event loop nor one of the few threads that tasks share. Throws if there is no thread to be had.
     package static func startThread(_ work: @escaping @Sendable () -> Void) throws(NoThreadError) {
         let argument = Unmanaged.passRetained(Work(work)).toOpaque()
         var attributes = pthread_attr_t()
@@ -52,8 +52,8 @@ package enum Platform {
 }
 
 #if FLOWRUN_SANITIZE
-    /// What `Mutex` is, in a form that ThreadSanitizer understands: it does not see that a `Mutex` of the standard library
-    /// orders threads, and takes every value in one for a race.
+    /// What `Mutex` is, in a form that ThreadSanitizer understands: it does not see that a `Mutex` of the standard
+    /// library orders threads, and takes every value in one for a race.
     package struct PosixMutex<Value: ~Copyable>: ~Copyable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>

@@ -33,8 +33,8 @@ package final class RunLock: Sendable {
         _ = line.withCString { pwrite(file, $0, strlen($0), 0) }
     }
 
-    /// Keeps a line, without its end, with the lock until the next one: the cheapest place on a disk, because no file is
-    /// made or replaced, which some file systems take for a wish to write everything out at once.
+    /// Keeps a line, without its end, with the lock until the next one: the cheapest place on a disk, because no file
+    /// is made or replaced, which some file systems take for a wish to write everything out at once.
     package func keep(_ line: [UInt8]) -> Int32? {
         let bytes = line + [UInt8(ascii: "\n")]
         let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(Self.headSize)) }

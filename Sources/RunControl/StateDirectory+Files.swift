@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 extension StateDirectory {
-    /// Puts a file in the place of whatever has that name: a reader sees the old one, for a moment none, then the new one,
-    /// each whole. Replacing in one step would make ext4 write the new one out at once, for a millisecond or more.
+    /// Puts a file in the place of whatever has that name: a reader sees the old one, for a moment none, then the new
+    /// one, each whole. Replacing in one step would make ext4 write the new one out at once, for a millisecond or more.
     /// Returns the error number if that fails.
     package func replace(_ name: String, with bytes: [UInt8]) -> Int32? {
         let temporary = "\(name).\(getpid())~"

@@ -79,7 +79,8 @@ package struct StatePlace: Sendable {
         return String(cString: path)
     }
 
-    /// 64 bits by FNV-1a, as 16 digits: names only have to differ, nobody gains by making two alike in a folder of his own.
+    /// 64 bits by FNV-1a, as 16 digits: names only have to differ, nobody gains by making two alike in a folder of his
+    /// own.
     private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

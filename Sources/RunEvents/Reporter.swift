@@ -13,8 +13,8 @@ extension Reporter {
     package func tick(at elapsed: Duration) -> Duration? { nil }
 }
 
-/// A long text that is made piece by piece: hands the next record to the closure and returns true, or returns false, and
-/// hands out nothing, once the text has ended.
+/// A long text that is made piece by piece: hands the next record to the closure and returns true, or returns false,
+/// and hands out nothing, once the text has ended.
 package typealias RecordSource = ((UnsafeRawBufferPointer) -> Void) -> Bool
 
 /// Where a reporter's bytes go. One call is one record and becomes one `write(2)`, so that records of several writers
@@ -22,8 +22,8 @@ package typealias RecordSource = ((UnsafeRawBufferPointer) -> Void) -> Bool
 package protocol RecordSink: AnyObject {
     func write(_ record: UnsafeRawBufferPointer)
 
-    /// Writes a record that is worth nothing later: only as much of it as can be written at once, and nothing while other
-    /// records wait. Returns how much that was.
+    /// Writes a record that is worth nothing later: only as much of it as can be written at once, and nothing while
+    /// other records wait. Returns how much that was.
     func offer(_ record: UnsafeRawBufferPointer) -> Int
 
     /// Writes a long text as its reader takes it, behind all that was written before and ahead of all that is written

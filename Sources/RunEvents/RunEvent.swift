@@ -1,7 +1,7 @@
 /// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
 ///
-/// Order within a run: `sequence` is gapless from 0, the first event is `runStarted` and the last `runFinished`; a step or
-/// group has exactly one finished event and nothing of it comes afterwards. What a step has written is only lent: an
+/// Order within a run: `sequence` is gapless from 0, the first event is `runStarted` and the last `runFinished`; a step
+/// or group has exactly one finished event and nothing of it comes afterwards. What a step has written is only lent: an
 /// event is valid while it is reported.
 package struct RunEvent {
     package let sequence: Int

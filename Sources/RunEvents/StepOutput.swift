@@ -1,5 +1,5 @@
-/// Bytes a step has written: whole lines with their ends, unless `isPartial`. A loan: the bytes are valid while the event is
-/// reported, and whoever keeps them copies them.
+/// Bytes a step has written: whole lines with their ends, unless `isPartial`. A loan: the bytes are valid while the
+/// event is reported, and whoever keeps them copies them.
 package struct StepOutput {
     package enum Stream: String, Sendable {
         /// Standard output and standard error through one pipe, in the order in which they were written.

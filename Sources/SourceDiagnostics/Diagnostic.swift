@@ -68,7 +68,8 @@ package struct Diagnostic: Sendable {
     /// The file in which another place is that the finding speaks of.
     package func file(of range: SourceRange) -> SourceFile { files.file(at: range.lowerOffset) }
 
-    /// The same finding with more notes behind its own; `file` is the one that knows their places, nil for the finding's.
+    /// The same finding with more notes behind its own; `file` is the one that knows their places, nil for the
+    /// finding's.
     package func adding(_ notes: [Note], in file: SourceFile? = nil) -> Diagnostic {
         Diagnostic(code, message, in: file ?? files, at: range, severity: severity, notes: self.notes + notes, fix: fix)
     }

@@ -1,4 +1,5 @@
-/// A half-open range of places in one `SourceFile`, counted in bytes. Eight bytes, because a large workflow holds a million of them.
+/// A half-open range of places in one `SourceFile`, counted in bytes. Eight bytes, because a large workflow holds a
+/// million of them.
 package struct SourceRange: Hashable, Sendable {
     package let start: UInt32
     package let end: UInt32

@@ -1,7 +1,7 @@
 /// Suggestions for misspelt words.
 ///
-/// A value of it counts its work and makes no more suggestions once that is spent, so that a file of nothing but unknown
-/// names is refused in linear time.
+/// A value of it counts its work and makes no more suggestions once that is spent, so that a file of nothing but
+/// unknown names is refused in linear time.
 package struct Suggestion: Sendable {
     /// Bytes that may still be compared.
     private(set) var workLeft: Int
@@ -25,8 +25,8 @@ package struct Suggestion: Sendable {
     }
 
     /// The candidate nearest to `word`, or nil where none is near: at most two edits, and at most a third of its
-    /// length. Ties go to the first candidate. O(candidates); where a file decides how many candidates and how many words
-    /// there are, ask a value instead.
+    /// length. Ties go to the first candidate. O(candidates); where a file decides how many candidates and how many
+    /// words there are, ask a value instead.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         var search = Search(word)
         for candidate in candidates { search.compare(candidate) }
@@ -55,8 +55,8 @@ package struct Suggestion: Sendable {
         }
     }
 
-    /// Optimal string alignment, in which insertions, deletions, substitutions and swaps of neighbours each count one; nil
-    /// where there are more than `limit` of them. O(length * limit).
+    /// Optimal string alignment, in which insertions, deletions, substitutions and swaps of neighbours each count one;
+    /// nil where there are more than `limit` of them. O(length * limit).
     static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar], limit: Int) -> Int? {
         guard abs(left.count - right.count) <= limit else { return nil }
         let tooFar = limit + 1

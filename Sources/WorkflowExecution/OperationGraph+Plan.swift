@@ -3,7 +3,8 @@ internal import WorkflowModel
 internal import WorkflowPlanning
 
 extension OperationGraph {
-    /// The plan as operations: row by row the same, so that a plan's row is an operation's id. `locks` becomes the run's.
+    /// The plan as operations: row by row the same, so that a plan's row is an operation's id. `locks` becomes the
+    /// run's.
     init(_ plan: Plan, options: RunOptions, locks: inout RunLocks) {
         self.init(
             limit: plan.maxParallel(of: .root).map(ConcurrencyLimit.operations) ?? .unlimited,

@@ -12,8 +12,8 @@ extension Plan {
 
     func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
 
-    /// The nearest group around a row whose body is used; nil for what belongs to the workflow itself. With `isInside`, a
-    /// group that uses one is inside of it.
+    /// The nearest group around a row whose body is used; nil for what belongs to the workflow itself. With `isInside`,
+    /// a group that uses one is inside of it.
     func user(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
         guard !workflow.uses.isEmpty else { return nil }
         var row = isInside ? row : parent(of: row)

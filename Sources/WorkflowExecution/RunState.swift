@@ -7,9 +7,9 @@ internal import WorkflowPlanning
 
 /// How far a run has come: the plan, which grows while the run goes on, and the outcome of every row.
 ///
-/// Its methods take what the scheduler decides and answer with the event to record. A value: nothing else of a run knows
-/// an outcome, a cause or a round. A row takes one byte; only one that has more to say than its outcome, or is a group
-/// that runs, has an entry in one of the side tables.
+/// Its methods take what the scheduler decides and answer with the event to record. A value: nothing else of a run
+/// knows an outcome, a cause or a round. A row takes one byte; only one that has more to say than its outcome, or is a
+/// group that runs, has an entry in one of the side tables.
 struct RunState {
     /// What a step or group hands on beside its outcome, as expressions read it.
     struct Result {

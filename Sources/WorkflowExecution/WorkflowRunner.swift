@@ -6,7 +6,8 @@ internal import SourceDiagnostics
 internal import WorkflowModel
 package import WorkflowPlanning
 
-/// Runs a plan: feeds the scheduler what happens, carries out on the spot what it decides, and tells reporters everything.
+/// Runs a plan: feeds the scheduler what happens, carries out on the spot what it decides, and tells reporters
+/// everything.
 ///
 /// There is no task anywhere: a step starts during the call that decides it, and its end arrives as a callback of its
 /// process. Whatever happens while an event is handled waits in a queue for its turn, so that the scheduler is never

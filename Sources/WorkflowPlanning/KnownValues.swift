@@ -110,8 +110,8 @@ private struct KnownScope: ExpressionScope {
 }
 
 extension Workflow {
-    /// The workflow with the instances of every fan-out over known values in it, as if the file said them; nil where there
-    /// is no such fan-out. One whose list is wrong stays as it is: the run says what is wrong.
+    /// The workflow with the instances of every fan-out over known values in it, as if the file said them; nil where
+    /// there is no such fan-out. One whose list is wrong stays as it is: the run says what is wrong.
     func settling(_ known: KnownValues) -> Workflow? {
         var settled: Workflow?
         for row in nodes.indices {

@@ -14,11 +14,12 @@ extension Plan {
     /// with `items` instances, nil for as many as it may have.
     ///
     /// With L the longest chain and W the sum of all steps, a scheduler that never lets a slot idle beside a ready step
-    /// ends within L + (W - L) / jobs (Graham, Bounds on multiprocessing timing anomalies, 1969), delays between attempts
-    /// included: a step that waits for its next attempt goes on like one that runs. A `max-parallel` inside the workflow,
-    /// a pool or a mutex breaks the premise; then only W is sure. While a group waits for its next round nothing of it
-    /// goes on, so that these delays come on top; and so do the commands of `vars`, for which steps wait in their slots.
-    /// The workflow's own timeout, and what its hooks and those of the groups in it take after it, is a bound as well.
+    /// ends within L + (W - L) / jobs (Graham, Bounds on multiprocessing timing anomalies, 1969), delays between
+    /// attempts included: a step that waits for its next attempt goes on like one that runs. A `max-parallel` inside
+    /// the workflow, a pool or a mutex breaks the premise; then only W is sure. While a group waits for its next round
+    /// nothing of it goes on, so that these delays come on top; and so do the commands of `vars`, for which steps wait
+    /// in their slots. The workflow's own timeout, and what its hooks and those of the groups in it take after it, is a
+    /// bound as well.
     package func bound(jobs: Int, items: Int? = nil) -> RunBound {
         let outline = self.outline
         let lengths = StepLengths(outline, items: items)
@@ -165,8 +166,8 @@ struct StepLengths {
         }
     }
 
-    /// What holds inside a group or fan-out. A group's limits reach its body; its hooks go on beyond them, however often
-    /// it is tried.
+    /// What holds inside a group or fan-out. A group's limits reach its body; its hooks go on beyond them, however
+    /// often it is tried.
     private func inside(
         _ node: PlanNode, _ around: Surroundings, timeout: Duration?, _ retry: Retry?
     ) -> Surroundings {

@@ -14,8 +14,8 @@ extension Plan {
     package var outline: Plan { blueprint?.outline ?? self }
 
     /// Writes the instances of a dynamic fan-out behind all other rows and answers with their rows, as one interval in
-    /// preorder; fan-outs among them are expanded likewise, by a call of their own. A second call, for the next round of
-    /// a retried group, takes the place of the first, whose rows stay without belonging to anything.
+    /// preorder; fan-outs among them are expanded likewise, by a call of their own. A second call, for the next round
+    /// of a retried group, takes the place of the first, whose rows stay without belonging to anything.
     ///
     /// O(rows added), amortised.
     package mutating func expand(_ row: PlanIndex, into instances: [FanOut.Instance]) -> Range<PlanIndex> {
@@ -41,7 +41,8 @@ extension Plan {
         return rows
     }
 
-    /// What the instances of a dynamic fan-out will need outside of it: rows, in order, each once. O(definitions inside).
+    /// What the instances of a dynamic fan-out will need outside of it: rows, in order, each once. O(definitions
+    /// inside).
     package func outsideNeeds(ofInstancesOf row: PlanIndex) -> [PlanIndex] {
         guard let blueprint else { return [] }
         let rows = PlanExpansion(blueprint.layout, blueprint.needs, behind: nodes, numbers: blueprint.numbers)

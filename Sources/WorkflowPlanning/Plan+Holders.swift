@@ -8,8 +8,8 @@ extension Plan {
         package let users: [PlanIndex]
     }
 
-    /// What a group takes at its start, its own names first, then those of what is inside; nothing for one that names no
-    /// mutex, and nothing that a group around it holds for all its members. O(rows inside).
+    /// What a group takes at its start, its own names first, then those of what is inside; nothing for one that names
+    /// no mutex, and nothing that a group around it holds for all its members. O(rows inside).
     package func takenMutexes(by group: PlanIndex) -> [TakenMutex] {
         guard nodes[group].role == .group else { return [] }
         let own = mutexNames(of: group)

@@ -6,8 +6,8 @@ package import WorkflowModel
 //
 // Nothing here allocates; what groups hand down is O(depth), everything else O(1).
 extension Plan {
-    /// The keys of a row as the file has them, nothing inherited; a fan-out and its copies share them. nil for a row that
-    /// sets none.
+    /// The keys of a row as the file has them, nothing inherited; a fan-out and its copies share them. nil for a row
+    /// that sets none.
     package func settings(of row: PlanIndex) -> Settings? { workflow.nodes[nodes[row].definition.row].settings }
 
     // MARK: Of each copy
@@ -108,8 +108,8 @@ extension Plan {
         return fanOut.decidesCopies == (nodes[row].role != .fanOut) ? condition : nil
     }
 
-    /// Whether a row waits for the end of all that it needs, however it comes: a condition decides then, its own or those
-    /// of its copies. Where copies ask only for a success, their fan-out starts after one anyway.
+    /// Whether a row waits for the end of all that it needs, however it comes: a condition decides then, its own or
+    /// those of its copies. Where copies ask only for a success, their fan-out starts after one anyway.
     package func waitsForAll(_ row: PlanIndex) -> Bool {
         guard let settings = settings(of: row), let condition = settings.condition else { return false }
         return settings.fanOut?.decidesCopies == true ? condition.asksForMoreThanSuccess : condition.usesStatus

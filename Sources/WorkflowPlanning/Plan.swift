@@ -33,7 +33,8 @@ package struct Plan: Sendable {
 
     package var workflow: Workflow { _read { yield origin.workflow } }
 
-    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an output.
+    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an
+    /// output.
     package var standardOutputReads: Set<NodeIndex> { origin.standardOutputReads }
 
     /// nil where the file says all instances.
@@ -58,8 +59,8 @@ package struct Plan: Sendable {
         edges[nodes[row].edgeRange]
     }
 
-    /// The direct members of a group with its hooks, the instances of a fan-out, in file order; none for a step, nor for a
-    /// fan-out that is yet to be expanded.
+    /// The direct members of a group with its hooks, the instances of a fan-out, in file order; none for a step, nor
+    /// for a fan-out that is yet to be expanded.
     package func members(of row: PlanIndex) -> [PlanIndex] {
         var members: [PlanIndex] = []
         let rows = expansions[row] ?? row.next..<nodes[row].subtreeEnd

@@ -6,12 +6,12 @@ package enum Planner {
     /// How many rows a plan may have, groups and fan-outs counted: about 100 MB.
     package static let rowLimit = 1_000_000
 
-    /// Everything wrong with the graph, sorted by place; a workflow without errors here has a plan. O(steps + needs) for
-    /// a sound workflow.
+    /// Everything wrong with the graph, sorted by place; a workflow without errors here has a plan. O(steps + needs)
+    /// for a sound workflow.
     package static func findings(in workflow: Workflow) -> [Diagnostic] { prove(workflow).diagnostics }
 
-    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error. Fan-outs whose items follow
-    /// from the known values have their instances in the plan.
+    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error. Fan-outs whose items
+    /// follow from the known values have their instances in the plan.
     package static func plan(
         _ workflow: Workflow, known: KnownValues = .none
     ) -> (plan: Plan?, diagnostics: [Diagnostic]) {

@@ -4,8 +4,8 @@ internal import SourceDiagnostics
 /// The keys of a mapping that is being read, to find the one that comes twice. Holds rows, not texts.
 ///
 /// A few keys are compared with each other as they come. Many are only hashed as they come, and compared at the end,
-/// group by group of their hashes: a table of all keys is larger than what a processor keeps at hand, so that looking into
-/// it for each key costs more than all of this.
+/// group by group of their hashes: a table of all keys is larger than what a processor keeps at hand, so that looking
+/// into it for each key costs more than all of this.
 struct SeenKeys {
     /// Up to here comparing with every key is cheaper than hashing.
     private static let fewLimit = 8

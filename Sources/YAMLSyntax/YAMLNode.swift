@@ -32,7 +32,8 @@ package struct YAMLNode {
         }
     }
 
-    /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would be.
+    /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would
+    /// be.
     package var range: SourceRange { memory.pointee.rows[Int(place)].range(from: memory.pointee.start) }
 
     /// Where the source spells what the node says: of an alias the anchored node.

@@ -95,7 +95,8 @@ private struct EventStream: ~Copyable {
         }
     }
 
-    /// The first `%TAG` line in front of a document, which is to be refused before libyaml compares each with all others.
+    /// The first `%TAG` line in front of a document, which is to be refused before libyaml compares each with all
+    /// others.
     private func tagDirective(from start: Int) -> Range<Int>? {
         var offset = start
         while offset < source.count {

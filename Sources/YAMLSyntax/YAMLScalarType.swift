@@ -1,4 +1,5 @@
-/// What the YAML 1.2 core schema takes a scalar for. The text stays as it is written: `3.10` is a float and reads `3.10`.
+/// What the YAML 1.2 core schema takes a scalar for. The text stays as it is written: `3.10` is a float and reads
+/// `3.10`.
 package enum YAMLScalarType: Sendable, Hashable {
     case null, bool, int, float, string
 

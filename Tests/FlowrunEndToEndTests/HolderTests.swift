@@ -1,7 +1,8 @@
 import FlowrunTestSupport
 import Testing
 
-/// Groups that name a mutex, where waiting for something that wants it, while they hold it, would stop the run for ever.
+/// Groups that name a mutex, where waiting for something that wants it, while they hold it, would stop the run for
+/// ever.
 struct HolderTests {
     /// `two` may start as soon as `prepare` is over, long before `one`, which its member needs and which wants the mutex
     /// of `two`. `release` sees to it that `prepare` is over before `one` can run.

@@ -2,8 +2,8 @@ import FlowrunTestSupport
 import Foundation
 import Testing
 
-/// Values are never code: whatever a value holds, it arrives byte for byte on every way through a workflow, and nothing in
-/// it is ever run. Each way carries all 2,000 texts, in few processes.
+/// Values are never code: whatever a value holds, it arrives byte for byte on every way through a workflow, and nothing
+/// in it is ever run. Each way carries all 2,000 texts, in few processes.
 struct HostileValueTests {
     private static let count = 2000
     /// Distinct, since a fan-out refuses equal items; none with a NUL, which no process can be given.

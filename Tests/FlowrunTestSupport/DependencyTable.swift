@@ -42,9 +42,9 @@ package struct DependencyTable: Sendable, ExpressibleByDictionaryLiteral {
         needs = lists.mapValues { list in Dictionary(list.map { ($0, .ok) }, uniquingKeysWith: { $1 }) }
     }
 
-    /// The answer of `plan --format json`: its `steps` and `groups`, each with `id` and `needs`. An entry of `needs` is an
-    /// id, or an object whose `id` (or `step`, `group`) comes with a `kind`; an id alone is asked only to have ended,
-    /// since it does not say how.
+    /// The answer of `plan --format json`: its `steps` and `groups`, each with `id` and `needs`. An entry of `needs` is
+    /// an id, or an object whose `id` (or `step`, `group`) comes with a `kind`; an id alone is asked only to have
+    /// ended, since it does not say how.
     package init(plan json: String) throws {
         let answer = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
         var needs: [String: [String: Wanted]] = [:]

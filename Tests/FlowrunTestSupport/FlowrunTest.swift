@@ -138,8 +138,8 @@ package final class FlowrunTest: Sendable {
         try await startBeside([command] + words, environment: environment, stdin: stdin).finish()
     }
 
-    /// Starts the program beside another one of the same test, with which it shares its slot: a test that holds one slot
-    /// and waits for a second could block forever for others like it.
+    /// Starts the program beside another one of the same test, with which it shares its slot: a test that holds one
+    /// slot and waits for a second could block forever for others like it.
     package func startBeside(
         _ arguments: [String], environment: [String: String?] = [:], stdin: StandardInput = .null,
         launcher: [String] = []

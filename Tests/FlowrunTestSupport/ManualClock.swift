@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, so that hours cost nothing and both orders of two things that happen
-/// at one instant can be had.
+/// A clock that stands still until a test moves it, so that hours cost nothing and both orders of two things that
+/// happen at one instant can be had.
 package final class ManualClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         package var offset: Duration

@@ -1,7 +1,7 @@
 package import Testing
 
-/// What may run at once, and who holds which lock meanwhile (rules I6 and I7 of Flowrun.docc/EventLog): held against the
-/// log of a run with `--verbose`.
+/// What may run at once, and who holds which lock meanwhile (rules I6 and I7 of Flowrun.docc/EventLog): held against
+/// the log of a run with `--verbose`.
 package struct ResourceRules: Sendable {
     /// How many steps may run at once in the whole run.
     package var jobs: Int
@@ -11,8 +11,8 @@ package struct ResourceRules: Sendable {
     package var instanceLimits: [String: Int] = [:]
     /// Units of each pool by name; what is not named is a mutex, with one.
     package var pools: [String: Int] = [:]
-    /// By the full id of a step or group: the units of each lock that the file asks for there. What a group takes for the
-    /// sake of its members follows from that: see Flowrun.docc/Locks.
+    /// By the full id of a step or group: the units of each lock that the file asks for there. What a group takes for
+    /// the sake of its members follows from that: see Flowrun.docc/Locks.
     package var requests: [String: [String: Int]] = [:]
 
     package init(jobs: Int) { self.jobs = jobs }
@@ -107,7 +107,8 @@ package struct ResourceRules: Sendable {
 
         // MARK: - Locks
 
-        /// A lock among those who share it: everybody, or what is inside the group `scope`, which has taken it for them.
+        /// A lock among those who share it: everybody, or what is inside the group `scope`, which has taken it for
+        /// them.
         private struct ScopedLock: Hashable {
             let name: String
             let scope: String?

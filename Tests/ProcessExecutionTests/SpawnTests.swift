@@ -41,7 +41,8 @@ import Testing
             ("/bin/true", [long], E2BIG), ("/bin/true/x", [], ENOTDIR),
         ] {
             var status = try await run(program, arguments).status
-            // A child of another test, which is not its program yet, may still hold the file open that was just written.
+            // A child of another test, which is not its program yet, may still hold the file open that was just
+            // written.
             while status == .notStarted(SpawnError(errno: ETXTBSY)) {
                 status = try await run(program, arguments).status
             }

@@ -39,8 +39,8 @@ extension ByteBuffer {
         return start &+ offset
     }
 
-    /// Copies printable text and tabs, with `lineEnd` in place of each line feed. Returns where it stops: at a byte that
-    /// needs more care, or so short before the end of `source` that blocks are no use.
+    /// Copies printable text and tabs, with `lineEnd` in place of each line feed. Returns where it stops: at a byte
+    /// that needs more care, or so short before the end of `source` that blocks are no use.
     package mutating func copyLines(
         _ source: UnsafeRawBufferPointer, from start: Int, lineEnd: UnsafeRawBufferPointer
     ) -> Int {

@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Lines that their program has written over, as progress bars do with a carriage return.
 package enum OverwrittenLines {
-    /// The bytes with each such line as it was last, nil where there is none. What a line showed before counts where it was
-    /// only blanked out. A last line that ends in a carriage return gets a line end: whatever comes next begins anew.
+    /// The bytes with each such line as it was last, nil where there is none. What a line showed before counts where it
+    /// was only blanked out. A last line that ends in a carriage return gets a line end: whatever comes next begins
+    /// anew.
     package static func lastStates(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let start = bytes.baseAddress, memchr(start, carriageReturn, bytes.count) != nil else { return nil }
         var result: [UInt8]?

@@ -63,8 +63,8 @@ package enum UTF8Sequence: Equatable {
         return bytes[offset...].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The length of the well-formed scalar that begins with the lowest byte of `word`; 0 where there is none, where it is
-    /// ASCII, or where it is a control character (C1).
+    /// The length of the well-formed scalar that begins with the lowest byte of `word`; 0 where there is none, where it
+    /// is ASCII, or where it is a control character (C1).
     @inline(__always)
     package static func lengthOfText(_ word: UInt32) -> Int {
         if word & 0xC0C0F0 == 0x80_80E0 {

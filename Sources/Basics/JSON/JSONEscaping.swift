@@ -1,5 +1,6 @@
 extension ByteBuffer {
-    /// The inside of a JSON string: what must not stand there as it is becomes an escape, ill-formed UTF-8 becomes U+FFFD.
+    /// The inside of a JSON string: what must not stand there as it is becomes an escape, ill-formed UTF-8 becomes
+    /// U+FFFD.
     package mutating func append(jsonText source: UnsafeRawBufferPointer) {
         append(source, until: .json)
     }
@@ -30,7 +31,8 @@ extension ByteBuffer {
         }
     }
 
-    /// Beyond what JSON asks for: DEL and C1, which terminals obey, and the line separators, which some readers split at.
+    /// Beyond what JSON asks for: DEL and C1, which terminals obey, and the line separators, which some readers split
+    /// at.
     private mutating func escape(_ source: UnsafeRawBufferPointer, at offset: Int) -> Int {
         let sequence = UTF8Sequence(in: source, at: offset)
         if case .scalar(let scalar, _) = sequence {

@@ -7,10 +7,10 @@
 ///     }
 ///     json.newline()
 ///
-/// The result is ASCII where the text is, valid UTF-8 always, and never holds a raw control character (C0, DEL, C1) or a
-/// line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the order
-/// of the calls; their names are literals, or written with `key(_:)`, and the caller answers for using each once. A call
-/// allocates only when the buffer has to grow.
+/// The result is ASCII where the text is, valid UTF-8 always, and never holds a raw control character (C0, DEL, C1) or
+/// a line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the
+/// order of the calls; their names are literals, or written with `key(_:)`, and the caller answers for using each once.
+/// A call allocates only when the buffer has to grow.
 package struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
@@ -94,7 +94,8 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// A string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in `String(decoding:)`.
+    /// A string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in
+    /// `String(decoding:)`.
     package mutating func value(repairing raw: UnsafeRawBufferPointer) {
         separate()
         buffer.append(UInt8(ascii: "\""))

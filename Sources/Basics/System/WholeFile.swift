@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Reading and writing to the end, whatever signals come between and however little one call takes.
 package enum WholeFile {
-    /// Everything from where the descriptor stands, at most `limit` bytes and one more, so that going over the limit shows.
-    /// Waits for a descriptor that is non-blocking. `size` is what is expected, if anything is known of it.
+    /// Everything from where the descriptor stands, at most `limit` bytes and one more, so that going over the limit
+    /// shows. Waits for a descriptor that is non-blocking. `size` is what is expected, if anything is known of it.
     package static func read(
         _ descriptor: Int32, limit: Int = .max - 1, expecting size: Int = 0
     ) throws(SystemError) -> [UInt8] {

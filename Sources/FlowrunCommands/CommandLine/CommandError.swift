@@ -21,7 +21,8 @@ struct CommandError: Error, Equatable {
     /// A value or a combination that cannot be meant.
     static func usage(_ message: String) -> CommandError { CommandError(.usage, [message]) }
 
-    /// A command line that does not have the form of a command; points to the help of that command, nil for that of all.
+    /// A command line that does not have the form of a command; points to the help of that command, nil for that of
+    /// all.
     static func syntax(_ message: String, _ command: Command?) -> CommandError {
         let help = command.map { "flowrun \($0.rawValue) --help" } ?? "flowrun --help"
         return CommandError(.usage, [message], hint: "see `\(help)`")

@@ -2,10 +2,10 @@ internal import SourceDiagnostics
 
 /// Reads a command line word by word, by the conventions of getopt_long(3).
 ///
-/// Options may stand anywhere, before the command too, up to `--`; what follows that is for the steps of a run. A value is the next word or joined: `-j 4`, `-j4`,
-/// `--jobs 4`, `--jobs=4`; short options without a value may share a dash. Of an option that is given twice the last one
-/// counts, unless it is repeatable. A long option is written in full: an abbreviation that is unique today would change
-/// its meaning with the next option.
+/// Options may stand anywhere, before the command too, up to `--`; what follows that is for the steps of a run. A value
+/// is the next word or joined: `-j 4`, `-j4`, `--jobs 4`, `--jobs=4`; short options without a value may share a dash.
+/// Of an option that is given twice the last one counts, unless it is repeatable. A long option is written in full: an
+/// abbreviation that is unique today would change its meaning with the next option.
 struct CommandLineParser {
     /// What the words read so far amount to.
     private(set) var arguments = Arguments()

@@ -3,8 +3,8 @@ internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// What completion wants to know of the workflow file that a command line means. A file with mistakes has one too, because
-/// it is while somebody writes that they look for names.
+/// What completion wants to know of the workflow file that a command line means. A file with mistakes has one too,
+/// because it is while somebody writes that they look for names.
 struct FileOutline {
     /// A larger file takes longer to read than a person wants to wait for a name.
     private static let sizeLimit = 512 << 10

@@ -2,8 +2,8 @@ internal import Basics
 
 /// What can be asked of a live run, one line of JSON each; the reply is one line too.
 ///
-/// Version 1 of the protocol. A reply has `v` and either `error` with what was wrong, or `message`, or the fields of the
-/// answer. Both sides refuse another version and skip fields that they do not know.
+/// Version 1 of the protocol. A reply has `v` and either `error` with what was wrong, or `message`, or the fields of
+/// the answer. Both sides refuse another version and skip fields that they do not know.
 enum ControlRequest: Sendable, Hashable {
     case status
     /// `freezing`: what runs stands still too.

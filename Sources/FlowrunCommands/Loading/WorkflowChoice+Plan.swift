@@ -7,8 +7,8 @@ extension WorkflowChoice {
     /// The plan of the whole file. Shows all findings on standard error; throws if one is an error.
     func wholePlan() throws(CommandError) -> Plan { try whole(color: .auto) { _ in .none } }
 
-    /// The plan of what is chosen, the steps named or else what the file says runs by default, and what the caller gives;
-    /// `read` makes that out of the workflow.
+    /// The plan of what is chosen, the steps named or else what the file says runs by default, and what the caller
+    /// gives; `read` makes that out of the workflow.
     func plan(
         color: ColorMode = .auto, reading read: (Workflow) -> RunValues
     ) throws(CommandError) -> (plan: Plan, values: RunValues) {

@@ -5,8 +5,8 @@ internal import WorkflowPlanning
 
 /// Which workflow file a command line means, and which steps of it.
 ///
-/// The first operand is the file if it looks like one or is one; else the file is `flowrun.yml` of the current folder, and
-/// all operands are steps. `-f` names the file in any case. Looks at the current folder, so `-C` comes first.
+/// The first operand is the file if it looks like one or is one; else the file is `flowrun.yml` of the current folder,
+/// and all operands are steps. `-f` names the file in any case. Looks at the current folder, so `-C` comes first.
 struct WorkflowChoice: Sendable, Equatable {
     /// Files that are looked for where none is named, the first one that is there.
     static let defaultFiles = ["flowrun.yml", "flowrun.yaml"]
@@ -111,8 +111,8 @@ extension WorkflowChoice {
         return .usage(isNamed ? unknown.description : "\(unknown.description) (in `\(file)`)")
     }
 
-    /// What a word most likely means that is neither a file nor a step; nil where it cannot be told. Only the first word
-    /// of a command line can be meant as a command.
+    /// What a word most likely means that is neither a file nor a step; nil where it cannot be told. Only the first
+    /// word of a command line can be meant as a command.
     private static func meaning(of word: String, isFirstWord: Bool) -> String? {
         if let message = assignment(word) { return message }
         if isFirstWord, Command.planned.contains(word) { return "the command `\(word)` is not built yet" }

@@ -12,8 +12,8 @@ package struct WorkflowLoader {
     // A large workflow takes a while to free, row by row; whoever ends the process keeps it until then.
     private let workflow: Workflow?
 
-    /// Loads a file for running or describing it. `path` may be `-` for standard input; `known` says what is known of the
-    /// values of the workflow's parameters, `allowsOutside` whether it may use files outside of its folder.
+    /// Loads a file for running or describing it. `path` may be `-` for standard input; `known` says what is known of
+    /// the values of the workflow's parameters, `allowsOutside` whether it may use files outside of its folder.
     package init(
         _ path: String, allowsOutside: Bool = false, known: (Workflow) -> KnownValues = { _ in .none }
     ) {
@@ -21,8 +21,8 @@ package struct WorkflowLoader {
     }
 
     /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that
-    /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read. Taking
-    /// it anew costs a twentieth of the time for a file of 300,000 steps.
+    /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read.
+    /// Taking it anew costs a twentieth of the time for a file of 300,000 steps.
     package static func check(_ path: String, allowsOutside: Bool = false) -> WorkflowLoader {
         mallopt(M_MMAP_MAX, 0)
         mallopt(M_TRIM_THRESHOLD, Int32.max)

@@ -2,8 +2,8 @@ internal import Basics
 internal import WorkflowModel
 package import WorkflowPlanning
 
-/// What `flowrun graph` answers: steps as boxes, groups as frames around theirs, an arrow from what is needed to what needs
-/// it. A fan-out is drawn once, with the number of its instances.
+/// What `flowrun graph` answers: steps as boxes, groups as frames around theirs, an arrow from what is needed to what
+/// needs it. A fan-out is drawn once, with the number of its instances.
 package struct GraphPrinter {
     private let drawing: GraphDrawing
 

@@ -28,7 +28,8 @@ package struct ListPrinter {
         }
     }
 
-    /// The parameters, then one line each: path, number of instances, what runs by default or only by name, description.
+    /// The parameters, then one line each: path, number of instances, what runs by default or only by name,
+    /// description.
     package func text() -> String {
         var text = ""
         if let heading = workflow.description ?? workflow.name { text += heading.asOneLine + "\n\n" }

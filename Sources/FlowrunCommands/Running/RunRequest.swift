@@ -103,8 +103,8 @@ extension RunRequest {
         isDryRun = arguments.has(.dryRun)
     }
 
-    /// The command that tells why a step of this run ended as it did, the step's id left out; nil where there will be no
-    /// record for it to read.
+    /// The command that tells why a step of this run ended as it did, the step's id left out; nil where there will be
+    /// no record for it to read.
     var why: String? {
         guard keepsRecord, file != "-" else { return nil }
         let named = choice.isNamed ? ["-f", file] : []

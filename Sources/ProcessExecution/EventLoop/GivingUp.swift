@@ -1,8 +1,8 @@
 internal import Basics
 internal import Glibc
 
-/// Ends flowrun where the machine refuses what it cannot do without. 125, as for everything that is neither a step's nor
-/// the workflow's fault. `operation` is a verb and its object.
+/// Ends flowrun where the machine refuses what it cannot do without. 125, as for everything that is neither a step's
+/// nor the workflow's fault. `operation` is a verb and its object.
 func giveUp(_ operation: String, _ error: Int32) -> Never {
     let reason = SystemError(error).words
     let hint =

@@ -25,8 +25,8 @@ package final class DescriptorSink {
     private static let congestion = 512 << 10
     /// How much of a long text is written before the event loop gets another turn.
     private static let turn = 1 << 20
-    /// How long a reader may take for one more piece before it counts as stalled, in milliseconds. The loop stands still
-    /// meanwhile.
+    /// How long a reader may take for one more piece before it counts as stalled, in milliseconds. The loop stands
+    /// still meanwhile.
     private static let stallTime: Int32 = 50
     /// The error number of the first write that failed; nothing is written after it.
     package private(set) var failure: Int32?
@@ -75,8 +75,8 @@ package final class DescriptorSink {
         watch()
     }
 
-    /// Writes as much of a record as goes at once, and nothing while other records wait; the rest is dropped. Returns how
-    /// many bytes went.
+    /// Writes as much of a record as goes at once, and nothing while other records wait; the rest is dropped. Returns
+    /// how many bytes went.
     package func offer(_ record: UnsafeRawBufferPointer) -> Int {
         failure == nil && !hasPending ? attempt(record) : 0
     }

@@ -2,8 +2,8 @@ package import Basics
 internal import CLinux
 internal import Glibc
 
-/// Bytes as a file that has no name and takes no disk, such as what a step reads as its standard input. Nobody has to feed
-/// a pipe, and a step that does not read it all kills nobody.
+/// Bytes as a file that has no name and takes no disk, such as what a step reads as its standard input. Nobody has to
+/// feed a pipe, and a step that does not read it all kills nobody.
 package final class MemoryFile: Sendable {
     let descriptor: Int32
 

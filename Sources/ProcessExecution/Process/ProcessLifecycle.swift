@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A command's way from its start to its end, as a value: it is told what happens and answers with what is to be done.
 ///
-/// A command is over when its first process is reaped, its pipes are at their end and nobody of its session is left. What
-/// holds a pipe or lives on after the first process has the drain window, then it is killed: whoever waits for the end of
-/// a pipe alone hangs on every background process.
+/// A command is over when its first process is reaped, its pipes are at their end and nobody of its session is left.
+/// What holds a pipe or lives on after the first process has the drain window, then it is killed: whoever waits for the
+/// end of a pipe alone hangs on every background process.
 struct ProcessLifecycle {
     typealias Instant = EventLoopClock.Instant
 

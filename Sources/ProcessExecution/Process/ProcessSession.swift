@@ -3,8 +3,8 @@ internal import Glibc
 
 /// All processes of one session, which is what a step's processes are unless one of them left it on purpose.
 ///
-/// The session's number is the leader's pid. It cannot be given to a stranger while the leader is unreaped or any member
-/// lives; members found in /proc are checked again behind a pidfd before they are signalled.
+/// The session's number is the leader's pid. It cannot be given to a stranger while the leader is unreaped or any
+/// member lives; members found in /proc are checked again behind a pidfd before they are signalled.
 @EventLoopActor
 struct ProcessSession {
     let id: pid_t

@@ -10,10 +10,10 @@ package enum Signals {
     private static var descriptor: Int32 = -1
     private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
-    /// Takes over INT, TERM, HUP, TSTP and WINCH and calls `handler` with the number of each that arrives. Called once, before
-    /// any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is for,
-    /// the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or children
-    /// could not be waited for.
+    /// Takes over INT, TERM, HUP, TSTP and WINCH and calls `handler` with the number of each that arrives. Called once,
+    /// before any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is
+    /// for, the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or
+    /// children could not be waited for.
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
         let ignored = clinux_ignored_signals()
         defaulted = ignored
@@ -55,8 +55,8 @@ package enum Signals {
         Poller.shared.forgetTime()
     }
 
-    /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its own
-    /// can end.
+    /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its
+    /// own can end.
     package nonisolated static func die(by number: Int32) {
         signal(number, SIG_DFL)
         var set = sigset_t()

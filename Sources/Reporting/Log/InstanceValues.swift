@@ -5,8 +5,8 @@ package enum InstanceValues {
     /// The longest that is shown, in characters.
     private static let lengthLimit = 64
 
-    /// What stands behind the id of a copy, or of what is in one; nil where the id says the values itself. `item` are the
-    /// values, with commas between them.
+    /// What stands behind the id of a copy, or of what is in one; nil where the id says the values itself. `item` are
+    /// the values, with commas between them.
     package static func words(_ id: String, item: String?) -> String? {
         guard let item, let open = id.lastIndex(of: "["), let close = id[open...].firstIndex(of: "]") else {
             return nil

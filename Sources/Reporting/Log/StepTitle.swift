@@ -1,5 +1,5 @@
-/// A step as people are shown it: its id, and behind it the values that its number stands for and its `name`, where they
-/// say more.
+/// A step as people are shown it: its id, and behind it the values that its number stands for and its `name`, where
+/// they say more.
 enum StepTitle {
     static func words(_ id: String, name: String?, item: String? = nil) -> String {
         let name = name.flatMap { says($0, moreThan: id) ? $0 : nil }

@@ -2,8 +2,8 @@
 enum EscapeSequence: Equatable {
     /// SGR, `ESC [ 1;31 m`.
     case color(length: Int)
-    /// EL, `ESC [ K`, which shows nothing where nothing stands to the right, or `ESC [ 2 K`, which programs write before they
-    /// write a line anew.
+    /// EL, `ESC [ K`, which shows nothing where nothing stands to the right, or `ESC [ 2 K`, which programs write
+    /// before they write a line anew.
     case eraseToLineEnd(length: Int)
     /// The bytes end where it could still become one of the above.
     case incomplete

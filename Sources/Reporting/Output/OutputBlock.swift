@@ -33,8 +33,8 @@ final class OutputBlock {
         sanitizer.finish(to: &text.buffer)
     }
 
-    /// The block in records of a bounded size, whatever its own. `failed` is told how many bytes could not be read back,
-    /// and returns the line that says so.
+    /// The block in records of a bounded size, whatever its own. `failed` is told how many bytes could not be read
+    /// back, and returns the line that says so.
     func source(
         through sanitizer: OutputSanitizer, failed: @escaping (Int, SystemError) -> String
     ) -> RecordSource {

@@ -25,8 +25,8 @@ package struct OutputSanitizer {
         self.keepsColors = keepsColors
     }
 
-    /// How much to make harmless at a time, so that it becomes no more than 256 KiB: a mark before each of many empty lines
-    /// is much longer than the lines.
+    /// How much to make harmless at a time, so that it becomes no more than 256 KiB: a mark before each of many empty
+    /// lines is much longer than the lines.
     var pieceSize: Int { min(64 << 10, (256 << 10) / max(lineEnd.count, 4)) }
 
     package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
@@ -53,7 +53,8 @@ package struct OutputSanitizer {
         followsCarriageReturn = false
     }
 
-    /// Returns how many bytes it has used: all of them, unless a sequence is cut off at the end of what is not the last.
+    /// Returns how many bytes it has used: all of them, unless a sequence is cut off at the end of what is not the
+    /// last.
     private mutating func convert(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer, isLast: Bool) -> Int {
         var offset = 0
         while offset < input.count {
@@ -112,8 +113,8 @@ package struct OutputSanitizer {
         return offset
     }
 
-    /// Copies lines that need no care beside their marks, from a line feed on; returns where it stops. Most output is made
-    /// of such lines. Does nothing where the state or the few bytes that are left ask for more care.
+    /// Copies lines that need no care beside their marks, from a line feed on; returns where it stops. Most output is
+    /// made of such lines. Does nothing where the state or the few bytes that are left ask for more care.
     private mutating func copyLines(
         _ input: UnsafeRawBufferPointer, from start: Int, to output: inout ByteBuffer
     ) -> Int {

@@ -1,8 +1,8 @@
 package import Basics
 internal import Glibc
 
-/// Keeps what a step writes until it can be shown: while it is small in memory, then in a file that has no name, so that
-/// no end of flowrun leaves it behind.
+/// Keeps what a step writes until it can be shown: while it is small in memory, then in a file that has no name, so
+/// that no end of flowrun leaves it behind.
 package final class OutputSpool {
     /// Bytes kept in memory, and written to the file at a time.
     private static let memoryLimit = 32 * 1024

@@ -8,7 +8,8 @@ package struct StepReport: Sendable {
     package var item: String?
     /// The outcome, or where it stands while the run lives: `running`, `waiting`.
     package var state: String
-    /// How it came to that, in a few words such as `attempt 3, after exit 1, exit 1`; empty where there is nothing to say.
+    /// How it came to that, in a few words such as `attempt 3, after exit 1, exit 1`; empty where there is nothing to
+    /// say.
     package var details: [String] = []
     package var cause: Cause?
     /// The last lines of what the root of the chain wrote, if it is a step and that is known.

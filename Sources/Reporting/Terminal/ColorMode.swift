@@ -7,8 +7,8 @@ package enum ColorMode: String, Sendable, CaseIterable {
         case stdout, stderr
     }
 
-    /// Whether to write colours: the flag, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, a terminal that cannot, make -O
-    /// keeping the terminal from us, and last whether the stream is a terminal. `environment` looks a variable up.
+    /// Whether to write colours: the flag, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, a terminal that cannot, make
+    /// -O keeping the terminal from us, and last whether the stream is a terminal. `environment` looks a variable up.
     package func isOn(for stream: Stream, onTerminal: Bool, environment: (String) -> String?) -> Bool {
         switch self {
         case .always: return true

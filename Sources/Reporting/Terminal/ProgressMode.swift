@@ -10,8 +10,8 @@ package enum ProgressMode: String, Sendable, CaseIterable {
         case nothing
     }
 
-    /// A live region wants a terminal that can move its cursor and, unless it is asked for, has no other writer: neither a
-    /// CI system's imitation of one nor what make runs side by side. `environment` looks a variable up.
+    /// A live region wants a terminal that can move its cursor and, unless it is asked for, has no other writer:
+    /// neither a CI system's imitation of one nor what make runs side by side. `environment` looks a variable up.
     package func display(onTerminal: Bool, environment: (String) -> String?) -> Display {
         func isSet(_ name: String) -> Bool { !(environment(name) ?? "").isEmpty }
         let canMoveCursor = onTerminal && isSet("TERM") && environment("TERM") != "dumb"

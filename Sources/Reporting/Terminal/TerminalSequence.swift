@@ -3,8 +3,8 @@ internal import Basics
 /// Lines below the cursor, as bytes for a terminal.
 ///
 /// The cursor stays where the next line of the log goes, and what is shown for a while stands below it. Whatever other
-/// programs write moves the cursor down before it, so that there is never anything of theirs below: clearing from the row
-/// under the cursor to the end of the screen takes away nothing but our own lines, however the terminal was resized
+/// programs write moves the cursor down before it, so that there is never anything of theirs below: clearing from the
+/// row under the cursor to the end of the screen takes away nothing but our own lines, however the terminal was resized
 /// meanwhile, and no position has to be asked for.
 enum TerminalSequence {
     /// Replaces all that stands below the cursor by `lines`, each narrower than the terminal.

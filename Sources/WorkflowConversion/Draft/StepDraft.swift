@@ -40,8 +40,8 @@ package struct StepDraft: Equatable, Sendable {
 
     mutating func set(_ key: String, _ value: YAMLValue) { settings.append(YAMLEntry(key, value)) }
 
-    /// Replaces the body by a step that has to be filled in. What it does not say any more stands above it; a second time
-    /// everything goes but the id.
+    /// Replaces the body by a step that has to be filled in. What it does not say any more stands above it; a second
+    /// time everything goes but the id.
     mutating func giveUp(_ reason: String) {
         if case .unfinished = body {
             (needs, outputs, name, description) = ([], [], nil, nil)

@@ -22,7 +22,8 @@ struct JustValue: Equatable {
     }
 }
 
-/// Reads expressions of a justfile: strings, backticks, variables, `+`, `/` and the functions that read the environment.
+/// Reads expressions of a justfile: strings, backticks, variables, `+`, `/` and the functions that read the
+/// environment.
 struct JustExpression {
     private var rest: Substring
 

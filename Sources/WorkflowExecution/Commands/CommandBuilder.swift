@@ -264,8 +264,8 @@ final class CommandBuilder {
         return result
     }
 
-    /// The level of a group and of the body that it uses. What the group sets stands over what the body says; variables of
-    /// fan-outs, and of a file's user the parameters, do not reach inside.
+    /// The level of a group and of the body that it uses. What the group sets stands over what the body says; variables
+    /// of fan-outs, and of a file's user the parameters, do not reach inside.
     private func layer(
         _ use: Use, at row: PlanIndex, over outer: Surroundings, isShared: Bool
     ) throws(StepError) -> Surroundings {

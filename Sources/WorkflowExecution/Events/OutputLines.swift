@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to. Copies only the
-/// line that is not finished yet.
+/// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to. Copies only
+/// the line that is not finished yet.
 struct OutputLines {
     /// The longest line that is waited for.
     static let limit = 64 << 10

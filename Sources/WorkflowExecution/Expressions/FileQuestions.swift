@@ -87,8 +87,8 @@ final class FileQuestions {
         return job
     }
 
-    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait. The caller
-    /// sees to `beginNext`, once it has forgotten all that is to be forgotten.
+    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait. The
+    /// caller sees to `beginNext`, once it has forgotten all that is to be forgotten.
     @discardableResult
     func forget(_ row: PlanIndex) -> Bool {
         guard !evaluations.isEmpty, let job = evaluations.removeValue(forKey: row)?.job else { return false }

@@ -19,8 +19,8 @@ final class PendingValues {
     /// Whether the evaluation that goes on now lacks something.
     var isMissing: Bool { files.isMissing || commands.isMissing }
 
-    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `wait(for:then:)` at once,
-    /// and what `body` did does not count.
+    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `wait(for:then:)` at
+    /// once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         failure = nil
         commands.beginEvaluation()

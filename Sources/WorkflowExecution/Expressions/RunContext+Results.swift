@@ -4,8 +4,8 @@ internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What `steps.ID` is to expressions: of a step `{outcome, exit_code, outputs, stdout}`, of a group `{outcome, outputs}`,
-// of a fan-out `{outcome, items, outputs}`.
+// What `steps.ID` is to expressions: of a step `{outcome, exit_code, outputs, stdout}`, of a group `{outcome,
+// outputs}`, of a fan-out `{outcome, items, outputs}`.
 extension RunContext {
     private static let resultFields = ["outcome", "exit_code", "items", "outputs", "stdout"]
 

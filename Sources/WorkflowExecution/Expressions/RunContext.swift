@@ -95,8 +95,8 @@ final class RunContext {
         return try argument.value(for: parameter, in: RowScope(context: self, row: user))
     }
 
-    /// A field of `run`, or with nil the whole. Its outcome is that of the file's body, which is over for the hooks that may
-    /// ask for it; asking is O(members).
+    /// A field of `run`, or with nil the whole. Its outcome is that of the file's body, which is over for the hooks
+    /// that may ask for it; asking is O(members).
     func run(_ field: String?, seenFrom row: PlanIndex) -> Value? {
         switch field {
         case "id": return .string(options.run)

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
 /// folders, none too. Hidden names are matched like all others, or only where a dot begins the pattern for them; never
-/// the folder in which flowrun keeps its state.
-/// Links to files count as files; links to folders are followed if the pattern names them. Names are bytes, UTF-8 or not.
+/// the folder in which flowrun keeps its state. Links to files count as files; links to folders are followed if the
+/// pattern names them. Names are bytes, UTF-8 or not.
 struct FilePattern {
     private enum Kind {
         case file, folder, other
@@ -37,8 +37,8 @@ struct FilePattern {
     private static let anyName = Array("*".utf8)
     private static let skipped = [".", "..", ".flowrun"].map { Array($0.utf8) }
 
-    /// The paths of all files, or folders, that match, relative to `folder` or absolute as the pattern is, sorted. Incomplete once it
-    /// is given up. Throws if a folder, or what a name stands for, cannot be read.
+    /// The paths of all files, or folders, that match, relative to `folder` or absolute as the pattern is, sorted.
+    /// Incomplete once it is given up. Throws if a folder, or what a name stands for, cannot be read.
     func files(in folder: String, isGivenUp: () -> Bool = { false }) throws(FileHash.ReadError) -> [[UInt8]] {
         var found: Set<[UInt8]> = []
         let root = isAbsolute ? [] : Array("\(folder)/".utf8)

@@ -17,8 +17,8 @@ package enum FileQuestion: Hashable, Sendable {
 package typealias FileAnswer = Result<Value, FileHash.ReadError>
 
 extension FileQuestion {
-    /// Reads files or folders, so it belongs on a thread of its own, never on the event loop. nil if it was given up, for
-    /// which is asked at every folder, file and block.
+    /// Reads files or folders, so it belongs on a thread of its own, never on the event loop. nil if it was given up,
+    /// for which is asked at every folder, file and block.
     func answer(in folder: String, isGivenUp: () -> Bool) throws(FileHash.ReadError) -> Value? {
         switch self {
         case .hash(let patterns): return try FileHash.hash(patterns, in: folder, isGivenUp: isGivenUp).map(Value.string)

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Reads files away from the event loop: on a thread, or in tests when the test says.
 @EventLoopActor
 package protocol FileReader: AnyObject {
-    /// Begins to read. Calls `done` once, on the event loop and never during this call; perhaps never, or too late, if the
-    /// task is given up.
+    /// Begins to read. Calls `done` once, on the event loop and never during this call; perhaps never, or too late, if
+    /// the task is given up.
     func begin(_ task: FileTask, _ done: @escaping @EventLoopActor (FileAnswer) -> Void)
 }
 

@@ -2,18 +2,18 @@ internal import WorkflowModel
 
 /// What bash reads before a script, through `$BASH_ENV`, so that it notes the command that fails.
 ///
-/// The script behaves as without it. bash gets its text as it is, so `$LINENO` and bash's own messages do not change. The
-/// traps write only to the file of notes, keep `$_`, `$?` and `PIPESTATUS`, and show neither in `set -x` nor in the
-/// environment. A script that traps ERR or DEBUG itself, or looks at what is used here, is left alone. Only `trap -p` and
-/// `$-` can tell the difference.
+/// The script behaves as without it. bash gets its text as it is, so `$LINENO` and bash's own messages do not change.
+/// The traps write only to the file of notes, keep `$_`, `$?` and `PIPESTATUS`, and show neither in `set -x` nor in the
+/// environment. A script that traps ERR or DEBUG itself, or looks at what is used here, is left alone. Only `trap -p`
+/// and `$-` can tell the difference.
 struct BashStartup: Equatable {
     /// Whether functions and subshells inherit the trap, so that a note has the line inside them.
     private let reachesFunctions: Bool
     /// The line from which nothing may be trapped but DEBUG; nil where ERR may stay to the end.
     private let tail: Int?
 
-    /// nil where the shell is not bash, for a script that may not be watched, and for one of a single command, which needs
-    /// no watching.
+    /// nil where the shell is not bash, for a script that may not be watched, and for one of a single command, which
+    /// needs no watching.
     init?(_ script: String, for shell: Shell) {
         guard !ScriptOutline.isOneCommand(script), Self.reads(shell) else { return nil }
         let outline = ScriptOutline(script)
@@ -42,8 +42,8 @@ struct BashStartup: Equatable {
         var setUp = reachesFunctions ? "set -E; " : ""
         setUp += "trap -- \(trap("case $- in *e*) \(note("E"));; esac")) ERR; "
         if let tail {
-            // The last command of a script takes the place of bash, but only if neither ERR nor EXIT is trapped when bash
-            // gets there. So from the command before it on, DEBUG notes what starts; it does not count as trapped.
+            // The last command of a script takes the place of bash, but only if neither ERR nor EXIT is trapped when
+            // bash gets there. So from the command before it on, DEBUG notes what starts; it does not count as trapped.
             let release = keepingLastWord("builtin trap - ERR")
             let watch = "((LINENO<\(tail)))||[[ ${BASH_SOURCE-} ]]||{ \(note("D")); \(release); }"
             setUp += "trap -- \(trap(watch)) DEBUG; "

@@ -67,8 +67,8 @@ struct ScriptOutline {
             }
     }
 
-    /// The line, from 1, where the command before the last one begins; nil where the last command cannot take the place of
-    /// bash, or where that is not certain.
+    /// The line, from 1, where the command before the last one begins; nil where the last command cannot take the place
+    /// of bash, or where that is not certain.
     var tail: Int? {
         guard !hasWord("for", "while", "until", "select", "case", "trap"), !hasHereDocument,
             let last = lines.indices.last, Self.isCommand(lines[last])

@@ -1,8 +1,9 @@
 /// Finds all occurrences of many byte sequences in one pass (Aho and Corasick, 1975): linear in the text whatever the
 /// sequences are, however they overlap.
 ///
-/// A state stands for the longest end of the text so far that begins some form. Children are short lists, because nearly
-/// every state has one of them; a form of 64 KiB costs 1.5 MB. Immutable, so that all streams of a run share one.
+/// A state stands for the longest end of the text so far that begins some form. Children are short lists, because
+/// nearly every state has one of them; a form of 64 KiB costs 1.5 MB. Immutable, so that all streams of a run share
+/// one.
 final class FormAutomaton: Sendable {
     struct State {
         /// Where the longest proper end of this state's text that begins a form stands.

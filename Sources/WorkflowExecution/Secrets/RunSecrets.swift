@@ -8,8 +8,8 @@ package import WorkflowModel
 /// expression can name it. The variables that secrets are taken from are taken away from every step, so that only those
 /// see a secret that list it.
 package struct RunSecrets: Sendable {
-    /// The secrets cannot be had: wrong usage (64), as for a missing parameter, because the caller's environment is what
-    /// has to change.
+    /// The secrets cannot be had: wrong usage (64), as for a missing parameter, because the caller's environment is
+    /// what has to change.
     package struct ReadError: Error {
         /// One for each secret, in the order of the file.
         package let messages: [String]

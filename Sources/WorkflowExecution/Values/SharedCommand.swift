@@ -37,8 +37,8 @@ final class SharedCommand {
         definition.command?.timeout?.duration ?? runner.plan.workflow.defaults(for: key.id.scope).timeout
     }
 
-    /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while the
-    /// machine has no process left.
+    /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while
+    /// the machine has no process left.
     func start() {
         guard process == nil, timer == nil, !isStopped, !runner.isPaused else { return }
         do {

@@ -100,8 +100,8 @@ final class SharedCommands {
         runner?.mayHaveEnded()
     }
 
-    /// Ends the wait of a row; a command that nobody waits for any more is stopped. Returns false if the row did not wait.
-    /// `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
+    /// Ends the wait of a row; a command that nobody waits for any more is stopped. Returns false if the row did not
+    /// wait. `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
     @discardableResult
     func forget(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
         guard let key = waiters.removeValue(forKey: row)?.key else {

@@ -22,7 +22,8 @@ final class StepFiles {
         return path
     }
 
-    /// The path of a new file that holds a script; its name ends in the step's, which interpreters show in their errors.
+    /// The path of a new file that holds a script; its name ends in the step's, which interpreters show in their
+    /// errors.
     func make(holding script: String, of step: String) throws(StepError) -> String {
         let path = try newPath() + "-" + String(step.map { $0 == "/" ? "_" : $0 }.suffix(100))
         let descriptor = try create(path)
@@ -98,8 +99,8 @@ final class StepFiles {
     /// Removes a file that nobody needs any more.
     func drop(_ path: String) { unlink(path) }
 
-    /// Removes the folder; all steps have ended. Returns why something of what they have left in `$FLOWRUN_TEMP` could not
-    /// be removed; nil if nothing is left.
+    /// Removes the folder; all steps have ended. Returns why something of what they have left in `$FLOWRUN_TEMP` could
+    /// not be removed; nil if nothing is left.
     func removeFolder() -> String? {
         guard let folder = folder.take() else { return nil }
         do throws(SystemError) {

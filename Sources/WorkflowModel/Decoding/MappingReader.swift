@@ -11,8 +11,8 @@ struct MappingReader: ~Copyable {
     private(set) var unknownKeys: [Entry] = []
     /// Words of the format that are not supported yet, in file order.
     private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
-    /// Per supported key the row of its key node; only those that are `present` are there. Memory of its own, because the
-    /// compiler copies all of an inline array to read one element.
+    /// Per supported key the row of its key node; only those that are `present` are there. Memory of its own, because
+    /// the compiler copies all of an inline array to read one element.
     private let rows: UnsafeMutablePointer<UInt32>
 
     struct Entry {

@@ -195,7 +195,8 @@ extension WorkflowDecoder {
     }
 }
 
-// Which pools there are and what takes which lock; whether the pools that steps ask for exist is the planner's question.
+// Which pools there are and what takes which lock; whether the pools that steps ask for exist is the planner's
+// question.
 extension WorkflowDecoder {
     /// `pools`: names to sizes.
     mutating func pools(_ entry: MappingReader.Entry?) -> [Pool] {

@@ -47,8 +47,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     private static let slotCount = 128
     private static let free = UInt8.max
 
-    /// Raw values by the hash of the spelling, or in the next slot that was free: a workflow has three keys per step, and
-    /// a dictionary costs a small run more to build than all its look-ups.
+    /// Raw values by the hash of the spelling, or in the next slot that was free: a workflow has three keys per step,
+    /// and a dictionary costs a small run more to build than all its look-ups.
     private static let slots: [UInt8] = {
         var slots = [UInt8](repeating: free, count: slotCount)
         for key in allCases {

@@ -1,5 +1,6 @@
 extension ExpressionNode {
-    /// Calls the body with this part and every part inside it, from the outside in. As deep as the expression's brackets.
+    /// Calls the body with this part and every part inside it, from the outside in. As deep as the expression's
+    /// brackets.
     package func visit(_ body: (ExpressionNode) -> Void) {
         body(self)
         switch kind {

@@ -128,8 +128,8 @@ struct TemplateParser {
 
 /// Finds where an expression in braces ends.
 enum ExpressionBraces {
-    /// The offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or else the first
-    /// one there is; nil where there is none in reach.
+    /// The offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or else the
+    /// first one there is; nil where there is none in reach.
     static func close(of bytes: [UInt8], from start: Int) -> Int? {
         let end = min(bytes.count, start + ExpressionParser.lengthLimit + 2)
         var isQuoted = false

@@ -92,8 +92,8 @@ extension FanOut {
 
     /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
     ///
-    /// An instance whose item or label `isHidden` is named by its number, because its name stands in every log; for the same
-    /// reason no message shows an item.
+    /// An instance whose item or label `isHidden` is named by its number, because its name stands in every log; for the
+    /// same reason no message shows an item.
     package func instances(
         over value: Value, isHidden: (String) -> Bool = { _ in false }
     ) throws(ItemError) -> [Instance] {

@@ -1,7 +1,7 @@
 /// What stands in the brackets of an instance's id: its values in axis order, or its label.
 ///
-/// An instance whose values would be hard to read or to type has its number in their place; where two would have the same
-/// name, all of the fan-out have their numbers.
+/// An instance whose values would be hard to read or to type has its number in their place; where two would have the
+/// same name, all of the fan-out have their numbers.
 struct InstanceNames {
     /// The longest value that is a name, in characters.
     static let lengthLimit = 64

@@ -24,8 +24,8 @@ package struct ParameterValues: Sendable {
 
     private init() { (fields, environment, missing, given) = ([], [], [], []) }
 
-    /// Reads what the caller gives, in the order of the command line: of two values for one parameter the last counts, as
-    /// in make and just. `variable` reads flowrun's own environment.
+    /// Reads what the caller gives, in the order of the command line: of two values for one parameter the last counts,
+    /// as in make and just. `variable` reads flowrun's own environment.
     package init(
         _ given: [(name: String, text: String)], for parameters: [Parameter],
         variable: (String) -> [UInt8]? = { _ in nil }

@@ -1,4 +1,5 @@
-/// Reads the texts that callers and steps write for typed values. Nothing is guessed: `yes` is not a bool, `1e3` not an int.
+/// Reads the texts that callers and steps write for typed values. Nothing is guessed: `yes` is not a bool, `1e3` not an
+/// int.
 package enum TypedText {
     /// A whole number in decimal digits; nil for everything else, numbers beyond 64 bits included.
     package static func int(_ text: String) -> Int? {

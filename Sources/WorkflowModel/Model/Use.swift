@@ -1,7 +1,7 @@
 package import SourceDiagnostics
 
-/// A group whose body is written elsewhere: `uses`. Of the place where it is used, the body sees the environment and what
-/// `with` gives to its parameters, and no other name.
+/// A group whose body is written elsewhere: `uses`. Of the place where it is used, the body sees the environment and
+/// what `with` gives to its parameters, and no other name.
 package struct Use: Sendable {
     package enum Source: Sendable, Hashable {
         /// Another workflow file; what it says at its top holds for its own steps.
@@ -69,8 +69,8 @@ extension Workflow {
         return uses[low]
     }
 
-    /// The nearest body around a node that is used; nil for what belongs to the file itself. With `isInside`, a group that
-    /// uses one is inside of it. O(depth).
+    /// The nearest body around a node that is used; nil for what belongs to the file itself. With `isInside`, a group
+    /// that uses one is inside of it. O(depth).
     package func use(around node: NodeIndex, isInside: Bool = false) -> Use? {
         guard !uses.isEmpty else { return nil }
         var node = isInside ? node : nodes[node.row].parent
@@ -112,8 +112,8 @@ extension Use.Argument {
         }
     }
 
-    /// The value for a parameter, every expression evaluated in the scope of the group. Throws where it has none, or one
-    /// that the parameter does not take.
+    /// The value for a parameter, every expression evaluated in the scope of the group. Throws where it has none, or
+    /// one that the parameter does not take.
     package func value(
         for parameter: Parameter, in scope: some ExpressionScope
     ) throws(EvaluationError) -> Value {

@@ -12,8 +12,8 @@ extension Workflow {
 }
 
 extension Script {
-    /// Whether a text has `$@`, `$*`, `$#` or `$1` and so on, with braces or without, or the word `shift`; or `argv`, as
-    /// scripts for other interpreters do. Comments and quotes count like everything else.
+    /// Whether a text has `$@`, `$*`, `$#` or `$1` and so on, with braces or without, or the word `shift`; or `argv`,
+    /// as scripts for other interpreters do. Comments and quotes count like everything else.
     static func readsArguments(_ script: String) -> Bool {
         let bytes = Array(script.utf8)
         for index in bytes.indices where bytes[index] == UInt8(ascii: "$") {

@@ -52,9 +52,9 @@ extension Workflow {
         }
     }
 
-    /// What the command of a step reads in any case and therefore has as environment variables: what its expressions name,
-    /// but for those parts that may be left unevaluated, and what its script has as a word. O(length of the script times
-    /// the `vars` in sight).
+    /// What the command of a step reads in any case and therefore has as environment variables: what its expressions
+    /// name, but for those parts that may be left unevaluated, and what its script has as a word. O(length of the
+    /// script times the `vars` in sight).
     package func sharedValuesRead(by step: NodeIndex) -> [SharedValueID] {
         let node = nodes[step.row]
         var expressions: [Expression] = []

@@ -91,7 +91,8 @@ extension DataFlowCheck {
                 report(.valueType, "the index of a list is a whole number, found \(key.described)", at: index.range)
                 return .any
             }
-            // The length of a list is not known before the run: an index beyond it fails where it is read, and `??` is for that.
+            // The length of a list is not known before the run: an index beyond it fails where it is read, and `??` is
+            // for that.
             return element
         case .object, .result, .outputs:
             guard key.isAny || key.isText else {

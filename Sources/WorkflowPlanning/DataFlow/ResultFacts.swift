@@ -61,8 +61,8 @@ struct ResultKnowledge {
         return Int(before[row])
     }
 
-    /// What is certain about `target` when `row` starts; empty where it need not have ended. Mostly O(needs of the row);
-    /// at most those of all ancestors, once per `row`.
+    /// What is certain about `target` when `row` starts; empty where it need not have ended. Mostly O(needs of the
+    /// row); at most those of all ancestors, once per `row`.
     mutating func facts(about target: Int, for row: Int) -> ResultFacts {
         if asked != row { ask(for: row) }
         while !known[target].contains(.succeeded), upcoming < walked.count, budget > 0 {
@@ -127,8 +127,8 @@ struct ResultKnowledge {
         return isSure ? concluded([.ended, .endedWell], about: row) : .ended
     }
 
-    /// Rows that may not run in a group that succeeds: they want the success of something whose failure is tolerated, or
-    /// need such a row. O(rows + needs), once.
+    /// Rows that may not run in a group that succeeds: they want the success of something whose failure is tolerated,
+    /// or need such a row. O(rows + needs), once.
     private func rowsThatMayBeRuledOut() -> Set<Int> {
         var worklist = workflow.nodes.indices.filter { row in
             needs.range(of: row).contains { kind(of: $0, in: row) == .success && isTolerated(needs.entries[$0]) }

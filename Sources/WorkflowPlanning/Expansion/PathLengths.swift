@@ -141,7 +141,8 @@ extension PlanOrder {
 
 extension Plan {
     /// The rows of a longest chain of steps, each waiting for the one before, when every step takes equally long; of
-    /// several, the one whose steps come first in the file, from the last step backwards. Empty for a plan without steps.
+    /// several, the one whose steps come first in the file, from the last step backwards. Empty for a plan without
+    /// steps.
     package func criticalPath() -> [PlanIndex] {
         let lengths = PathLengths(nodes, edges) { _ in 1 }
         var left = lengths.beforeEnd[.root]
@@ -166,8 +167,8 @@ extension Plan {
         (row..<nodes[row].subtreeEnd).first { nodes[$0].role == .step && lengths.beforeEnd[$0] == length }
     }
 
-    /// A step that ends at the length given, and that the start of the row waits for: by an edge of its own or of a group
-    /// around it, directly or through groups without steps.
+    /// A step that ends at the length given, and that the start of the row waits for: by an edge of its own or of a
+    /// group around it, directly or through groups without steps.
     private func lastStep(before row: PlanIndex, endingAt length: Int, _ lengths: PathLengths) -> PlanIndex? {
         var seen: Set<PlanIndex> = [row]
         var worklist = [row]

@@ -196,8 +196,8 @@ struct PlanLayout {
     let workflow: Workflow
     /// Whether a fan-out whose items only the run knows has one instance that stands for all of them, or none.
     let isOutline: Bool
-    /// By definition, of what is inside a fan-out whose items only the run knows: whether its copies go without it. Empty
-    /// where they have everything.
+    /// By definition, of what is inside a fan-out whose items only the run knows: whether its copies go without it.
+    /// Empty where they have everything.
     private let leftOut: [Bool]
 
     init(_ workflow: Workflow, isOutline: Bool, leavingOut leftOut: [Bool] = []) {

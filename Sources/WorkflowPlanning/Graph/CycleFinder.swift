@@ -16,8 +16,8 @@ struct CycleFinder {
 
     /// The edges of a shortest cycle, in order, without the removed ones; nil where there is none.
     ///
-    /// Every cycle holds a `needs` edge, so the search starts at each vertex that has one, in file order. Each edge looked
-    /// at takes one from the budget; once that is used up the shortest cycle found so far is the answer.
+    /// Every cycle holds a `needs` edge, so the search starts at each vertex that has one, in file order. Each edge
+    /// looked at takes one from the budget; once that is used up the shortest cycle found so far is the answer.
     mutating func shortest(without removed: [Bool], budget: inout Int) -> [Int]? {
         var best: [Int]?
         var bestLength = Int.max

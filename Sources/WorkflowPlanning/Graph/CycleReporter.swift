@@ -7,8 +7,8 @@ struct CycleReporter {
     private let needs: ResolvedNeeds
     private let graph: DependencyGraph
 
-    /// Edges that all searches for short cycles and small cuts together may look at, about half a second's worth: a file
-    /// of nothing but knots is to be refused in time too. One component gets at most an eighth of it.
+    /// Edges that all searches for short cycles and small cuts together may look at, about half a second's worth: a
+    /// file of nothing but knots is to be refused in time too. One component gets at most an eighth of it.
     private var budget = 16_000_000
 
     /// Longer cycles are told by their two ends.

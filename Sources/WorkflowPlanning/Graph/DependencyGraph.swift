@@ -102,7 +102,8 @@ struct DependencyGraph {
 }
 
 extension DependencyGraph {
-    /// The strongly connected components that hold a cycle, each in ascending order, in the order of their first vertex.
+    /// The strongly connected components that hold a cycle, each in ascending order, in the order of their first
+    /// vertex.
     func cyclicComponents() -> [[UInt32]] { Self.cyclicComponents(starts: starts, targets: targets) }
 
     /// The same of any graph in the form of `starts` and `targets`.

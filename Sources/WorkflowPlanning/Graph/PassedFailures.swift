@@ -143,8 +143,8 @@ extension Expression {
 }
 
 extension ExpressionNode {
-    /// What a condition comes to after a failure, or as if `always()` and `failure()` were false; nil where other values
-    /// decide.
+    /// What a condition comes to after a failure, or as if `always()` and `failure()` were false; nil where other
+    /// values decide.
     fileprivate func truth(afterFailure: Bool) -> Bool? {
         switch kind {
         case .literal(.bool(let value)): return value

@@ -262,8 +262,8 @@ struct ResolvedNeeds {
 
     mutating func closeRow() { starts.append(UInt32(entries.count)) }
 
-    /// Whether everything needed stands, with all that is inside it, before what needs it. Then the order of the file is
-    /// one in which all can run, and there is no cycle. O(rows + needs).
+    /// Whether everything needed stands, with all that is inside it, before what needs it. Then the order of the file
+    /// is one in which all can run, and there is no cycle. O(rows + needs).
     func followFileOrder(_ nodes: [WorkflowNode]) -> Bool {
         nodes.indices.allSatisfy { row in
             range(of: row).allSatisfy { nodes[Int(entries[$0].target)].subtreeEnd <= UInt32(row) }

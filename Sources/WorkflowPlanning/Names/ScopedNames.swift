@@ -69,8 +69,8 @@ struct ScopedNames {
     }
 }
 
-/// The hashes of many names, made some hundred at a time. The loop that looks into a table is short that way: the table of
-/// a large workflow is more than a processor keeps at hand, and in a short loop it fetches several places at once.
+/// The hashes of many names, made some hundred at a time. The loop that looks into a table is short that way: the table
+/// of a large workflow is more than a processor keeps at hand, and in a short loop it fetches several places at once.
 struct NameHashes {
     private static let blockSize = 512
 

@@ -2,9 +2,9 @@ import SourceDiagnostics
 import WorkflowModel
 
 extension Plan {
-    /// What a run of these names is about: the steps and groups named, whole, and what they need, directly or not; groups
-    /// around them stay, with what those need and their hooks. No names: what `default` says, or else everything. Only for
-    /// a plan that is whole and not yet run.
+    /// What a run of these names is about: the steps and groups named, whole, and what they need, directly or not;
+    /// groups around them stay, with what those need and their hooks. No names: what `default` says, or else
+    /// everything. Only for a plan that is whole and not yet run.
     ///
     /// A name is a path of definitions (`build.compile`: in every instance) or an id (`build[x86_64].compile`). What is
     /// `manual` is left out of a group that is chosen whole, unless it is named itself or something chosen needs it.

@@ -6,12 +6,12 @@ extension Workflow {
     /// Whether any step or group runs only when it is named. O(definitions).
     package var hasManual: Bool { nodes.indices.contains { nodes[$0].settings?.isManual == true } }
 
-    /// The path of what a full id means, without the instances in it: `build.compile` of `build[x86_64].compile`; nil where
-    /// it means nothing.
+    /// The path of what a full id means, without the instances in it: `build.compile` of `build[x86_64].compile`; nil
+    /// where it means nothing.
     package func path(ofStepNamed name: String) -> String? { definition(named: name).map(path) }
 
-    /// The definition that a full id means; nil where it means nothing. An instance that only the run knows is taken for
-    /// any of its fan-out. `scope` is the group in which the id counts.
+    /// The definition that a full id means; nil where it means nothing. An instance that only the run knows is taken
+    /// for any of its fan-out. `scope` is the group in which the id counts.
     func definition(named name: String, in scope: NodeIndex = .root) -> NodeIndex? {
         var group = scope
         for part in InstancePath(name).parts {

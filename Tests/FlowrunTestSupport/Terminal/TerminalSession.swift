@@ -4,8 +4,8 @@ import Synchronization
 
 /// A program on a terminal of its own, which leads a session as a login shell does.
 ///
-/// A thread reads what the program writes, keeps the screen, and looks at every waiter's condition whenever something has
-/// come.
+/// A thread reads what the program writes, keeps the screen, and looks at every waiter's condition whenever something
+/// has come.
 package final class TerminalSession: Sendable {
     private struct State {
         var screen: TerminalScreen

@@ -16,8 +16,8 @@ struct BadCase: CustomTestStringConvertible {
 
     var testDescription: String { "\(verdict): \(what)" }
 
-    /// Those of `Documents`, several in a file below a line `==== verdict: sentence`, and those that would read worse as
-    /// a file.
+    /// Those of `Documents`, several in a file below a line `==== verdict: sentence`, and those that would read worse
+    /// as a file.
     static let all: [BadCase] = {
         let folder = "\(PackageFolder.path)/Tests/WorkflowPlanningTests/BadCases/Documents"
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -92,8 +92,9 @@ extension Value {
 }
 
 extension Value {
-    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others stay
-    /// as they are spelt. Refused are names that stand in an object twice and nesting deeper than 64 levels. O(length).
+    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others
+    /// stay as they are spelt. Refused are names that stand in an object twice and nesting deeper than 64 levels.
+    /// O(length).
     package init(json text: String) throws(JSONError) {
         var reader = JSONReader(Array(text.utf8))
         self = try reader.document()
