@@ -45,6 +45,9 @@ package final class SourceFile: Sendable {
         return others.withLock { others in others.last { $0.start <= offset } } ?? self
     }
 
+    /// The file and those that it brings along.
+    package var all: [SourceFile] { [self] + others.withLock { $0 } }
+
     /// Where a text that is not empty could go on.
     private var end: Int { start + bytes.count }
 

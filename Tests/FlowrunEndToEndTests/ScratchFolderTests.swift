@@ -16,6 +16,21 @@ struct ScratchFolderTests {
 
     private func environment(_ test: FlowrunTest) -> [String: String?] { ["TMPDIR": test.path("tmp")] }
 
+    @Test func `a file that is used may be the only one that names it`() async throws {
+        let used = """
+            version: 1
+            steps:
+              write: { run: echo x > "$FLOWRUN_TEMP/a" }
+              read: { needs: [write], run: cat "$FLOWRUN_TEMP/a" }
+            """
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { uses: ./used.yml } }", files: ["tmp/.keep": "", "used.yml": used])
+        let result = try await test.runLogged(environment: environment(test))
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "a.read") == "x\n")
+        #expect(try leftovers(test) == [".keep"])
+    }
+
     @Test func `steps share a folder of their own that is gone after the run`() async throws {
         let test = try make(
             """

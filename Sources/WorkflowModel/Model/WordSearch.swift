@@ -34,6 +34,9 @@ extension String {
 }
 
 extension Workflow {
-    /// Whether `FLOWRUN_TEMP` stands anywhere in the file, so that the run gives its steps such a folder. O(length).
-    package var namesScratchFolder: Bool { file.bytes.withUnsafeBufferPointer { $0.hasWord("FLOWRUN_TEMP") } }
+    /// Whether `FLOWRUN_TEMP` is anywhere in the file or in those that it uses, so that the run gives its steps such a
+    /// folder. O(length).
+    package var namesScratchFolder: Bool {
+        file.all.contains { $0.bytes.withUnsafeBufferPointer { $0.hasWord("FLOWRUN_TEMP") } }
+    }
 }
