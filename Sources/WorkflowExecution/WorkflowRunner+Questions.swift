@@ -43,8 +43,6 @@ extension WorkflowRunner {
     }
 
     private func askNext() {
-        // One that was cancelled meanwhile is not asked about.
-        while let (row, _) = questions.first, state.outcome(of: row) != nil { questions.removeFirst() }
         guard let (row, question) = questions.first else { return }
         prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
             guard let self else { return }
@@ -53,9 +51,20 @@ extension WorkflowRunner {
             }
             // Questions that this brings about wait behind it.
             self.send(.decided(OperationID(row), isYes ? .run : .fail))
-            if self.questions.first?.row == row { self.questions.removeFirst() }
-            self.askNext()
+            if self.questions.first?.row == row {
+                self.questions.removeFirst()
+                self.askNext()
+            }
         }
+    }
+
+    /// Asks no more about a row that has ended.
+    func withdrawQuestion(about row: PlanIndex) {
+        guard let index = questions.firstIndex(where: { $0.row == row }) else { return }
+        questions.remove(at: index)
+        guard index == 0 else { return }
+        prompt?.withdraw()
+        askNext()
     }
 
     /// Asks nothing more.
@@ -75,15 +84,19 @@ extension WorkflowRunner {
 
     private func isConditionTrue(of row: PlanIndex) throws(StepError) -> Bool {
         guard let condition = plan.condition(of: row) else { return true }
+        return try truth(of: condition, in: RowScope(context: context, row: row, seesOwn: false), "`if`")
+    }
+
+    private func truth(of condition: Expression, in scope: RowScope, _ name: String) throws(StepError) -> Bool {
         let value: Value
         do {
-            value = try condition.evaluate(in: RowScope(context: context, row: row, seesOwn: false))
+            value = try condition.evaluate(in: scope)
         } catch {
-            throw failure("cannot evaluate `if`: \(error.message)", .condition)
+            throw failure("cannot evaluate \(name): \(error.message)", .condition)
         }
         guard case .bool(let isTrue) = value else {
             let text = value == .null ? "null" : value.text
-            throw StepError("`if` is \(text), expected true or false", kind: .condition)
+            throw StepError("\(name) is \(text), expected true or false", kind: .condition)
         }
         return isTrue
     }
@@ -97,18 +110,17 @@ extension WorkflowRunner {
     private func checkRequirements(of row: PlanIndex) throws(StepError) {
         let scope = RowScope(context: context, row: row)
         for requirement in plan.requirements(of: row) {
-            let text = requirement.condition.text
+            let condition = requirement.condition
+            if try truth(of: condition, in: scope, "`\(condition.text)` of `require`") { continue }
+            let message: String
             do {
-                guard try requirement.condition.evaluate(in: scope) != .bool(true) else { continue }
-                var error = StepError(try requirement.message.evaluate(in: scope), kind: .condition)
-                error.place = requirement.range
-                throw error
-            } catch let error as StepError {
-                throw error
+                message = try requirement.message.evaluate(in: scope)
             } catch {
-                let reason = (error as? EvaluationError)?.message ?? ""
-                throw failure("cannot evaluate `\(text)` of `require`: \(reason)", .condition)
+                throw failure("cannot evaluate the `message` of `require`: \(error.message)", .condition)
             }
+            var error = StepError(message, kind: .condition)
+            error.place = requirement.range
+            throw error
         }
     }
 

@@ -45,9 +45,20 @@ package struct KnownValues: Sendable {
 
 /// What names mean before the run, in a group.
 private struct KnownScope: ExpressionScope {
+    /// What has been found out about `vars`, so that each is looked at once however often the others read it.
+    final class Memo {
+        var isKnown: [SharedValueID: Bool] = [:]
+        var values: [SharedValueID: Value] = [:]
+        var depth = 0
+    }
+
+    private static let depthLimit = 64
+    private static let sizeLimit = 1 << 20
+
     let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
+    var memo = Memo()
 
     func value(of expression: Expression) -> Value? {
         guard isKnown(expression) else { return nil }
@@ -69,16 +80,26 @@ private struct KnownScope: ExpressionScope {
                 switch root {
                 case "params": return true
                 case "vars":
-                    guard let field, let id = workflow.sharedValue(field, in: group) else { return false }
-                    let value = workflow[id]
-                    return value.command == nil && value.expressions.allSatisfy(seen(from: id.scope).isKnown)
+                    return field.flatMap { workflow.sharedValue($0, in: group) }.map(isKnown) ?? false
                 default: return false
                 }
             }
     }
 
+    /// A chain that is too long is left to the run, which says so.
+    private func isKnown(_ id: SharedValueID) -> Bool {
+        if let known = memo.isKnown[id] { return known }
+        guard memo.depth < Self.depthLimit else { return false }
+        memo.depth += 1
+        defer { memo.depth -= 1 }
+        let value = workflow[id]
+        let isKnown = value.command == nil && value.expressions.allSatisfy(seen(from: id.scope).isKnown)
+        memo.isKnown[id] = isKnown
+        return isKnown
+    }
+
     private func seen(from group: NodeIndex) -> KnownScope {
-        KnownScope(known: known, workflow: workflow, group: group)
+        KnownScope(known: known, workflow: workflow, group: group, memo: memo)
     }
 
     func value(of name: String) -> Value? {
@@ -90,7 +111,14 @@ private struct KnownScope: ExpressionScope {
         guard let id = workflow.sharedValue(name, in: group) else { return nil }
         switch workflow[id].source {
         case .literal(let value): return value
-        case .template(let template): return try template.value(in: seen(from: id.scope))
+        case .template(let template):
+            if let value = memo.values[id] { return value }
+            let value = try template.value(in: seen(from: id.scope))
+            if case .string(let text) = value, text.utf8.count > Self.sizeLimit {
+                throw EvaluationError("`vars.\(name)` has more than 1 MiB", at: workflow[id].range)
+            }
+            memo.values[id] = value
+            return value
         case .command: return nil
         }
     }

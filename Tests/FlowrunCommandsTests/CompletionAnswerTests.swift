@@ -79,13 +79,23 @@ import Testing
         #expect(candidates("/dev/zero", "") == [])
     }
 
-    @Test func `each shell gets its own form`() {
+    @Test func `each shell gets its own form`() throws {
         #expect(CompletionAnswer.text(for: ["bash", "a.yml", "--log", "=", "j"]) == "words\njson\n")
         #expect(CompletionAnswer.text(for: ["bash", "a.yml", "--log", "="]) == "words\ntext\njson\nquiet\n")
         #expect(CompletionAnswer.text(for: ["fish", "a.yml", "--log=j"]) == "words\n--log=json\n")
         #expect(CompletionAnswer.text(for: ["zsh", "chec"]) == "files\ncheck:\(Command.check.summary)\n")
         #expect(CompletionAnswer.text(for: ["fish", "chec"]) == "files\ncheck\t\(Command.check.summary)\n")
         #expect(CompletionAnswer.text(for: ["bash", "check", "--str"]) == "words\n--strict\n")
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { p: { type: enum, values: ["a;b c", d], default: d } }
+            steps: { s: { run: x, env: { P: "${{ params.p }}" } } }
+            """)
+        let file = test.path("workflow.yml")
+        #expect(
+            CompletionAnswer.text(for: ["bash", file, "--param", "p", "=", ""]) == "words\na\\;b\\ c\nd\n",
+            "a candidate is no code")
         #expect(CompletionAnswer.text(for: ["tcsh", "x"]) == "")
         #expect(CompletionAnswer.text(for: []) == "")
     }

@@ -58,6 +58,37 @@ struct `Before it starts` {
         #expect(try answered.log().output(of: "deploy") == "deployed\n")
     }
 
+    @Test func `nobody is asked any more about what was cancelled`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g: { timeout: 50ms, steps: { deploy: { confirm: Deploy now?, run: echo deployed } } }
+              other: { confirm: And this?, run: echo done, needs: { g: done } }
+            """)
+        let script = """
+            import os, pty, sys
+            pid, fd = pty.fork()
+            if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+            seen, hasAnswered = b"", False
+            while True:
+                try: data = os.read(fd, 4096)
+                except OSError: break
+                if not data: break
+                seen += data
+                if b"And this? [y/N]" in seen and not hasAnswered:
+                    hasAnswered = True
+                    os.write(fd, b"y\\n")
+            sys.stdout.buffer.write(seen.replace(b"\\r", b""))
+            sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            """
+        try test.write(script, to: "ask.py")
+        let result = try await test.run(
+            "workflow.yml", "--progress", "none", launcher: ["sh", "-c", #"exec python3 ask.py "$0" "$@""#])
+        result.expect(exit: 1)
+        result.expect(stdout: "Deploy now? [y/N]", "And this? [y/N]", "1 success")
+    }
+
     @Test(arguments: [("y", Int32(0), "deployed"), ("n", 1, "the answer to `Deploy now?` was no")])
     func `a question is asked on the terminal`(answer: String, status: Int32, text: String) async throws {
         let test = try FlowrunTest(

@@ -21,6 +21,13 @@ struct `Vars in a plan` {
         #expect(check(vars).summary == ["1️⃣ FR0302 `vars` that read each other: \(ring)"])
     }
 
+    @Test func `that double each other forty times are looked at once each`() {
+        let doubled = (1...40).map { "v\($0): '${{ vars.v\($0 - 1) }}${{ vars.v\($0 - 1) }}'" }
+        let planned = check(
+            "v0: x, " + doubled.joined(separator: ", "), "s: { for-each: \"${{ fromJSON(vars.v40) }}\", run: x }")
+        #expect(planned.summary == [])
+    }
+
     @Test func `tell why each of a ring reads the next`() throws {
         let finding = try #require(check("b: { run: 'echo $c' }, c: '${{ vars.b }}'").diagnostics.first)
         #expect(finding.notes.map(\.message) == ["the script of `vars.b` has the word `c`", "`vars.c` reads `vars.b`"])

@@ -44,7 +44,7 @@ struct CompletionAnswer {
         let lines = answer.candidates.map { candidate in
             let help = candidate.help.asOneLine
             return switch shell {
-            case .bash: String(decoding: candidate.text.utf8.dropFirst(offset), as: UTF8.self)
+            case .bash: String(decoding: candidate.text.utf8.dropFirst(offset), as: UTF8.self).escapedForBash
             case .zsh: candidate.text.escapingColons + (help.isEmpty ? "" : ":\(help)")
             case .fish: candidate.text + (help.isEmpty ? "" : "\t\(help)")
             }
@@ -200,6 +200,16 @@ extension String {
         return reduce(into: "") { text, letter in
             text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)"
         }
+    }
+
+    /// bash puts a candidate on the line as it is, where `;` would end the command. It takes brackets as they are.
+    fileprivate var escapedForBash: String {
+        var text = ""
+        for letter in self {
+            let isPlain = letter.isLetter || letter.isNumber || "_-./=:@%+,[]".contains(letter)
+            text += isPlain ? "\(letter)" : "\\\(letter)"
+        }
+        return text
     }
 
     /// What the shell would pass for a word that is not finished.

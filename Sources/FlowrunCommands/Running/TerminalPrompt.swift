@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import Reporting
@@ -11,7 +12,7 @@ final class TerminalPrompt: Prompt {
     private let prepare: () -> Void
     private var line: [UInt8] = []
 
-    /// nil where one of the two is no terminal. `prepare` is called before each question.
+    /// nil where one of the two is not a terminal. `prepare` is called before each question.
     init?(prepare: @escaping () -> Void) {
         guard TerminalDevice.isTerminal(STDIN_FILENO), TerminalDevice.isTerminal(STDERR_FILENO) else { return nil }
         self.prepare = prepare
@@ -21,7 +22,9 @@ final class TerminalPrompt: Prompt {
         prepare()
         isAsking = true
         line = []
-        StandardStream.error.say("\(question) [y/N]")
+        // A line that was typed before is no answer to this.
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        StandardStream.error.say("\(question.visible) [y/N]")
         _ = Poller.shared.watch(STDIN_FILENO, for: .read) { [weak self] in self?.read(answer) }
     }
 

@@ -38,7 +38,7 @@ extension WorkflowDecoder {
         if let run, let value {
             report(
                 .conflictingKeys, "a var has either `run` or `value`, this one has both", at: value.key,
-                notes: [.init("`run` stands here", at: run.key.range)], fix: .init("remove one of the two"))
+                notes: [.init("`run` is here", at: run.key.range)], fix: .init("remove one of the two"))
         }
         if let run {
             let body = decodeRun(run)

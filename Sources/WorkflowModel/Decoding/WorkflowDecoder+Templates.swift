@@ -141,7 +141,7 @@ extension WorkflowDecoder {
             guard let error = error(of: argument, for: parameter) else { continue }
             report(
                 .wrongArgument, "`\(argument.name)` of \(Phrase.quoted(name)): \(error.message)", at: argument.range,
-                notes: [.init("the parameter stands here", at: parameter.range)])
+                notes: [.init("the parameter is declared here", at: parameter.range)])
         }
         let names = Set(use.arguments.map(\.name))
         let missing = parameters.filter { $0.isRequired && !names.contains($0.name) }

@@ -115,7 +115,7 @@ struct DataFlowCheck {
         guard !type.isAny, !parameter.kind.mayBe(type) else { return }
         report(
             .valueType, "the parameter `\(parameter.name)` is \(parameter.kind.described), found \(type.described)",
-            at: expression.root.range, notes: [.init("the parameter stands here", at: parameter.range)])
+            at: expression.root.range, notes: [.init("the parameter is declared here", at: parameter.range)])
     }
 
     private mutating func checkEnvironment(_ settings: Settings) {

@@ -43,7 +43,7 @@ struct SharedValueFindings {
         findings.add(.error) {
             Diagnostic(
                 .conflictingKeys, "`\(value.name)` is one of `vars` and \(other.what)", in: file, at: value.range,
-                notes: [.init("the other one stands here", at: other.range)], fix: .init("rename one of the two"))
+                notes: [.init("the other one is declared here", at: other.range)], fix: .init("rename one of the two"))
         }
     }
 

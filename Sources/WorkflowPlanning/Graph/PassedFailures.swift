@@ -8,11 +8,20 @@ struct PassedFailures {
     private let needs: ResolvedNeeds
     /// By row: whether it may run, and succeed, although something that it needs has failed.
     private var runsAfterFailure: [Bool]
+    /// By row: the member before it in a sequence.
+    private var membersBefore: [Int: Int] = [:]
 
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         self.workflow = workflow
         self.needs = needs
         runsAfterFailure = workflow.nodes.map { $0.settings?.condition?.holdsAfterFailure == true }
+        for row in workflow.nodes.indices where workflow.nodes[row].settings?.isSequence == true {
+            var before: Int?
+            for member in workflow.members(of: NodeIndex(row)) {
+                if workflow.nodes[member.row].hook == nil { membersBefore[member.row] = before }
+                before = member.row
+            }
+        }
     }
 
     /// Whether there is anything to look for.
@@ -45,7 +54,7 @@ struct PassedFailures {
     private func needed(by row: Int) -> [Edge] {
         var edges: [Edge] = []
         var isBeforeNeeded = false
-        let before = memberBefore(row)
+        let before = membersBefore[row]
         for index in needs.range(of: row) {
             let entry = needs.entries[index]
             let need = workflow.need(Int(entry.position), of: row)
@@ -57,17 +66,6 @@ struct PassedFailures {
             edges.append(Edge(row: before, range: workflow.nodes[row].range, position: nil))
         }
         return edges
-    }
-
-    private func memberBefore(_ row: Int) -> Int? {
-        let parent = workflow.nodes[row].parent.row
-        guard workflow.nodes[parent].settings?.isSequence == true, workflow.nodes[row].hook == nil else { return nil }
-        var before: Int?
-        for member in workflow.members(of: NodeIndex(parent)) {
-            if member.row == row { return before }
-            before = member.row
-        }
-        return nil
     }
 
     private func decidesByStatus(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
