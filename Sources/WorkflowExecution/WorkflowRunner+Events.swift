@@ -71,7 +71,7 @@ extension WorkflowRunner {
         let event = state.groupHasStarted(row, round: round, at: recorder.elapsed)
         if round > 0 {
             // Expressions may say something else now.
-            context.roundBegins()
+            context.roundBegins(row)
             builder.forget(row)
         }
         if let event { record(event, about: row) }

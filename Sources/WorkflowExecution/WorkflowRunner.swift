@@ -78,7 +78,9 @@ package final class WorkflowRunner {
         began = clock.now
         context.readEnvironment = { [unowned builder] in builder.variables() }
         context.readSharedEnvironment = { [unowned builder] in builder.variables(isShared: true) }
-        context.readEnvironmentOfFile = { [unowned builder] in builder.variables(ofFileUsedBy: $0, isBeingSet: $1) }
+        context.readEnvironmentOfFile = { [unowned builder] in
+            builder.variables(ofFileUsedBy: $0, isBeingSet: $1, isShared: $2)
+        }
         context.readInherited = { [unowned builder] in builder.inheritedVariables() }
         context.makeCommand = { [unowned builder] key throws(SharedFailure) in try builder.command(for: key) }
         context.pending.commands.runner = self

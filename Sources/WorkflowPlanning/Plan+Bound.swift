@@ -158,7 +158,8 @@ struct StepLengths {
         for (position, value) in outline.workflow.sharedValues(of: scope).enumerated() {
             let id = SharedValueID(scope: scope, position: position)
             guard let command = value.command, read.contains(id) else { continue }
-            if let timeout = command.timeout?.duration ?? outline.workflow.defaults(for: scope).timeout {
+            if let timeout = command.timeout?.duration ?? outline.workflow.defaults(for: scope, isInside: true).timeout
+            {
                 sharedValues += (timeout.milliseconds + grace) * copies
             } else {
                 unlimitedValue = unlimitedValue ?? id

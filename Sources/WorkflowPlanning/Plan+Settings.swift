@@ -34,18 +34,21 @@ extension Plan {
     /// Whether a failure of a row leaves the group around it unharmed.
     package func toleratesFailure(of row: PlanIndex) -> Bool { copySettings(of: row)?.continueOnError ?? false }
 
-    /// The time between the first signal of a teardown and KILL. Handed down by groups.
-    package func grace(of row: PlanIndex) -> Duration {
-        nearest(to: row) { $0.grace } ?? defaults(of: row).grace ?? Defaults.grace
+    /// The time between the first signal of a teardown and KILL. Handed down by groups. With `isInside`, here and below,
+    /// what holds in the body that a group uses.
+    package func grace(of row: PlanIndex, isInside: Bool = false) -> Duration {
+        nearest(to: row) { $0.grace } ?? defaults(of: row, isInside: isInside).grace ?? Defaults.grace
     }
 
     /// The first signal of a teardown. Handed down by groups.
-    package func killSignal(of row: PlanIndex) -> KillSignal {
-        nearest(to: row) { $0.killSignal } ?? defaults(of: row).killSignal ?? .term
+    package func killSignal(of row: PlanIndex, isInside: Bool = false) -> KillSignal {
+        nearest(to: row) { $0.killSignal } ?? defaults(of: row, isInside: isInside).killSignal ?? .term
     }
 
     /// What reads the script of a step. Handed down by groups.
-    package func shell(of row: PlanIndex) -> Shell { nearest(to: row) { $0.shell } ?? defaults(of: row).shell ?? .bash }
+    package func shell(of row: PlanIndex, isInside: Bool = false) -> Shell {
+        nearest(to: row) { $0.shell } ?? defaults(of: row, isInside: isInside).shell ?? .bash
+    }
 
     /// What a step gets of flowrun's own environment.
     package func environmentPolicy(of row: PlanIndex) -> EnvironmentPolicy {
@@ -139,7 +142,9 @@ extension Plan {
     }
 
     /// What `defaults` of the row's file says.
-    private func defaults(of row: PlanIndex) -> Defaults { workflow.defaults(for: nodes[row].definition) }
+    private func defaults(of row: PlanIndex, isInside: Bool = false) -> Defaults {
+        workflow.defaults(for: nodes[row].definition, isInside: isInside)
+    }
 
     /// The value of the innermost definition, from the row outwards, that has one; of the same file.
     private func nearest<Value>(to row: PlanIndex, _ value: (Settings) -> Value?) -> Value? {

@@ -64,6 +64,41 @@ struct `A group that uses` {
         try await test.run("list", "workflow.yml", "--format", "json").expect(stdout: #""file":"ci/b.yml""#)
     }
 
+    @Test func `the vars of a used file have its environment, its defaults and what each round gives them`()
+        async throws
+    {
+        let used = """
+            version: 1
+            params: { tag: { type: string, required: true } }
+            env: { A: inner }
+            env-policy: clean
+            defaults: { shell: sh }
+            vars:
+              a: "${{ env.A }}"
+              shell: { run: 'echo "$0 ${OUTER-unset}"' }
+              image: "r/${{ params.tag }}"
+              made: { run: [echo, "m/${{ params.tag }}"] }
+            steps:
+              show: { run: [echo, "${{ vars.a }} ${{ vars.shell }} ${{ vars.image }} ${{ vars.made }}"] }
+              again: { needs: [show], run: '[ -e second ] || { touch second; exit 1; }' }
+            """
+        let test = try FlowrunTest(
+            """
+            version: 1
+            env: { A: outer }
+            steps:
+              g:
+                retry: { attempts: 2 }
+                steps:
+                  find: { run: 'if [ -e second ]; then t=2; else t=1; fi; echo t=$t >> "$FLOWRUN_OUTPUT"', outputs: { t: string } }
+                  body: { needs: [find], uses: ./used.yml, with: { tag: "${{ steps.find.outputs.t }}" } }
+            """, files: ["used.yml": used])
+        let result = try await test.runLogged(environment: ["OUTER": "set"])
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.output(of: "g.body.show") == "inner sh unset r/1 m/1\ninner sh unset r/2 m/2\n")
+    }
+
     @Test func `a value that the run finds out and a parameter does not take fails the group`() async throws {
         let log = try await FlowrunTest(
             """

@@ -57,7 +57,9 @@ extension CommandBuilder {
     private func makeCommand(for key: SharedKey) throws(StepError) -> ProcessCommand {
         guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
         try makeScratchFolder()
-        var environment = try sharedSurroundings(of: key.group)
+        let user = plan.fileUser(around: key.group, isInside: true)
+        let policy = plan.environmentPolicy(inside: user.flatMap(plan.use))
+        var environment = try sharedSurroundings(of: key.group, policy)
         var changes: [(name: String, value: String?)] = []
         for id in plan.workflow.sharedValuesRead(by: key.id) {
             let read = context.sharedKey(of: id, around: key.group)
@@ -77,7 +79,7 @@ extension CommandBuilder {
         case .script(let script):
             let text = script.text(in: plan.workflow.file)
             guard let shebang = Shebang(text) else {
-                return (definition.shell ?? plan.shell(of: key.group)).command(for: text)
+                return (definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text)
             }
             return shebang.command(for: try files.make(holding: text, of: "vars"), isTraced: false)
         }

@@ -173,15 +173,17 @@ final class CommandBuilder {
     /// `env` in expressions: the variables at the top of the workflow.
     /// With `isShared` without those that read `vars`.
     func variables(isShared: Bool = false) -> Value {
-        let top = try? isShared ? sharedSurroundings(of: .root) : memberSurroundings(of: .root, plan.environmentPolicy)
-        return Self.object(top?.environment ?? environments[plan.environmentPolicy])
+        let policy = plan.environmentPolicy
+        let top = try? isShared ? sharedSurroundings(of: .root, policy) : memberSurroundings(of: .root, policy)
+        return Self.object(top?.environment ?? environments[policy])
     }
 
     /// The same at the top of a file that a group uses; while it is being set, what is around the group.
-    func variables(ofFileUsedBy user: PlanIndex, isBeingSet: Bool) -> Value {
+    func variables(ofFileUsedBy user: PlanIndex, isBeingSet: Bool, isShared: Bool) -> Value {
         let policy = plan.environmentPolicy(inside: plan.use(of: user))
         let row = isBeingSet ? plan.parent(of: user) : user
-        return Self.object((try? memberSurroundings(of: row, policy))?.environment ?? environments[policy])
+        let top = try? isShared ? sharedSurroundings(of: row, policy) : memberSurroundings(of: row, policy)
+        return Self.object(top?.environment ?? environments[policy])
     }
 
     /// `env` in the expressions of the top of the workflow itself.
@@ -228,11 +230,11 @@ final class CommandBuilder {
     }
 
     /// What the commands of a group's `vars` find around them.
-    func sharedSurroundings(of row: PlanIndex) throws(StepError) -> Surroundings {
+    func sharedSurroundings(of row: PlanIndex, _ policy: EnvironmentPolicy) throws(StepError) -> Surroundings {
         let outer =
             row == .root
-            ? Surroundings(environment: environments[plan.environmentPolicy])
-            : try sharedSurroundings(of: plan.parent(of: row))
+            ? Surroundings(environment: environments[policy])
+            : try sharedSurroundings(of: plan.parent(of: row), policy)
         return try layer(row, over: outer, isShared: true)
     }
 

@@ -35,7 +35,7 @@ struct RowScope: ExpressionScope {
             if isShared { return context.sharedEnvironment }
             return row == .root && !seesMembers ? context.inherited : context.environment
         }
-        return context.readEnvironmentOfFile(user, isShared || isInside && user == row)
+        return context.readEnvironmentOfFile(user, isInside && user == row, isShared)
     }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {

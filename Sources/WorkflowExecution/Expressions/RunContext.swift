@@ -45,8 +45,9 @@ final class RunContext {
     var readInherited: @EventLoopActor () -> Value = { .object([]) }
     private(set) lazy var inherited = readInherited()
 
-    /// The same at the top of a file that a group uses; with true, what is around it.
-    var readEnvironmentOfFile: @EventLoopActor (PlanIndex, Bool) -> Value = { _, _ in .object([]) }
+    /// The same at the top of a file that a group uses: first, whether it is being set, which takes what is around the
+    /// group; then, whether it is for `vars`, which see nothing that reads `vars`.
+    var readEnvironmentOfFile: @EventLoopActor (PlanIndex, Bool, Bool) -> Value = { _, _, _ in .object([]) }
 
     /// What the parameters of bodies are given, by the groups that use them.
     private var givenParameters: [PlanIndex: Value] = [:]
@@ -68,8 +69,18 @@ final class RunContext {
         parameters = .object(options.parameters.fields)
     }
 
-    /// Forgets what was read of rows that run again.
-    func roundBegins() { (lists, givenParameters) = ([:], [:]) }
+    /// Forgets what was read of rows that run again, and the `vars` of bodies used there, which may be given something
+    /// else now.
+    func roundBegins(_ group: PlanIndex) {
+        (lists, givenParameters) = ([:], [:])
+        guard !state.plan.workflow.uses.isEmpty else { return }
+        let isStale = { [plan = state.plan] (key: SharedKey) in
+            (key.group == group || plan.isInside(key.group, group))
+                && plan.user(around: key.group, isInside: true) != nil
+        }
+        sharedTexts = sharedTexts.filter { !isStale($0.key) }
+        pending.commands.forget(where: isStale)
+    }
 
     /// `params` inside the body that a group uses, nil being the workflow itself. One that is given nothing that can be
     /// evaluated has no value; the group has failed then.

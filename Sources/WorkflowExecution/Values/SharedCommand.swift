@@ -34,7 +34,8 @@ final class SharedCommand {
 
     private var definition: SharedValue { runner.plan.workflow[key.id] }
     private var timeout: Duration? {
-        definition.command?.timeout?.duration ?? runner.plan.workflow.defaults(for: key.id.scope).timeout
+        definition.command?.timeout?.duration
+            ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true).timeout
     }
 
     /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while
@@ -84,7 +85,8 @@ final class SharedCommand {
     private func terminate() {
         guard !runner.isAborted else { return kill() }
         process?.terminate(
-            with: runner.plan.killSignal(of: key.group).number, grace: runner.plan.grace(of: key.group))
+            with: runner.plan.killSignal(of: key.group, isInside: true).number,
+            grace: runner.plan.grace(of: key.group, isInside: true))
     }
 
     private func end(_ result: Result<Value, SharedFailure>?) {

@@ -117,6 +117,13 @@ final class SharedCommands {
         return true
     }
 
+    /// Forgets values, so that the next reader has them made once more. What runs goes on.
+    func forget(where isStale: (SharedKey) -> Bool) {
+        states = states.filter { key, state in
+            if case .running = state { true } else { !isStale(key) }
+        }
+    }
+
     /// Starts what a pause has held back.
     func startHeld() { running.forEach { $0.start() } }
 

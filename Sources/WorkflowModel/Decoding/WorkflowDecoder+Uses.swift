@@ -19,6 +19,8 @@ extension WorkflowDecoder {
     static let useDepth = 32
     /// Uses that one workflow may come to, those inside other bodies counted each time.
     static let useLimit = 10_000
+    /// Steps and groups that uses may bring in, so that few bytes cannot fill the memory.
+    static let nodeLimit = 1_000_000
 
     mutating func decodeUse(_ reader: borrowing MappingReader, of group: NodeIndex) {
         nodes[group.row].body = .group
@@ -26,7 +28,9 @@ extension WorkflowDecoder {
         let arguments = arguments(given)
         guard let entry = reader.take(.uses), let name = text(entry), !isExpression(entry.value) else { return }
         useCount += 1
-        guard useCount <= Self.useLimit, openBodies.count <= Self.useDepth else { return reportTooManyUses(entry) }
+        guard useCount <= Self.useLimit, openBodies.count <= Self.useDepth, nodes.count <= Self.nodeLimit else {
+            return reportTooManyUses(entry)
+        }
         guard Self.isPath(name) else { return decodeUsedTemplate(name, entry, arguments, given, of: group) }
         guard let used = document(at: name, entry) else { return }
         let body = OpenBody(identity: used.identity, name: used.document.file.name, use: entry.value.range)
@@ -172,9 +176,13 @@ extension WorkflowDecoder {
         guard !isUseLimitTold else { return }
         isUseLimitTold = true
         let message =
-            useCount > Self.useLimit
-            ? "files and templates are used more than \(Self.useLimit) times"
-            : "files and templates are used more than \(Self.useDepth) deep"
+            if useCount > Self.useLimit {
+                "files and templates are used more than \(Self.useLimit) times"
+            } else if nodes.count > Self.nodeLimit {
+                "the files and templates that are used come to more than \(Self.nodeLimit) steps and groups"
+            } else {
+                "files and templates are used more than \(Self.useDepth) deep"
+            }
         findings.add(.error) {
             Diagnostic(
                 .fanOutTooLarge, message, in: file, at: entry.value.range,

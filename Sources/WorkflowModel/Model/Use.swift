@@ -97,9 +97,9 @@ extension Workflow {
         return use.parameters + parameters(of: usedFile(around: use.group)).filter { !own.contains($0.name) }
     }
 
-    /// What `defaults` says to a step or group.
-    package func defaults(for node: NodeIndex) -> Defaults {
-        uses.isEmpty ? defaults : usedFile(around: node)?.defaults ?? defaults
+    /// What `defaults` says to a step or group; with `isInside`, what it says inside a group that uses a file.
+    package func defaults(for node: NodeIndex, isInside: Bool = false) -> Defaults {
+        uses.isEmpty ? defaults : usedFile(around: node, isInside: isInside)?.defaults ?? defaults
     }
 }
 
