@@ -24,6 +24,7 @@ extension OperationGraph {
 
     /// Rows in preorder and what they wait for.
     private mutating func add(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
+        let hasVars = plan.workflow.hasSharedValues
         // The ends of the rows around the next one, innermost last.
         var open: [PlanIndex] = []
         for row in rows {
@@ -31,7 +32,11 @@ extension OperationGraph {
                 endGroup()
                 open.removeLast()
             }
-            if let hook = plan.nodes[row].hook { beginHook(Hook(hook)) } else { add(row, of: plan, locks: locks) }
+            if let hook = plan.nodes[row].hook {
+                beginHook(Hook(hook))
+            } else {
+                add(row, of: plan, locks: locks, hasVars: hasVars)
+            }
             if !locks.isEmpty, plan.isDynamicFanOut(row) {
                 foresee(
                     locks.mutexes(inside: plan.nodes[row].definition, of: plan),
@@ -48,11 +53,13 @@ extension OperationGraph {
         }
     }
 
-    private mutating func add(_ row: PlanIndex, of plan: Plan, locks: RunLocks) {
+    private mutating func add(_ row: PlanIndex, of plan: Plan, locks: RunLocks, hasVars: Bool) {
         var options = Options(
             priority: plan.nodes[row].remainingPath, timeout: plan.timeout(of: row),
             retry: plan.retry(of: row).map(RetryPolicy.init))
-        options.isConditional = plan.isGivenValues(row)
+        // A step that reads one of `vars` waits for the value before it takes a place and its locks.
+        options.isConditional =
+            plan.isGivenValues(row) || hasVars && plan.nodes[row].role == .step && !plan.isMilestone(row)
         // Most rows have no keys of their own.
         if plan.settings(of: row) != nil {
             let condition = plan.condition(of: row)

@@ -78,6 +78,8 @@ extension WorkflowRunner {
             guard try isConditionTrue(of: row) else { return .skip }
             try checkArguments(of: row)
             try checkRequirements(of: row)
+            // Has their commands run now. Why one has no value is told where the step needs it, at its start.
+            if plan.isStep(row), !plan.isMilestone(row) { _ = try? builder.sharedVariables(of: row) }
             return .run
         }
     }
