@@ -16,8 +16,10 @@ extension WorkflowRunner {
             return send(.decided(id, .skip))
         }
         guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
+            limitWait(of: row)
             return context.pending.wait(for: row) { self.decide(row) }
         }
+        endWaitLimit(of: row)
         switch decision {
         case .success(.skip): state.noteFalseCondition(of: row)
         case .success(.run) where !options.isConfirmed:
@@ -27,6 +29,22 @@ extension WorkflowRunner {
             state.noteFailure(of: row, error.kind, error.message, because: error.failure, place: error.place)
         }
         send(.decided(id, (try? decision.get()) ?? .fail))
+    }
+
+    /// What cleans up must not wait forever for a value: the step's own limit holds for that, too.
+    private func limitWait(of row: PlanIndex) {
+        guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
+        waitLimits[row] = clock.schedule(at: clock.now.advanced(by: limit)) { [weak self] in
+            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.context.pending.forget(row) else {
+                return
+            }
+            self.state.noteFailure(of: row, .timeout, "waited longer than \(limit.asWritten) for a value")
+            self.send(.decided(OperationID(row), .fail))
+        }
+    }
+
+    func endWaitLimit(of row: PlanIndex) {
+        if let limit = waitLimits.removeValue(forKey: row) { clock.cancel(limit) }
     }
 
     /// Asks people before a row starts, after those that wait for an answer already.

@@ -38,6 +38,8 @@ package final class WorkflowRunner {
     let prompt: (any Prompt)?
     /// What is asked before steps start, and what waits to be.
     var questions: [(row: PlanIndex, text: String)] = []
+    /// Of steps in hooks that wait for a value before they are decided.
+    var waitLimits: [PlanIndex: Timers.Token] = [:]
     private var scheduler: OperationScheduler
     /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
     /// because a cancel of everything ends a pause, too.

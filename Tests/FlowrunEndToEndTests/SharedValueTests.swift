@@ -168,6 +168,27 @@ struct SharedValueTests {
         #expect(test.survivors() == [])
     }
 
+    @Test func `a command that writes without end is stopped`() async throws {
+        let test = try FlowrunTest("version: 1\nvars: { v: { run: 'yes' } }\nsteps: { a: { run: 'echo $v' } }")
+        let log = try await test.runLogged().log()
+        let message = try #require(log.finished("a")?.cause?.message)
+        #expect(message.contains("has more than 1 MiB on standard output"))
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `a hook waits for a value no longer than its own limit`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { v: { run: sleep 9997 } }
+            steps: { a: { run: 'true' } }
+            finally: { f: { run: 'echo $v', timeout: 50ms } }
+            """)
+        let log = try await test.runLogged().log()
+        #expect(log.finished("finally.f")?.cause?.message == "waited longer than 50ms for a value")
+        #expect(test.survivors() == [])
+    }
+
     @Test func `whoever waits for a value takes no place and no lock`() async throws {
         let log = try await FlowrunTest(
             """

@@ -82,6 +82,9 @@ final class SharedCommand {
     func freeze() { process?.freeze() }
     func thaw() { process?.thaw() }
 
+    /// A command that writes without end is stopped; what it came to is an error.
+    private var isTooLong: Bool { output.count > OutputDeclaration.Kind.sizeLimit }
+
     private func terminate() {
         guard !runner.isAborted else { return kill() }
         process?.terminate(
@@ -99,6 +102,7 @@ final class SharedCommand {
         switch ending.status {
         case _ where hasTimedOut:
             return .failure(failure(.timeout, "timed out after \((timeout ?? .zero).asWritten)"))
+        case _ where isTooLong: break
         case .exited(0): break
         case .notStarted(let error):
             let program = command.arguments.first ?? ""
@@ -129,8 +133,10 @@ extension SharedCommand: ProcessObserver {
         switch stream {
         case .standardOutput, .combined:
             // One more than is allowed, so that it is seen.
+            guard !isTooLong else { return }
             output.append(contentsOf: bytes.prefix(OutputDeclaration.Kind.sizeLimit + 1 - output.count))
             streams.output.append(bytes) { bytes, _ in tail.append(bytes) }
+            if isTooLong { terminate() }
         case .standardError:
             streams.error.append(bytes) { bytes, _ in tail.append(bytes) }
         }
