@@ -57,8 +57,11 @@ extension RunState {
         var next = row
         while next != .root {
             if let known = cause(of: next) { return known }
-            if plan.nodes[next].hook == .onFailure { return cause(.condition, "nothing failed", next) }
-            next = plan.parent(of: next)
+            let group = plan.parent(of: next)
+            if plan.nodes[next].hook == .onFailure, cause(of: group) == nil {
+                return cause(.condition, "nothing failed", next)
+            }
+            next = group
         }
         return cause(.condition, "its condition is false", row)
     }

@@ -58,6 +58,24 @@ struct `Before it starts` {
         #expect(try answered.log().output(of: "deploy") == "deployed\n")
     }
 
+    @Test func `the hooks of a group that is refused tell the same reason`() async throws {
+        let log = try await FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                require: [{ if: "1 == 2", message: not today }]
+                steps: { a: { run: 'true' } }
+                on-failure: { o: { run: 'true' } }
+                finally: { f: { run: 'true' } }
+            """
+        ).runLogged().log()
+        for step in ["g.a", "g.on-failure.o", "g.finally.f"] {
+            #expect(log.outcomes[step] == "not-run")
+            #expect(log.finished(step)?.cause?.root["message"]?.string == "not today", "\(step)")
+        }
+    }
+
     @Test func `nobody is asked any more about what was cancelled`() async throws {
         let test = try FlowrunTest(
             """

@@ -127,7 +127,7 @@ struct `A body that is used` {
                 "2️⃣ FR0224 `uses` takes a path that is relative to the file, found `/abs.yml`",
                 "3️⃣ FR0224 `../out.yml` is outside of the folder of `main.yml`",
                 "4️⃣ FR0224 cannot use `actions/checkout@v4`: there is no such file",
-                "5️⃣ FR0303 what uses itself has no end: `main.yml` uses `main.yml`",
+                "5️⃣ FR0303 files or templates that use each other: `main.yml` uses `main.yml`",
             ])
         #expect(lines(of: findings).last?.hasPrefix("bad.yml:3 FR0105 ") == true)
         #expect(findings[3].fix?.description == "flowrun has no actions; write the commands under `run`")
@@ -142,8 +142,8 @@ struct `A body that is used` {
             ])
         #expect(
             lines(of: findings) == [
-                "y.yml:3 FR0303 what uses itself has no end: `x.yml` uses `y.yml` uses `x.yml`",
-                "y.yml:4 FR0303 what uses itself has no end: `main.yml` uses `x.yml` uses `y.yml` uses `main.yml`",
+                "y.yml:3 FR0303 files or templates that use each other: `x.yml` uses `y.yml` uses `x.yml`",
+                "y.yml:4 FR0303 files or templates that use each other: `main.yml` uses `x.yml` uses `y.yml` uses `main.yml`",
             ])
     }
 
@@ -168,7 +168,7 @@ struct `A body that is used` {
             marked.summary(of: findings) == [
                 "1️⃣ FR0226? no group uses the template `spare`", "2️⃣ FR0201 unknown key `tmeout` in a step",
                 "3️⃣ FR0204 the template `none` has no `steps`",
-                "4️⃣ FR0303 what uses itself has no end: `ring` uses `other` uses `ring`",
+                "4️⃣ FR0303 files or templates that use each other: `ring` uses `other` uses `ring`",
                 "5️⃣ FR0225 there is no template `god` in this file",
             ])
         #expect(found?.nodes.map(\.id).prefix(5) == ["", "a", "b", "b", "b"])

@@ -166,7 +166,7 @@ extension WorkflowDecoder {
         // Also where all other findings are made: only here it can be seen.
         findings.add(.error) {
             Diagnostic(
-                .usesCycle, "what uses itself has no end: \(names.joined(separator: " uses "))", in: file,
+                .usesCycle, "files or templates that use each other: \(names.joined(separator: " uses "))", in: file,
                 at: entry.value.range, notes: notes, fix: .init("remove one of the `uses`"))
         }
         return false

@@ -122,12 +122,14 @@ extension DataFlowCheck {
                     "write `outputs.\(name.text)`",
                     edits: [.init(range: name.range, replacement: "outputs.\(name.text)")]))
         } else if !result.isInstance, node.isGroup, names.member(name.text, of: result.row) != nil {
+            let isUse = workflow.use(of: NodeIndex(result.row)) != nil
+            let place = isUse ? "what `\(node.id)` uses" : "`\(node.id)`"
             report(
                 .unknownName, "`\(name.text)` is inside `\(node.id)` and cannot be read from here", at: name.range,
                 fix: .init(
                     isFanOut
                         ? "write `items.*.\(name.text)` for that of every copy"
-                        : "give `\(node.id)` an output: `outputs: { NAME: \"${{ steps.\(name.text).outputs.NAME }}\" }`"
+                        : "give \(place) an output: `outputs: { NAME: \"${{ steps.\(name.text).outputs.NAME }}\" }`"
                 ))
         } else {
             unknownField(name, "`\(node.id)` has no field", among: fieldNames(of: result))
