@@ -17,9 +17,9 @@ extension DiagnosticCode {
                 "an expression where none is evaluated",
                 """
                 Ids, names, durations, counts and the values of a matrix are what the file says, so that a workflow can be
-                checked before it runs. Expressions are accepted in values of `env` and `vars`, in the words of a `run` list, in
-                `working-directory`, `stdin` and `if`, in `for-each` as a whole, and in `outputs` of a group or of the
-                workflow.
+                checked before it runs. Expressions are accepted in values of `env`, `vars` and `with`, in the words of a
+                `run` list, in `working-directory`, `stdin`, `if`, `require` and `label`, in `for-each` as a whole, and in
+                `outputs` of a group or of the workflow.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timeout: ${{ params.limit }}",
                 remedy: "write the value. Where expressions are evaluated, `$${{` is the plain text `${{`.")

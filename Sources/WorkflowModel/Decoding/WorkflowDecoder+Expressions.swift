@@ -159,8 +159,8 @@ extension WorkflowDecoder {
         "set an environment variable with `env` and read it as \"$NAME\", or write `run: [list]`")
 
     private static let expressionPlaces =
-        "values of `env` and `vars`, words of a `run` list, `working-directory`, `stdin`, `if`, `for-each` as a whole, "
-        + "and `outputs` of a group or of the workflow"
+        "values of `env`, `vars` and `with`, words of a `run` list, `working-directory`, `stdin`, `if`, `require`, "
+        + "`label`, `for-each` as a whole, and `outputs` of a group or of the workflow"
 
     private static func expressions(in bytes: [UInt8]) -> [Range<Int>] {
         var parts: [Range<Int>] = []
