@@ -76,9 +76,10 @@ extension OperationScheduler {
         return true
     }
 
-    /// Ends it with the outcome of the last attempt.
+    /// Ends it with the outcome of the last attempt or round.
     mutating func giveUpRetrying(_ id: OperationID) {
-        finish(id, states[id.row].outcome, states[id.row].cause)
+        let (outcome, cause) = (states[id.row].outcome, states[id.row].cause)
+        if isGroup(id) { settle(id, verdict: outcome, cause: cause) } else { finish(id, outcome, cause) }
     }
 
     /// Resets everything inside a group to its state before the first round. Members that joined by an expansion are

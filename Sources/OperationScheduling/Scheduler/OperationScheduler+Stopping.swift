@@ -95,10 +95,7 @@ extension OperationScheduler {
         guard states[id.row].phase != .finished else { return false }
         let index = groupIndex(of: id)
         if !isTop, reach == .body, has(id, .isHook), hasStarted(parent(of: id)) { return false }
-        if isBetweenAttempts(id) {
-            finish(id, verdict.outcome, verdict.cause)
-            return false
-        }
+        if isBetweenAttempts(id) { return settleBetweenRounds(id, verdict) }
         if hasStarted(id) {
             guard groups[index].verdict == nil, groups[index].stage.canBeStopped else { return reach == .everything }
             move(id, to: .stopping)
@@ -115,6 +112,28 @@ extension OperationScheduler {
         groups[index].verdict = verdict
         shut(index)
         if groups[index].unfinishedMembers == 0, !groups[index].isAsked { advance(id) }
+        return true
+    }
+
+    /// Ends a group that waits for its next round, after members that joined since the last one. Returns whether there
+    /// are any.
+    private mutating func settleBetweenRounds(
+        _ id: OperationID, _ verdict: (outcome: OperationOutcome, cause: OperationCause)
+    ) -> Bool {
+        let index = groupIndex(of: id)
+        guard groups[index].verdict == nil else { return false }
+        var unfinished = 0
+        forEachMember(of: id) { scheduler, member in
+            if scheduler.states[member.row].phase != .finished, !scheduler.has(member, .isHook) { unfinished += 1 }
+        }
+        if unfinished == 0 {
+            finish(id, verdict.outcome, verdict.cause)
+            return false
+        }
+        shut(index)
+        groups[index].stage = .body
+        groups[index].verdict = verdict
+        groups[index].unfinishedMembers = unfinished
         return true
     }
 

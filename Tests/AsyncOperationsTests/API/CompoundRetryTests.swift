@@ -254,6 +254,44 @@ import Testing
         #expect(await late.result == .success(1))
     }
 
+    @Test(arguments: [true, false])
+    func `added between two rounds, of which the next never begins, it ends before the whole`(isCancelled: Bool)
+        async throws
+    {
+        let clock = ManualClock()
+        let retry = RetryPolicy(
+            attempts: 2, backoff: .constant(.seconds(60)), deadline: isCancelled ? nil : .seconds(90))
+        let outer = try CompoundOperation("outer", failFast: isCancelled ? .off : .drain)
+        let compound = try CompoundOperation("compound", options: .init(retry: retry)) { failing("bad") }
+        let ends = Record<String>()
+        let (inner, late) = (nothing("inner"), nothing("late"))
+        let group = try CompoundOperation("group") { inner }
+        inner.addCompletion { ends.add("inner \($0.outcome)") }
+        group.addCompletion { ends.add("group \($0.outcome)") }
+        late.addCompletion { ends.add("late \($0.outcome)") }
+        compound.addCompletion { ends.add("compound \($0.outcome)") }
+        let go = Latch()
+        let drains = AsyncOperation("drains") { _ async throws(TestError) in
+            await go.wait()
+            throw TestError()
+        }
+        try outer.add(compound)
+        try outer.add(drains)
+        try outer.start(clock: clock)
+        while clock.sleeperCount == 0 { await Task.yield() }
+        try compound.add(group)
+        try compound.add(late)
+        if isCancelled { compound.cancel() }
+        go.open()
+        _ = await outer.outcome
+        let ruledOut = isCancelled ? "cancelled" : "not run"
+        #expect(
+            ends.entries == [
+                "inner \(ruledOut)", "late \(ruledOut)", "group \(ruledOut)",
+                "compound \(isCancelled ? "cancelled" : "failure")",
+            ])
+    }
+
     @Test func `cancelled between two rounds, it ends at once and its members keep their last ends`() async throws {
         let clock = ManualClock()
         let retry = RetryPolicy(attempts: 2, backoff: .constant(.seconds(60)))

@@ -52,6 +52,8 @@ extension Program {
             KnownProgram(name: "an operation is resumed while its start is refused", program: resumeOfTheRefused),
             KnownProgram(
                 name: "a member is cancelled in one round and ruled out in the next", program: cancelBeforeTheNextRound),
+            KnownProgram(
+                name: "what waits for its next round gets a member and is cancelled", program: cancelBetweenRounds),
             KnownProgram(name: "an operation is started twice while it ends", program: startOfTheEnding),
         ] + waiting
 
@@ -177,6 +179,13 @@ extension Program {
             Operation(completion: [.cancel(2)]), Operation(kind: .compound(.serial, failsFast: false), attempts: 2),
             Operation(parent: 1, needs: [Need(on: 0, kind: .failure)]), Operation(parent: 1, failures: 9),
         ], clients: [[.add(1, queue: 0)], [.add(0, queue: 0)]])
+
+    static let cancelBetweenRounds = Program(
+        queues: [Queue(width: 3)],
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2), Operation(parent: 0, failures: 9),
+            Operation(), Operation(completion: [.cancel(0)]),
+        ], clients: [[.add(0, queue: 0), .addMember(2, to: 0)], [.add(3, queue: 0)]])
 
     static let startOfTheEnding = Program(
         operations: [Operation(kind: .compound(.concurrent, failsFast: false))], clients: [[.start(0)], [.start(0)]])
