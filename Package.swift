@@ -66,7 +66,7 @@ let package = Package(
                 "Basics", "Platform", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
                 "ProcessExecution",
                 "RunEvents",
-                "SourceDiagnostics", deque,
+                "SourceDiagnostics", deque, heap,
             ]),
         target("Reporting", ["Basics", "RunEvents", "SourceDiagnostics"]),
         target(

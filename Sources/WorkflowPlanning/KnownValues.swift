@@ -21,10 +21,14 @@ package struct KnownValues: Sendable {
         KnownScope(known: self, workflow: workflow, group: workflow[node].parent).value(of: expression)
     }
 
-    /// Whether a row of a plan has such a condition and it is false.
-    package func rulesOut(_ row: PlanIndex, of plan: Plan) -> Bool {
+    /// Whether a row of a plan has such a condition and it is false; `assumingSuccess`: where nothing fails and nothing
+    /// is cancelled.
+    package func rulesOut(_ row: PlanIndex, of plan: Plan, assumingSuccess: Bool = false) -> Bool {
         guard let condition = plan.condition(of: row) else { return false }
-        return value(of: condition, at: plan.nodes[row].definition, of: plan.workflow) == .bool(false)
+        let group = plan.workflow[plan.nodes[row].definition].parent
+        let scope = KnownScope(
+            known: self, workflow: plan.workflow, group: group, assumesSuccess: assumingSuccess)
+        return scope.value(of: condition) == .bool(false)
     }
 
     /// The parameters inside a body that is used, nil being the workflow itself.
@@ -58,6 +62,8 @@ private struct KnownScope: ExpressionScope {
     let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
+    /// Whether status functions have a value: that of a run in which nothing fails.
+    var assumesSuccess = false
     var memo = Memo()
 
     func value(of expression: Expression) -> Value? {
@@ -75,7 +81,7 @@ private struct KnownScope: ExpressionScope {
     }
 
     private func isKnown(_ expression: Expression) -> Bool {
-        !expression.asksTheRun
+        (assumesSuccess ? !expression.asksFiles : !expression.asksTheRun)
             && expression.references.allSatisfy { root, field in
                 switch root {
                 case "params": return true
@@ -99,7 +105,7 @@ private struct KnownScope: ExpressionScope {
     }
 
     private func seen(from group: NodeIndex) -> KnownScope {
-        KnownScope(known: known, workflow: workflow, group: group, memo: memo)
+        KnownScope(known: known, workflow: workflow, group: group, assumesSuccess: assumesSuccess, memo: memo)
     }
 
     func value(of name: String) -> Value? {
@@ -126,7 +132,7 @@ private struct KnownScope: ExpressionScope {
     func run(_ field: String?) -> Value? { nil }
     func step(_ id: String, _ field: String?) -> Value? { nil }
     func previous(_ field: String?) -> Value? { nil }
-    func status(_ function: StatusFunction) -> Bool { false }
+    func status(_ function: StatusFunction) -> Bool { function == .success || function == .always }
 
     func files(matching patterns: [String]) throws(EvaluationError) -> [String] {
         preconditionFailure("what asks the run has no known value")

@@ -1,6 +1,8 @@
 """What is measured: a function for each row of the budgets, with its contenders and its limits."""
 
+import json
 import shutil
+import subprocess
 
 import library as swift_library
 import measuring
@@ -209,8 +211,23 @@ def library(bench):
 
 
 def schedule(bench):
-    """Length of schedules with known durations"""
-    print("  not built: flowrun has no simulation to compare with the optimum yet")
+    """Length of simulated schedules of task graphs whose optimum is known"""
+    ratios = []
+    for jobs in (2, 4, 8, 16):
+        for steps in (30, 100, 300, 1000):
+            for seed in range(bench.size(5, 1)):
+                folder = bench.place(f"schedule-{jobs}-{steps}-{seed}")
+                optimum = workloads.packed(folder, jobs, steps, seed)
+                ratios.append(makespan(bench, folder, jobs) / optimum)
+    print(f"  {len(ratios)} graphs of 30 to 1,000 steps on 2 to 16 places")
+    report.budget("schedule : optimum, on average", sum(ratios) / len(ratios), 1.002, digits=4)
+    report.budget("schedule : optimum, at worst", max(ratios), 1.05, digits=4)
+
+
+def makespan(bench, folder, jobs):
+    words = ["plan", "flowrun.yml", "--simulate", "--durations", "durations.json", "-j", str(jobs), "--format", "json"]
+    answer = subprocess.run([bench.flowrun, *words], cwd=folder, capture_output=True, check=True).stdout
+    return json.loads(answer)["makespan"]
 
 
 all = {subject.__name__: subject for subject in

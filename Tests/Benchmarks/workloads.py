@@ -1,5 +1,6 @@
 """Writes one piece of work in the format of each program that is measured."""
 
+import json
 import random
 
 
@@ -91,3 +92,27 @@ def realistic(folder, count):
                 workflow.write(f"    run: {command}\n")
             ninja.write(f"build {name}: step {' '.join(names[other] for other in needed)}\n  run = {command}\n")
     return (folder / "flowrun.yml").stat().st_size
+
+
+def packed(folder, jobs, steps, seed):
+    """About STEPS steps whose best schedule on JOBS places is known, with their durations; returns its length.
+
+    A rectangle of JOBS rows is cut into steps without a gap, and a step may need only what ends before it starts in
+    that rectangle: so nothing is shorter than the rectangle, and the rectangle is a schedule.
+    """
+    chance = random.Random(seed)
+    length = 1000 * max(1, steps // jobs)
+    pieces = []
+    for _ in range(jobs):
+        cuts = sorted(chance.sample(range(1, length), max(1, steps // jobs) - 1))
+        pieces += zip([0, *cuts], [*cuts, length])
+    chance.shuffle(pieces)
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write("version: 1\nsteps:\n")
+        for index, (start, _) in enumerate(pieces):
+            before = [other for other, (_, end) in enumerate(pieces) if end <= start]
+            needs = ", ".join(f"s{other}" for other in chance.sample(before, min(len(before), chance.randrange(4))))
+            out.write(f"  s{index}: {{ needs: [{needs}], run: 'true' }}\n")
+    with open(folder / "durations.json", "w") as out:
+        json.dump({f"s{index}": (end - start) / 1000 for index, (start, end) in enumerate(pieces)}, out)
+    return length / 1000

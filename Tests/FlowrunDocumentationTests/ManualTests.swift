@@ -51,7 +51,7 @@ import WorkflowModel
             answers.append(try await test.run(command, "--format", "json", "workflow.yml"))
         }
         try test.write("version: 1\nsteps: { g: { mutex: m, steps: { a: { mutex: n, run: x } } } }\n", to: "holder.yml")
-        answers.append(try await test.run("plan", "--format", "json", "holder.yml"))
+        answers.append(try await test.run("plan", "--simulate", "--format", "json", "holder.yml"))
         try test.write("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n", to: "held.yml")
         let gate = try test.gate("go")
         let held = try await test.start("held.yml")

@@ -101,7 +101,7 @@ package enum Command: String, CaseIterable, Sendable {
     }
 
     /// Options that later versions will take.
-    static let plannedOptions = ["--resume", "--simulate", "--durations", "--deadline", "--durable"]
+    static let plannedOptions = ["--resume", "--deadline", "--durable"]
     /// Values of `--format` that later versions will take.
     static let plannedFormats = ["sarif", "github", "svg"]
 

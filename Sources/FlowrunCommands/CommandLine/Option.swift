@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version
-        case from, destination, allowOutside, yes
+        case from, destination, allowOutside, yes, simulate, durations
     }
 
     enum Value: Sendable {
@@ -55,7 +55,15 @@ package final class Option: Sendable {
         Option(
             .jobs, "-j", "--jobs", .required("N"), [.run],
             "Steps that may run at once (default: the cores)."),
-        Option(.jobs, "-j", "--jobs", .required("N"), [.plan], "Steps that may run at once, for the bound."),
+        Option(
+            .jobs, "-j", "--jobs", .required("N"), [.plan],
+            "Steps that may run at once, for the bound and --simulate."),
+        Option(
+            .simulate, nil, "--simulate", .none, [.plan],
+            "Run it in virtual time: when each step would start and end."),
+        Option(
+            .durations, nil, "--durations", .required("FILE", .files), [.plan],
+            "With --simulate: how long steps take, a JSON object of ids to seconds."),
         Option(
             .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run, .plan, .graph],
             "Set a parameter of the workflow."),

@@ -29,7 +29,17 @@ extension Flowrun {
     static func plan(_ arguments: Arguments) throws(CommandError) {
         let jobs = try arguments.jobs()
         let (plan, known) = try chosenPlan(arguments)
-        let printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
+        var printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
+        let file = arguments.value(.durations)
+        if file != nil || arguments.has(.simulate) {
+            let durations = try file.map(StepDurations.init) ?? .none
+            printer.simulate(durations)
+            let unknown = durations.unknown(in: plan.outline)
+            if let first = unknown.first {
+                let count = unknown.count.counted("id")
+                StandardStream.error.say("--durations: the plan does not have \(count) of the file, such as `\(first)`")
+            }
+        }
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
     }
 

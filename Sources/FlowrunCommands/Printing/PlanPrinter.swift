@@ -1,20 +1,25 @@
 internal import Basics
 internal import Reporting
 internal import SourceDiagnostics
+internal import WorkflowExecution
 internal import WorkflowModel
 package import WorkflowPlanning
 
 /// What `flowrun plan` answers.
 package struct PlanPrinter {
     /// With one instance `[*]` of each fan-out whose items only the run knows.
-    private let plan: Plan
+    let plan: Plan
     private let bound: RunBound
-    private let jobs: Int
+    let jobs: Int
     private let known: KnownValues
     /// How many steps there are, as the header of the run's log says it.
     private let size: String
     /// Steps by level, then in file order: an order in which they could run one by one.
-    private let steps: [PlanIndex]
+    let steps: [PlanIndex]
+    /// nil where nobody has asked for one.
+    private(set) var simulation: SimulatedRun?
+    /// How many steps of the simulation are of unknown duration.
+    private(set) var usualSteps = 0
 
     /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
     package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
@@ -24,6 +29,13 @@ package struct PlanPrinter {
         size = StepCount.words(plan.stepCount, andCopiesOf: plan.fanOutsOfRun.map { plan.nodes[$0].id })
         bound = plan.bound(jobs: jobs)
         steps = Self.byLevel(plan.outline)
+    }
+
+    /// Also answers when each step would start and end with such durations.
+    mutating func simulate(_ durations: StepDurations) {
+        var search = ScheduleSearch(plan, jobs: jobs, durations: durations.lengths(of: plan), known: known)
+        simulation = search.shortest()
+        usualSteps = steps.count { !plan.isMilestone($0) } - durations.knownCount(in: plan)
     }
 
     /// Counting sort: a level is below the number of steps.
@@ -53,6 +65,7 @@ package struct PlanPrinter {
                 json.null("bound")
                 json.field("bound_reason", reason)
             }
+            if let simulation { json.field("makespan", simulation.makespan) }
             json.array("vars") { json in
                 for id in commands {
                     json.object { json in
@@ -79,7 +92,12 @@ package struct PlanPrinter {
             json.field("if", condition(of: row))
             json.field("skipped", isRuledOut(row))
             json.field("max_items", maxItems(of: row))
-            if plan.nodes[row].role != .step { writeTaken(by: row, to: &json) }
+            if plan.nodes[row].role != .step {
+                writeTaken(by: row, to: &json)
+            } else if let simulation {
+                json.field("start", simulation.spans[row.offset]?.start)
+                json.field("finish", simulation.spans[row.offset]?.finish)
+            }
             json.field("file", plan.file(of: row))
             json.field("line", plan.line(of: row))
         }
@@ -128,11 +146,11 @@ package struct PlanPrinter {
         case .atMost(let duration): text += "bound: at most \(duration.asWritten) with \(jobs.counted("job"))\n"
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
         }
-        return text
+        return text + (simulation.map(simulationText) ?? "")
     }
 
     /// The id, and beside a copy's number the values for which it stands.
-    private func title(of row: PlanIndex) -> String {
+    func title(of row: PlanIndex) -> String {
         InstanceValues.title(plan.nodes[row].id, item: plan.nodes[row].variables.isEmpty ? nil : plan.item(of: row))
     }
 

@@ -13,6 +13,8 @@ extension String {
         return line
     }
 
+    func indented(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 

@@ -73,8 +73,11 @@ extension Expression {
     }
 
     /// Whether it asks something of the run or of files, beside what its names stand for.
-    package var asksTheRun: Bool {
-        var asks = usesStatus
+    package var asksTheRun: Bool { usesStatus || asksFiles }
+
+    /// Whether it asks something of files.
+    package var asksFiles: Bool {
+        var asks = false
         root.visit { node in
             switch node.kind {
             case .call(.hashFiles, _), .call(.glob, _): asks = true

@@ -1,0 +1,92 @@
+internal import Basics
+internal import Glibc
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// How long steps take, as a file says it: one JSON object of ids to seconds.
+struct StepDurations {
+    /// By id.
+    private let durations: [String: Duration]
+    /// What a step takes of which nothing is known.
+    static let usual = Duration.seconds(1)
+
+    private static let sizeLimit = 64 << 20
+
+    /// Nothing is known of any step.
+    static let none = StepDurations(durations: [:])
+
+    private init(durations: [String: Duration]) { self.durations = durations }
+
+    /// Reads a file. Throws a usage error where it cannot be read or is anything else.
+    init(file path: String) throws(CommandError) {
+        let value: Value
+        let text = try Self.text(of: path)
+        do throws(JSONError) {
+            value = try Value(json: text)
+        } catch {
+            throw Self.error(path, error.message)
+        }
+        guard case .object(let fields) = value else {
+            throw Self.error(path, "expected one JSON object of ids to seconds, found \(value.described)")
+        }
+        var durations: [String: Duration] = [:]
+        for field in fields {
+            guard let duration = Self.duration(field.value) else {
+                let found = field.value.json
+                throw Self.error(path, "`\(field.name)`: expected seconds, at least 0, found `\(found)`")
+            }
+            durations[field.name] = duration
+        }
+        self.durations = durations
+    }
+
+    private static func text(of path: String) throws(CommandError) -> String {
+        do throws(SystemError) {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw .last }
+            defer { close(descriptor) }
+            let bytes = try WholeFile.read(descriptor, limit: sizeLimit)
+            guard bytes.count <= sizeLimit else { throw SystemError(EFBIG) }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw Self.error(path, error.words)
+        }
+    }
+
+    private static func error(_ path: String, _ reason: String) -> CommandError {
+        .usage("--durations \(path): \(reason)")
+    }
+
+    /// nil for what is no time that could be added up.
+    private static func duration(_ value: Value) -> Duration? {
+        let seconds: Double
+        switch value {
+        case .int(let whole): seconds = Double(whole)
+        case .decimal(let number): seconds = number.approximation
+        default: return nil
+        }
+        // 30,000 years, beyond which sums of many steps are no longer whole microseconds.
+        guard seconds >= 0, seconds < 1e12 else { return nil }
+        return .microseconds(Int64((seconds * 1e6).rounded()))
+    }
+
+    /// By row of the plan; groups and milestones take no time.
+    func lengths(of plan: Plan) -> [Duration] {
+        plan.rows.map { row in
+            guard plan.nodes[row].role == .step, !plan.isMilestone(row) else { return .zero }
+            return durations[plan.nodes[row].id] ?? Self.usual
+        }
+    }
+
+    /// How many steps of a plan are in the file.
+    func knownCount(in plan: Plan) -> Int {
+        plan.rows.count { plan.nodes[$0].role == .step && durations[plan.nodes[$0].id] != nil }
+    }
+
+    /// Ids that the plan does not have, sorted.
+    func unknown(in plan: Plan) -> [String] {
+        guard !durations.isEmpty else { return [] }
+        let ids = Set(plan.nodes.map(\.id))
+        return durations.keys.filter { !ids.contains($0) }.sorted()
+    }
+}
