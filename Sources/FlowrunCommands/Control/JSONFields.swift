@@ -15,7 +15,10 @@ struct JSONFields {
         self.fields = fields
     }
 
-    private subscript(_ name: String) -> Value? { fields.first { $0.name == name }?.value }
+    /// In the order in which they were written.
+    var names: [String] { fields.map(\.name) }
+
+    subscript(_ name: String) -> Value? { fields.first { $0.name == name }?.value }
 
     func string(_ name: String) -> String? { if case .string(let text) = self[name] { text } else { nil } }
     func int(_ name: String) -> Int? { if case .int(let number) = self[name] { number } else { nil } }
