@@ -19,7 +19,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     private let inbox = Mutex(Inbox())
     let epoll: Int32
-    private let wakeup: Int32
+    /// Readable once the loop has to be woken.
+    let wakeup: Int32
     // The identity of the thread in `run`; 0 before. Read to answer "am I on the loop?".
     private let thread = Atomic<UInt>(0)
 
@@ -27,8 +28,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard epoll >= 0, wakeup >= 0 else { giveUp("set up its event loop", errno) }
-        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeup))
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else { giveUp("set up its event loop", errno) }
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -80,14 +79,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     private func wake() {
         var one: UInt64 = 1
-        _ = write(wakeup, &one, 8)
+        // A loop that is not woken hangs.
+        for _ in 0..<8 where write(wakeup, &one, 8) == 8 || errno == EAGAIN { return }
+        giveUp("wake its event loop", errno)
     }
 
-    func drainWakeup(_ descriptor: Int32) -> Bool {
-        guard descriptor == wakeup else { return false }
+    func hasWoken() {
         var count: UInt64 = 0
         _ = read(wakeup, &count, 8)
-        return true
     }
 }
 

@@ -37,10 +37,13 @@ package final class Poller {
     private static let deferral = Duration.milliseconds(2)
     package let timers = Timers()
     private let epoll = EventLoop.shared.epoll
+    /// Watches that the kernel has no room for in its set (ENOSPC, ENOMEM): asked about one by one.
+    private var outsiders: [pollfd] = []
     private var turnTime: EventLoopClock.Instant?
 
     private init() {
-        watch(timers.descriptor, for: .read) { [timers] in timers.fire() }
+        watch(EventLoop.shared.wakeup, for: .read) { EventLoop.shared.hasWoken() }
+        if let descriptor = timers.descriptor { watch(descriptor, for: .read) { [timers] in timers.hasRung() } }
     }
 
     /// When this turn of the loop began to ask for the time: one reading of the clock for everything that happens at
@@ -55,11 +58,11 @@ package final class Poller {
     /// Lets `now` read the clock again, after something in this turn that took long.
     package func forgetTime() { turnTime = nil }
 
-    /// Calls `handler` while the descriptor is ready, level-triggered. Returns the error number where the kernel
-    /// refuses regular files (EPERM); any other refusal ends flowrun.
+    /// Calls `handler` while the descriptor is ready, level-triggered. Returns an error number where there is nothing to
+    /// watch, as with regular files (EPERM).
     @discardableResult
     package func watch(_ descriptor: Int32, for interest: Interest, _ handler: @escaping Handler) -> Int32 {
-        guard control(EPOLL_CTL_ADD, descriptor, interest.rawValue) else { return EPERM }
+        guard add(descriptor, interest.rawValue) else { return EPERM }
         set(Watch(handler: handler, stage: .begun), for: descriptor)
         return 0
     }
@@ -67,13 +70,14 @@ package final class Poller {
     /// Calls `handler` once, when the descriptor is readable. Cheaper than a watch for what is closed then: `close` has
     /// no watch to end.
     func watchOnce(_ descriptor: Int32, _ handler: @escaping Handler) {
-        _ = control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
+        _ = add(descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
         set(Watch(handler: handler, stage: .once), for: descriptor)
     }
 
     /// Begins a `watchOnce` again whose event came for nothing.
     func watchOnceMore(_ descriptor: Int32) {
-        _ = control(EPOLL_CTL_MOD, descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
+        let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
+        if !control(EPOLL_CTL_MOD, descriptor, events) { _ = add(descriptor, events) }
     }
 
     /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipe of
@@ -91,17 +95,26 @@ package final class Poller {
     private func beginDeferredWatches() {
         while let first = deferred.first, case .deferred(let due) = watches[Int(first)]?.stage, due <= now {
             deferred.removeFirst()
-            _ = control(EPOLL_CTL_ADD, first, Interest.read.rawValue)
+            _ = add(first, Interest.read.rawValue)
             watches[Int(first)]?.stage = .begun
         }
     }
 
     /// Returns false where the descriptor is of a kind that cannot be watched.
+    private func add(_ descriptor: Int32, _ events: UInt32) -> Bool {
+        if control(EPOLL_CTL_ADD, descriptor, events) { return true }
+        switch errno {
+        case EPERM: return false
+        case EBADF, EEXIST, EINVAL: giveUp("watch a descriptor", errno)
+        default:
+            outsiders.append(pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0))
+            return true
+        }
+    }
+
     private func control(_ operation: Int32, _ descriptor: Int32, _ events: UInt32) -> Bool {
         var event = epoll_event(events: events, data: epoll_data_t(fd: descriptor))
-        if epoll_ctl(epoll, operation, descriptor, &event) == 0 { return true }
-        guard errno == EPERM else { giveUp("watch a descriptor", errno) }
-        return false
+        return epoll_ctl(epoll, operation, descriptor, &event) == 0
     }
 
     /// Ends the watch before the descriptor is closed.
@@ -109,6 +122,8 @@ package final class Poller {
         guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)].take() else { return }
         if case .deferred = watch.stage {
             deferred.removeAll { $0 == descriptor }
+        } else if let index = outsiders.firstIndex(where: { $0.fd == descriptor }) {
+            outsiders.remove(at: index)
         } else {
             _ = control(EPOLL_CTL_DEL, descriptor, 0)
         }
@@ -135,21 +150,42 @@ package final class Poller {
     func run(on loop: EventLoop) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             while loop.runJobs() {
-                // Without a limit where nothing is deferred: timers have a descriptor.
-                let limit: Int32 = deferred.isEmpty ? -1 : 2
-                let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), limit)
+                let (count, readyOutsiders) = wait(for: events)
                 turnTime = nil
-                guard count >= 0 || errno == EINTR else { giveUp("wait for events", errno) }
+                if timers.areAsked { timers.fire() }
                 defer { if !deferred.isEmpty { beginDeferredWatches() } }
-                guard count > 0 else { continue }
-                for event in events.prefix(Int(count)) {
-                    let descriptor = event.data.fd
-                    if loop.drainWakeup(descriptor) { continue }
-                    // An earlier handler of this turn may have ended the watch.
-                    guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)] else { continue }
-                    watch.handler()
-                }
+                for event in events.prefix(count) { isReady(event.data.fd) }
+                for descriptor in readyOutsiders { isReady(descriptor) }
             }
         }
+    }
+
+    /// Waits for events. Returns how many there are of the set, and who of the outsiders is ready.
+    private func wait(for events: UnsafeMutableBufferPointer<epoll_event>) -> (Int, [Int32]) {
+        // Without a limit where nothing is deferred: timers have a descriptor.
+        var limit: Int32 = deferred.isEmpty ? -1 : 2
+        if timers.areAsked, let rest = timers.rest { limit = limit < 0 ? rest : min(limit, rest) }
+        guard !outsiders.isEmpty else { return (waitForSet(events, limit), []) }
+        var requests = outsiders + [pollfd(fd: epoll, events: Int16(POLLIN), revents: 0)]
+        guard poll(&requests, nfds_t(requests.count), limit) > 0 else { return (0, []) }
+        let ready = requests.dropLast().filter { $0.revents != 0 }.map(\.fd)
+        // Their one event is over.
+        outsiders.removeAll { request in
+            guard ready.contains(request.fd), case .once = watches[Int(request.fd)]?.stage else { return false }
+            return true
+        }
+        return (waitForSet(events, 0), ready)
+    }
+
+    private func waitForSet(_ events: UnsafeMutableBufferPointer<epoll_event>, _ limit: Int32) -> Int {
+        let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), limit)
+        guard count >= 0 || errno == EINTR else { giveUp("wait for events", errno) }
+        return max(0, Int(count))
+    }
+
+    private func isReady(_ descriptor: Int32) {
+        // An earlier handler of this turn may have ended the watch.
+        guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)] else { return }
+        watch.handler()
     }
 }

@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import HeapModule
 
-/// One-shot timers on the monotonic clock, all behind one timerfd.
+/// One-shot timers on the monotonic clock, all behind one timerfd. Where the kernel refuses it, whoever waits for events
+/// asks how long he may wait.
 @EventLoopActor
 package final class Timers {
     /// One call to come.
@@ -23,15 +24,19 @@ package final class Timers {
         }
     }
 
-    nonisolated let descriptor: Int32
+    /// Readable once a timer is due; nil where there is none.
+    let descriptor: Int32?
+    /// Whether nothing rings, so that `rest` limits a wait and `fire` is called after it.
+    private(set) var areAsked: Bool
     private var heap = Heap<Entry>()
     private var actions: [Int: @EventLoopActor () -> Void] = [:]
     private var armed: EventLoopClock.Instant?
     private var lastNumber = 0
 
     nonisolated init() {
-        descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
-        guard descriptor >= 0 else { giveUp("set up its timers", errno) }
+        let made = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        descriptor = made < 0 ? nil : made
+        areAsked = made < 0
     }
 
     /// Calls `action` once, in the order of times and then of calls.
@@ -52,10 +57,16 @@ package final class Timers {
         heap = Heap(heap.unordered.filter { actions[$0.token.number] != nil })
     }
 
-    func fire() {
+    /// The descriptor is readable.
+    func hasRung() {
         var count: UInt64 = 0
-        // EAGAIN: it was set to a later time after it had become ready.
-        guard read(descriptor, &count, 8) == 8 || errno == EAGAIN else { giveUp("read a timer", errno) }
+        // EAGAIN: it was set to a later time after it had become ready. Any other error leaves it readable.
+        if let descriptor { _ = read(descriptor, &count, 8) }
+        fire()
+    }
+
+    /// Calls what is due.
+    func fire() {
         armed = nil
         let now = Poller.shared.now
         while let first = heap.min, first.time <= now {
@@ -65,18 +76,24 @@ package final class Timers {
         arm()
     }
 
+    /// Milliseconds until the next one is due, rounded up; nil while there is none.
+    var rest: Int32? {
+        guard let earliest = heap.min?.time else { return nil }
+        let milliseconds = EventLoopClock().now.duration(to: earliest) / .milliseconds(1)
+        return Int32(min(max(milliseconds.rounded(.up), 0), 1e9))
+    }
+
     /// Asks the kernel only when the earliest timer is earlier than what it knows.
     private func arm() {
         while let first = heap.min, actions[first.token.number] == nil { heap.removeMin() }
         guard let earliest = heap.min?.time, earliest < armed ?? .distantFuture else { return }
+        guard let descriptor, !areAsked else { return }
         armed = earliest
         // Zero would disarm the timer.
         let nanoseconds = max(earliest.nanoseconds, 1)
         var value = itimerspec()
         value.it_value = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        guard timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &value, nil) == 0 else {
-            giveUp("set a timer", errno)
-        }
+        areAsked = timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &value, nil) != 0
     }
 }
