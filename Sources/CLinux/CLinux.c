@@ -6,10 +6,12 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -260,6 +262,20 @@ int clinux_connect(int folder, const char *name, int limit) {
         connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0)
         return close_failed(descriptor);
     return descriptor;
+}
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
+#endif
+
+ssize_t clinux_write_now(int pipe, const void *bytes, size_t count) {
+    struct iovec piece = {.iov_base = (void *)bytes, .iov_len = count};
+    return pwritev2(pipe, &piece, 1, -1, RWF_NOWAIT);
+}
+
+int clinux_same_terminal(int left, int right) {
+    unsigned int first, second;
+    return ioctl(left, TIOCGDEV, &first) == 0 && ioctl(right, TIOCGDEV, &second) == 0 && first == second;
 }
 
 uint64_t clinux_ignored_signals(void) {

@@ -154,6 +154,8 @@ final class StepAttempt {
         if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
         // A resume tries again.
         guard !runner.isPaused else { return delay() }
+        // What it does would only add to what the reader of the log has not taken.
+        guard mayTakeOutput else { return tryLaunchLater(after: .milliseconds(20)) }
         let process: any RunningProcess
         do {
             process = try runner.spawner.start(launch.command, for: self)
@@ -184,10 +186,14 @@ final class StepAttempt {
         guard isPassing, since.duration(to: now) < Self.launchWindow else {
             return fail(StepError(error, of: launch.command, isOutOfProcesses: isPassing))
         }
-        delay()
         self.launch?.refusedSince = since
         self.launch?.delay = min(launch.delay * 2, .milliseconds(200))
-        self.launch?.timer = runner.clock.schedule(at: now.advanced(by: launch.delay)) { [weak self] in
+        tryLaunchLater(after: launch.delay)
+    }
+
+    private func tryLaunchLater(after time: Duration) {
+        delay()
+        launch?.timer = runner.clock.schedule(at: runner.clock.now.advanced(by: time)) { [weak self] in
             self?.launch?.timer = nil
             self?.tryLaunch()
         }
@@ -329,6 +335,7 @@ extension StepAttempt: ProcessObserver {
             return fail(StepError(error, program: program, folder: folder))
         }
         self.ending = ending
+        if let error = StepError(ofOutput: ending) { return fail(error) }
         guard ending.status == .exited(0) else {
             failedCommand = findFailedCommand()
             return end(isSuccess: false)

@@ -199,6 +199,19 @@ struct OutputTests {
         #expect(block.hasPrefix((1...200_000).map { "| \($0)\n" }.joined()))
     }
 
+    @Test(arguments: [
+        ["--help"], ["run", "--help"], ["--version"], ["explain"], ["explain", "FR0301"], ["completion", "bash"],
+    ])
+    func `help that cannot be written is no success`(words: [String]) async throws {
+        let test = try FlowrunTest()
+        for redirection in ["> /dev/full", ">&-"] {
+            let launcher = ["sh", "-c", #"exec "$0" "$@" \#(redirection)"#]
+            let result = try await test.start(words, launcher: launcher).finish()
+            result.expect(exit: 125)
+            result.expect(stderr: "cannot write to standard output: ")
+        }
+    }
+
     @Test func `an answer that cannot be written is no success`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
         for command in ["check", "plan", "graph", "list"] {

@@ -105,16 +105,17 @@ struct SignalTests {
         LogInvariants.check(try result.log())
     }
 
-    @Test(arguments: ["standard output", "log file"])
+    @Test(arguments: ["standard output", "standard output and standard error", "log file"])
     func `a signal is heard while a reader who does not read is waited for`(reader: String) async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { loud: { run: seq 1 60000 }, after: { needs: [loud], run: 'echo up > up' } }\n")
         let unread = try test.gate("unread")
         defer { withExtendedLifetime(unread) {} }
-        let isOutput = reader == "standard output"
+        let isOutput = reader != "log file"
+        let redirection = reader == "standard output" ? "> unread" : "> unread 2>&1"
         let running = try await test.start(
             ["run", "workflow.yml", "--log", "json"] + (isOutput ? [] : ["--log-file", "unread"]),
-            launcher: isOutput ? ["sh", "-c", #"exec "$0" "$@" > unread"#] : [])
+            launcher: isOutput ? ["sh", "-c", #"exec "$0" "$@" \#(redirection)"#] : [])
         try await running.waitForFile("up")
         running.signal(SIGTERM)
         try await running.finish().expect(.signalled(SIGTERM))

@@ -114,6 +114,34 @@ import Testing
         #expect(observer.output.count == 1_000_000)
     }
 
+    @Test @EventLoopActor func `what is written behind the first process arrives, however late it may be read`()
+        async throws
+    {
+        let observer = Observer()
+        // More than the drain window, were it to go on: it is asked every 20 ms.
+        observer.refusals = 150
+        try start(path: "/bin/bash", arguments: ["-c", "(seq 1 40000; echo END) & exit 0"], for: observer)
+        let ending = await observer.wait()
+        #expect(String(decoding: observer.output.suffix(10), as: UTF8.self) == "40000\nEND\n")
+        #expect(!ending.isOutputTruncated && ending.escaped == 0)
+    }
+
+    @Test @EventLoopActor func `a kill takes along what stands in the pipe, whether or not it may be read`()
+        async throws
+    {
+        let observer = Observer()
+        observer.refusals = .max
+        let process = try start(path: "/bin/bash", arguments: ["-c", "echo hello; kill -STOP $$"], for: observer)
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(process.pid), &info, WSTOPPED | WNOWAIT | WNOHANG) == 0, info.si_code == 0 {
+            await turn()
+        }
+        process.killAll()
+        let ending = await observer.wait()
+        #expect(observer.output == Array("hello\n".utf8))
+        #expect(!ending.isOutputTruncated)
+    }
+
     @Test @EventLoopActor func `an observer is forgotten with the last call, and nothing of a process stays`()
         async throws
     {

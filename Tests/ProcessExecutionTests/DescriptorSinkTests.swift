@@ -15,7 +15,7 @@ import Testing
         for _ in 0..<100 { write(10_000, to: sink) }
         #expect(sink.failure == nil)
         let received = Task.detached { readAll(reader.number, 1_000_000) }
-        sink.flush(limit: nil)
+        await delivery(of: sink)
         #expect(await received.value == 1_000_000)
         #expect(sink.failure == nil)
     }
@@ -27,16 +27,8 @@ import Testing
         #expect(fcntl(writer.number, F_GETFL) & O_NONBLOCK == 0)
     }
 
-    @Test @EventLoopActor func `a flush with a limit gives up on a reader that never comes`() throws {
-        let (reader, writer) = try Descriptor.pipe()
-        defer { withExtendedLifetime(reader) {} }
-        let sink = DescriptorSink(writer.number)
-        write(1_000_000, to: sink)
-        sink.flush(limit: .milliseconds(50))
-        #expect(sink.failure == EAGAIN)
-    }
-
-    @Test @EventLoopActor func `a reader that goes away with much still waiting is an error, not the end`() throws {
+    @Test @EventLoopActor func `a reader that goes away with much still waiting is an error, not the end`() async throws
+    {
         signal(SIGPIPE, SIG_IGN)
         let writer: Descriptor
         let sink: DescriptorSink
@@ -46,7 +38,7 @@ import Testing
             sink = DescriptorSink(writer.number)
             write(1_000_000, to: sink)
         }
-        sink.flush(limit: nil)
+        await delivery(of: sink)
         #expect(sink.failure == EPIPE)
     }
 
@@ -81,7 +73,7 @@ import Testing
         #expect(second.taken == 0)
         #expect(sink.hasPending && !sink.isCongested)
         let received = Task.detached { readBytes(reader.number, 30_020_023) }
-        sink.flush(limit: nil)
+        await delivery(of: sink)
         let bytes = await received.value
         #expect(bytes.count == 30_020_023)
         let x: UInt8 = 0x78
@@ -100,10 +92,62 @@ import Testing
         sink.write(pulling: pieces.next)
         write(3, to: sink)
         #expect(pieces.taken < 1000)
-        while sink.hasPending { await withCheckedContinuation { done in Poller.shared.after(.zero) { done.resume() } } }
+        await delivery(of: sink)
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_size == 10_000_003)
         #expect(sink.failure == nil)
+    }
+
+    @Test @EventLoopActor func `what waits behind long texts, and their number, hold steps back`() throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let sink = DescriptorSink(writer.number)
+        let pieces = (0..<40).map { _ in Pieces(100) }
+        sink.write(pulling: pieces[0].next)
+        write(300_000, to: sink)
+        sink.write(pulling: pieces[1].next)
+        #expect(!sink.isCongested)
+        write(300_000, to: sink)
+        #expect(sink.isCongested)
+
+        let (other, third) = try Descriptor.pipe()
+        defer { withExtendedLifetime(other) {} }
+        let many = DescriptorSink(third.number)
+        for pieces in pieces { many.write(pulling: pieces.next) }
+        #expect(many.isCongested)
+    }
+
+    /// A sink for a pipe of which only the blocking description is to be had, as for one of another user's.
+    @EventLoopActor private func sharedSink(_ writer: Descriptor) -> DescriptorSink {
+        DescriptorSink(OutputDescriptor(blocking: writer.number))
+    }
+
+    @Test @EventLoopActor func `a pipe that cannot be opened once more does not stop the loop`() async throws {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let sink = sharedSink(writer)
+        // Were one write to wait for the reader, the test would hang.
+        for _ in 0..<20 { write(10_000, to: sink) }
+        #expect(sink.hasPending && sink.failure == nil)
+        let received = Task.detached { readAll(reader.number, 200_000) }
+        await delivery(of: sink)
+        #expect(await received.value == 200_000)
+        #expect(fcntl(writer.number, F_GETFL) & O_NONBLOCK == 0)
+    }
+
+    @Test @EventLoopActor func `where the kernel cannot say so, a pipe is given no more than it takes for certain`()
+        throws
+    {
+        let (reader, writer) = try Descriptor.pipe()
+        defer { withExtendedLifetime(reader) {} }
+        let descriptor = OutputDescriptor(blocking: writer.number, asksKernel: false)
+        let bytes = [UInt8](repeating: 0x78, count: 100_000)
+        var count = 0
+        while case let written = bytes.withUnsafeBytes(descriptor.write), written > 0 {
+            #expect(written <= 4096)
+            count += written
+        }
+        #expect(errno == EAGAIN && count == 65_536)
     }
 
     @Test @EventLoopActor func `a file that cannot be made is an error at once`() {
@@ -122,6 +166,14 @@ import Testing
         let sink = DescriptorSink(writer.number)
         write(10, to: sink)
         #expect(sink.failure == EPIPE)
+    }
+}
+
+/// Lets the loop turn until the sink has nothing left.
+@EventLoopActor
+private func delivery(of sink: DescriptorSink) async {
+    while sink.hasPending {
+        await withCheckedContinuation { done in Poller.shared.after(.milliseconds(1)) { done.resume() } }
     }
 }
 

@@ -173,6 +173,36 @@ import Testing
         command.look(isAlive: true, at: 12_000, [.send(SIGKILL), .look])
     }
 
+    @Test mutating func `the drain window stands still while nobody reads what is written`() {
+        command.reap(at: 0, [.look])
+        command.look(isAlive: true, at: 0, [.tellLingering, .wake(at: .milliseconds(1))])
+        command.lifecycle.holdsBack(at: .milliseconds(500))
+        command.look(isAlive: true, at: 9000, [.wake(at: .milliseconds(9002))])
+        command.readsOn(at: 9500, [.wake(at: .milliseconds(9504))])
+        command.look(isAlive: true, at: 10_999, [.wake(at: .milliseconds(11_000))])
+        command.look(isAlive: true, at: 11_000, [.send(SIGKILL), .look])
+    }
+
+    @Test mutating func `what is left unread before the first process ends holds up the drain window as well`() {
+        command.lifecycle.holdsBack(at: .milliseconds(0))
+        command.reap(at: 10, [.look])
+        command.look(isAlive: false, at: 10, [.tellLingering, .wake(at: .milliseconds(11))])
+        command.look(isAlive: false, at: 9000, [.wake(at: .milliseconds(9002))])
+        command.freeze(at: 9000, [.send(SIGSTOP)])
+        command.readsOn(at: 9100, [.wake(at: .milliseconds(9104))])
+        command.look(isAlive: false, at: 20_000, [.wake(at: .milliseconds(20_008))])
+        command.thaw(at: 20_000, [.send(SIGCONT), .wake(at: .milliseconds(20_016))])
+        command.look(isAlive: false, at: 22_000, [.finish(isTruncated: true)])
+    }
+
+    @Test mutating func `a stop does not wait for anybody to read`() {
+        command.lifecycle.holdsBack(at: .milliseconds(0))
+        command.reap(at: 10, [.look])
+        command.look(isAlive: true, at: 10, [.tellLingering, .wake(at: .milliseconds(11))])
+        command.terminate(grace: 5000, at: 100, deadline: 101)
+        command.look(isAlive: true, at: 5100, [.send(SIGKILL), .look])
+    }
+
     @Test mutating func `a drain window that begins while frozen begins with the thaw`() {
         command.freeze(at: 0, [.send(SIGSTOP)])
         command.reap(at: 1000, [.look])
@@ -306,5 +336,11 @@ struct LifecycleDriver {
         at time: Int, _ expected: [ProcessLifecycle.Action], sourceLocation: SourceLocation = #_sourceLocation
     ) {
         expect(lifecycle.thaw(at: .milliseconds(time)), expected, sourceLocation: sourceLocation)
+    }
+
+    fileprivate mutating func readsOn(
+        at time: Int, _ expected: [ProcessLifecycle.Action], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        expect(lifecycle.readsOn(at: .milliseconds(time)), expected, sourceLocation: sourceLocation)
     }
 }

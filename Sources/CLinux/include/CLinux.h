@@ -84,6 +84,13 @@ int clinux_accept(int listener, uid_t *peer);
 /// descriptor, or -1 with errno.
 int clinux_connect(int folder, const char *name, int limit);
 
+/// Writes to a pipe what goes without waiting, whatever its flags say. Returns how much that was, or -1 with errno: EAGAIN
+/// when nothing went, EOPNOTSUPP, EINVAL or ENOSYS where the kernel cannot do that.
+ssize_t clinux_write_now(int pipe, const void *bytes, size_t count);
+
+/// Whether two descriptors are one terminal, of which one may be called /dev/tty.
+int clinux_same_terminal(int left, int right);
+
 /// The signals that are ignored now; signal n is bit n - 1.
 uint64_t clinux_ignored_signals(void);
 

@@ -79,39 +79,45 @@ package struct Run {
             return (error.status, nil)
         }
         let record = RunRecord()
-        let prompt = TerminalPrompt { logs.clearDisplay() }
+        let prompt = TerminalPrompt(say: logs.say)
         logs.isHeld = { prompt?.isAsking ?? false }
         let runner = WorkflowRunner(
             plan, options: options, reporters: logs.reporters + [record], prompt: prompt
         ) { !logs.areCongested }
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
-        guard listen(for: handler, in: files) else { return (.unable, nil) }
+        guard listen(for: handler, in: files, logs) else {
+            await logs.close()
+            return (.unable, nil)
+        }
         let result = await runner.run()
         if request.keepsRecord {
             let given = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
             let message = files?.save(record, path: path, targets: request.choice.steps, parameters: given)
-            if let message { standardError.say(message) }
+            if let message { logs.say(message) }
         }
-        let failure = await logs.close { runner.signal != nil || result.outcome == .cancelled }
+        let failure = await logs.deliver { runner.signal != nil || result.outcome == .cancelled }
         files?.close()
-        if let failure { standardError.say("the log is incomplete: \(failure)") }
+        if let failure { logs.say("the log is incomplete: \(failure)") }
+        let fault = runner.signal == nil ? fault(of: result) : nil
+        if let fault { logs.say(fault) }
+        await logs.close()
         if let signal = runner.signal { return (.failure, signal) }
-        if result.isOutOfProcesses {
-            standardError.say("no process could be started for 30 s: the machine has none left, or no memory")
-            return (.unable, nil)
-        }
-        if let stall = result.stall {
-            standardError.say("\(stall); this is a fault of flowrun, not of the workflow")
-            return (.unable, nil)
-        }
-        if failure != nil { return (.unable, nil) }
+        if failure != nil || fault != nil { return (.unable, nil) }
         switch result.outcome {
         case .success: return (.success, nil)
         case .failure: return (.failure, nil)
         case .runTimeout: return (.timeout, nil)
         case .cancelled: return (.cancelled, nil)
         }
+    }
+
+    /// Why flowrun itself could not go on; nil if it could.
+    private func fault(of result: RunResult) -> String? {
+        if result.isOutOfProcesses {
+            return "no process could be started for 30 s: the machine has none left, or no memory"
+        }
+        return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
     }
 
     @EventLoopActor
@@ -133,20 +139,20 @@ package struct Run {
 
     /// Listens for `flowrun ctl`. Returns false if a paused run could never be resumed.
     @EventLoopActor
-    private func listen(for handler: ControlRequestHandler, in files: RunFiles?) -> Bool {
+    private func listen(for handler: ControlRequestHandler, in files: RunFiles?, _ logs: RunLogs) -> Bool {
         let stuck = "--paused needs the control socket, because nothing else can resume the run"
         guard let files else {
-            if request.isPaused { standardError.say(stuck) }
+            if request.isPaused { logs.say(stuck) }
             return !request.isPaused
         }
         guard request.isPaused else {
-            files.serveSoon(handler.answer) { [standardError] message in
-                standardError.say("\(message); continuing, but `ctl` will not find the run")
+            files.serveSoon(handler.answer) { message in
+                logs.say("\(message); continuing, but `ctl` will not find the run")
             }
             return true
         }
         guard let message = files.serve(handler.answer) else { return true }
-        standardError.say("\(message); \(stuck)")
+        logs.say("\(message); \(stuck)")
         return false
     }
 

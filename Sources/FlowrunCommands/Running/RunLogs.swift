@@ -11,6 +11,8 @@ extension DescriptorSink: RecordSink {}
 struct RunLogs {
     let reporters: [any Reporter]
     private let output: DescriptorSink
+    /// Standard error, and what stands between it and its writers.
+    private let errors: (descriptor: DescriptorSink, sink: any RecordSink)
     /// That of `--log-file`.
     private let file: DescriptorSink?
     private let filePath: String
@@ -23,6 +25,7 @@ struct RunLogs {
     }
 
     private let hold = Hold()
+    private let lastWait = LastWait()
     var isHeld: () -> Bool {
         get { hold.isHeld }
         nonmutating set { hold.isHeld = newValue }
@@ -92,7 +95,14 @@ struct RunLogs {
             file = nil
         }
         self.output = output
+        self.errors = (errors, errorSink)
         self.reporters = reporters
+    }
+
+    /// Writes a line after the program's name to standard error, in its turn.
+    func say(_ message: String) {
+        var line = "flowrun: \(message)\n"
+        line.withUTF8 { errors.sink.write(UnsafeRawBufferPointer($0)) }
     }
 
     /// Whether a reader is so far behind that steps should wait.
@@ -106,13 +116,10 @@ struct RunLogs {
 
     /// Delivers what readers have not taken yet. Where somebody wants the end (`isInterrupted`) they have two more
     /// seconds, otherwise as long as they take. Returns what went wrong; nil when every record arrived.
-    func close(isInterrupted: () -> Bool) async -> String? {
-        let clock = EventLoopClock()
-        var limit: EventLoopClock.Instant?
+    func deliver(isInterrupted: () -> Bool) async -> String? {
         while output.hasPending || file?.hasPending == true {
-            if limit == nil, isInterrupted() { limit = clock.now.advanced(by: .seconds(2)) }
-            if let limit, clock.now >= limit { break }
-            try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(5)))
+            if isInterrupted() { lastWait.begin() }
+            guard await lastWait.mayGoOn() else { break }
         }
         var failures: [String] = []
         if let reason = failure(of: output) { failures.append("standard output: \(reason)") }
@@ -121,7 +128,34 @@ struct RunLogs {
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
     }
 
+    /// Waits for whoever reads standard error, but no longer than what is left of two seconds: what was to be said has
+    /// been said to the log.
+    func close() async {
+        lastWait.begin()
+        while errors.descriptor.hasPending, await lastWait.mayGoOn() {}
+    }
+
     private func failure(of sink: DescriptorSink) -> String? {
         sink.failure.map { SystemError($0).words } ?? (sink.hasPending ? "nobody reads it" : nil)
+    }
+}
+
+/// How long an end that is wanted is held up by readers, all of them together.
+@EventLoopActor
+private final class LastWait {
+    private static let limit = Duration.seconds(2)
+    private var deadline: EventLoopClock.Instant?
+
+    nonisolated init() {}
+
+    /// Starts the clock, once.
+    func begin() { deadline = deadline ?? EventLoopClock().now.advanced(by: Self.limit) }
+
+    /// Gives readers a moment. Returns false, and waits no more, once the time is over.
+    func mayGoOn() async -> Bool {
+        let clock = EventLoopClock()
+        if let deadline, clock.now >= deadline { return false }
+        try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(5)))
+        return true
     }
 }

@@ -9,22 +9,21 @@ internal import WorkflowExecution
 final class TerminalPrompt: Prompt {
     /// Whether a question stands on the terminal, below which nothing is to be drawn.
     private(set) var isAsking = false
-    private let prepare: () -> Void
+    private let say: (String) -> Void
     private var line: [UInt8] = []
 
-    /// nil where one of the two is not a terminal. `prepare` is called before each question.
-    init?(prepare: @escaping () -> Void) {
+    /// nil where one of the two is not a terminal. `say` writes a line to standard error.
+    init?(say: @escaping (String) -> Void) {
         guard TerminalDevice.isTerminal(STDIN_FILENO), TerminalDevice.isTerminal(STDERR_FILENO) else { return nil }
-        self.prepare = prepare
+        self.say = say
     }
 
     func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void) {
-        prepare()
         isAsking = true
         line = []
         // A line that was typed before is no answer to this.
         tcflush(STDIN_FILENO, TCIFLUSH)
-        StandardStream.error.say("\(question.visible) [y/N]")
+        say("\(question.visible) [y/N]")
         _ = Poller.shared.watch(STDIN_FILENO, for: .read) { [weak self] in self?.read(answer) }
     }
 

@@ -8,10 +8,22 @@ func giveUp(_ operation: String, _ error: Int32) -> Never {
     let hint =
         switch error {
         case EMFILE, ENFILE: "; allow it more descriptors (ulimit -n)"
-        case ENOSPC: "; allow it more watches (/proc/sys/fs/epoll/max_user_watches)"
         default: ""
         }
-    let message = "flowrun: cannot \(operation): \(reason)\(hint)\n"
-    _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    sayLast("flowrun: cannot \(operation): \(reason)\(hint)\n")
     exit(125)
+}
+
+/// Writes to standard error where no loop runs any more. What nobody takes within two seconds is dropped.
+private func sayLast(_ message: String) {
+    guard let errors = OutputDescriptor(sharing: STDERR_FILENO) else { return }
+    let deadline = EventLoopClock().now.advanced(by: .seconds(2))
+    var rest = Array(message.utf8)[...]
+    while !rest.isEmpty {
+        let left = EventLoopClock().now.duration(to: deadline)
+        guard left > .zero, errors.waitUntilReady(milliseconds: Int32(left / .milliseconds(1))) else { return }
+        let count = rest.withUnsafeBytes(errors.write)
+        guard count > 0 || errno == EAGAIN || errno == EINTR else { return }
+        rest = rest.dropFirst(max(count, 0))
+    }
 }

@@ -109,7 +109,13 @@ final class ChildProcess: RunningProcess {
     }
 
     private func finish(isTruncated: Bool) {
-        ending.isOutputTruncated = isTruncated
+        // What is left in a pipe was written in time, whether or not the log keeps up.
+        for index in 0..<pipes.count {
+            let stream = pipes.stream(at: index)
+            var reads = 0
+            while reads < 4, read(stream) == .more { reads += 1 }
+        }
+        ending.isOutputTruncated = isTruncated && !pipes.areClosed
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
         for index in 0..<pipes.count { close(pipes.stream(at: index)) }
@@ -150,10 +156,19 @@ final class ChildProcess: RunningProcess {
     private func pause(_ stream: OutputStream) {
         guard let descriptor = pipes[stream] else { return }
         Poller.shared.unwatch(descriptor)
+        lifecycle.holdsBack(at: EventLoopClock().now)
+        goOn(with: stream, of: descriptor)
+    }
+
+    private func goOn(with stream: OutputStream, of descriptor: Int32) {
         Poller.shared.after(.milliseconds(20)) {
             // Closed meanwhile, and perhaps somebody else's number by now.
             guard self.pipes[stream] == descriptor else { return }
+            guard self.observer?.mayTakeOutput ?? true else { return self.goOn(with: stream, of: descriptor) }
+            // It may have been held back twice.
+            Poller.shared.unwatch(descriptor)
             Poller.shared.watch(descriptor, for: .read) { self.outputIsReady(stream) }
+            self.perform(self.lifecycle.readsOn(at: EventLoopClock().now))
         }
     }
 
@@ -162,6 +177,10 @@ final class ChildProcess: RunningProcess {
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
             for _ in 0..<32 {
+                guard observer?.mayTakeOutput ?? true else {
+                    pause(stream)
+                    break
+                }
                 let result = read(stream)
                 if result == .ended { perform(lifecycle.pipesClosed()) }
                 if result != .more { break }
@@ -194,8 +213,8 @@ final class ChildProcess: RunningProcess {
             return .more
         }
         if count < 0 {
-            guard errno == EAGAIN || errno == EINTR else { giveUp("read what a step writes", errno) }
-            return .empty
+            if errno == EAGAIN || errno == EINTR { return .empty }
+            ending.outputError = errno
         }
         close(stream)
         return pipes.areClosed ? .ended : .empty

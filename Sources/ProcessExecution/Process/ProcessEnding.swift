@@ -17,6 +17,8 @@ package struct ProcessEnding: Sendable {
     package var duration: Duration
     /// Whether somebody still held an output pipe open when the drain window was over.
     package var isOutputTruncated: Bool
+    /// The error number of a read from its pipes that failed, so that what came behind is lost; nil if none did.
+    package var outputError: Int32?
     /// Processes that outlived the first one and had to be killed.
     package var escaped: Int
 

@@ -47,7 +47,10 @@ struct ProcessLifecycle {
     private var isKilled = false
     private var isLastWait = false
     private var owesLingering = false
-    /// Stands still while the command is frozen.
+    private var isFrozen = false
+    /// Whether what it writes is left in its pipes, because the log cannot take it.
+    private var isHeldBack = false
+    /// Stands still while the command is frozen, and in the drain window while its output is left waiting.
     private var clock = PausableTime()
     /// The end of the grace, of the drain window, of the kill window or of the last wait, as `clock` reads it.
     private var deadline: Instant?
@@ -64,6 +67,7 @@ struct ProcessLifecycle {
         guard phase != .over, !isStopping else { return [] }
         guard signal != SIGKILL, grace > .zero else { return kill(at: time) }
         isStopping = true
+        isFrozen = false
         clock.resume(at: time)
         setDeadline(after: grace, at: time)
         // A stopped process hears of the signal only when it goes on.
@@ -74,24 +78,40 @@ struct ProcessLifecycle {
         guard phase != .over, !isKilled else { return [] }
         isStopping = true
         isKilled = true
+        isFrozen = false
         clock.resume(at: time)
         setDeadline(after: Self.killWindow, at: time)
         return [.send(SIGKILL)] + (phase == .draining ? [.look] : wait(at: time))
     }
 
     mutating func freeze(at time: Instant) -> [Action] {
-        guard phase != .over, !isKilled, !clock.isPaused else { return [] }
-        clock.pause(at: time)
+        guard phase != .over, !isKilled, !isFrozen else { return [] }
+        isFrozen = true
+        adjustClock(at: time)
         return [.send(SIGSTOP)]
     }
 
     mutating func thaw(at time: Instant) -> [Action] {
-        guard phase != .over, clock.isPaused else { return [] }
-        clock.resume(at: time)
+        guard phase != .over, isFrozen else { return [] }
+        isFrozen = false
+        adjustClock(at: time)
         return [.send(SIGCONT)] + wait(at: time)
     }
 
     // MARK: What happens
+
+    /// Nothing is read from the pipes until `readsOn`.
+    mutating func holdsBack(at time: Instant) {
+        isHeldBack = true
+        adjustClock(at: time)
+    }
+
+    mutating func readsOn(at time: Instant) -> [Action] {
+        guard isHeldBack, phase != .over else { return [] }
+        isHeldBack = false
+        adjustClock(at: time)
+        return wait(at: time)
+    }
 
     /// The first process has ended.
     mutating func reaped(at time: Instant) -> [Action] {
@@ -101,6 +121,7 @@ struct ProcessLifecycle {
             setDeadline(after: Self.drainWindow, at: time)
             owesLingering = true
         }
+        adjustClock(at: time)
         return [.look]
     }
 
@@ -139,12 +160,21 @@ struct ProcessLifecycle {
 
     // MARK: Time
 
+    /// Whoever still writes after the first process cannot be told from whoever only waits to be read.
+    private mutating func adjustClock(at time: Instant) {
+        if isFrozen || isHeldBack && phase == .draining && !isStopping {
+            clock.pause(at: time)
+        } else {
+            clock.resume(at: time)
+        }
+    }
+
     private mutating func setDeadline(after duration: Duration, at time: Instant) {
         deadline = clock.reading(at: time).advanced(by: duration)
         lookInterval = Self.lookIntervals.0
     }
 
-    /// Never while the command is frozen.
+    /// Never while the clock stands still.
     private func isDue(at time: Instant) -> Bool {
         guard let deadline, !clock.isPaused else { return false }
         return clock.reading(at: time) >= deadline

@@ -42,6 +42,13 @@ struct StepError: Error {
         }
     }
 
+    /// A command of whose output something could not be read; nil if all was.
+    init?(ofOutput ending: ProcessEnding) {
+        guard let error = ending.outputError else { return nil }
+        let reason = String(cString: strerror(error)).lowercased()
+        self.init("what it wrote could not be read to the end: \(reason)", errno: error, kind: .output)
+    }
+
     /// What went wrong in words, with the fix if there is an obvious one.
     static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
         let reason = String(cString: strerror(error.errno)).lowercased()

@@ -111,6 +111,7 @@ final class SharedCommand {
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
+        if let error = StepError(ofOutput: ending) { return .failure(failure(.output, error.message)) }
         let kind = definition.command?.kind ?? .string
         do {
             return .success(

@@ -1,5 +1,4 @@
 package import Basics
-internal import CLinux
 internal import DequeModule
 internal import Glibc
 
@@ -10,63 +9,53 @@ package final class DescriptorSink {
     /// Hands out the next piece of a long text and returns true, or returns false at its end.
     package typealias Source = ((UnsafeRawBufferPointer) -> Void) -> Bool
 
-    private let descriptor: Int32
-    private let isSocket: Bool
+    private let descriptor: OutputDescriptor
     private var pending: [UInt8] = []
     /// How much of `pending` is written.
     private var written = 0
     /// Long texts that come behind `pending`, each with the records behind it.
     private var texts: Deque<(source: Source, records: [UInt8])> = []
+    /// How much all records behind long texts are together.
+    private var behindTexts = 0
     private var isWatching = false
-    /// Whether the reader has taken nothing for so long that it is not waited for.
-    private var isStalled = false
 
-    /// From here on steps should write no more, and a reader that keeps up is waited for.
+    /// From here on steps should write no more.
     private static let congestion = 512 << 10
+    /// The same in long texts, each of which may have a file open.
+    private static let textCongestion = 32
     /// How much of a long text is written before the event loop gets another turn.
     private static let turn = 1 << 20
-    /// How long a reader may take for one more piece before it counts as stalled, in milliseconds. The loop stands
-    /// still meanwhile.
-    private static let stallTime: Int32 = 50
     /// The error number of the first write that failed; nothing is written after it.
     package private(set) var failure: Int32?
 
-    /// `descriptor` stays open and its flags stay as they are: others share it. A pipe or terminal is
-    /// opened once more, because only a new description can be made non-blocking.
-    package init(_ descriptor: Int32) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else {
-            self.descriptor = descriptor
-            isSocket = false
-            failure = EBADF
-            return
-        }
-        let kind = status.st_mode & S_IFMT
-        isSocket = kind == S_IFSOCK
-        var own: Int32 = -1
-        if kind == S_IFIFO || (kind == S_IFCHR && isatty(descriptor) == 1) {
-            own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-        }
-        self.descriptor = own >= 0 ? own : descriptor
+    /// `descriptor` stays open and its flags stay as they are: others share it.
+    package convenience init(_ descriptor: Int32) {
+        let shared = OutputDescriptor(sharing: descriptor)
+        self.init(shared ?? OutputDescriptor(own: descriptor))
+        if shared == nil { failure = EBADF }
     }
 
+    init(_ descriptor: OutputDescriptor) { self.descriptor = descriptor }
+
     /// A file that is created, or emptied; throws where that is refused.
-    package init(creating path: String) throws(SystemError) {
+    package convenience init(creating path: String) throws(SystemError) {
         // Non-blocking for a fifo or a terminal; for a file it means nothing.
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
-        isSocket = false
-        guard descriptor >= 0 else { throw .last }
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
+        guard file >= 0 else { throw .last }
+        self.init(OutputDescriptor(own: file))
     }
 
     package func write(_ record: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         guard texts.isEmpty else {
             texts[texts.count - 1].records.append(contentsOf: record)
+            behindTexts += record.count
             return
         }
         guard pending.isEmpty else {
             pending.append(contentsOf: record)
-            if isCongested, !isStalled { writeWhileReaderKeepsUp() }
+            // Many records in one turn of the loop need little memory where the reader is fast.
+            if isCongested { writePending() }
             return
         }
         let accepted = attempt(record)
@@ -93,26 +82,12 @@ package final class DescriptorSink {
     }
 
     /// Whether anything waits for the reader.
-    package var hasPending: Bool { !pending.isEmpty || !texts.isEmpty }
+    package var hasPending: Bool { failure == nil && !(pending.isEmpty && texts.isEmpty) }
 
-    /// Whether so much waits for the reader that steps should not be allowed to write more.
+    /// Whether so much waits for the reader that steps should not start or write more. Long texts themselves do not
+    /// count: they wait where they are kept.
     package var isCongested: Bool {
-        pending.count - written + (texts.last?.records.count ?? 0) > Self.congestion
-    }
-
-    /// Waits for the reader until all is written, an error, or `limit` has passed; nil waits as long as it takes.
-    package func flush(limit: Duration?) {
-        let clock = EventLoopClock()
-        let deadline = limit.map { clock.now.advanced(by: $0) }
-        while failure == nil, hasPending {
-            if let deadline, clock.now >= deadline {
-                failure = EAGAIN
-                return
-            }
-            _ = isWritable(within: 100)
-            writePending()
-            pull()
-        }
+        pending.count - written + behindTexts > Self.congestion || texts.count > Self.textCongestion
     }
 
     /// Writes of the long texts what the reader takes at once, but no more than one turn of the loop's worth.
@@ -125,10 +100,11 @@ package final class DescriptorSink {
             }
             guard !hasMore else { continue }
             texts.removeFirst()
+            behindTexts -= records.count
             pending.append(contentsOf: records)
             writePending()
         }
-        if failure != nil { texts.removeAll() }
+        if failure != nil { discard() }
     }
 
     /// Writes what goes now and keeps the rest.
@@ -139,29 +115,13 @@ package final class DescriptorSink {
         pending.append(contentsOf: piece[accepted...])
     }
 
-    /// A long block comes all at once; a reader that takes it as fast as it can be written needs no memory for it.
-    private func writeWhileReaderKeepsUp() {
-        while failure == nil, isCongested {
-            guard isWritable(within: Self.stallTime) else {
-                isStalled = true
-                return
-            }
-            writePending()
-        }
-    }
-
-    private func isWritable(within milliseconds: Int32) -> Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&request, 1, milliseconds) > 0
-    }
-
     private func writePending() {
         written += pending.withUnsafeBytes { attempt(UnsafeRawBufferPointer(rebasing: $0[written...])) }
-        isStalled = false
-        if failure != nil || written == pending.count {
+        guard failure == nil else { return discard() }
+        if written == pending.count {
             pending = []
             written = 0
-        } else if written > Self.congestion {
+        } else if written > max(Self.congestion, pending.count / 2) {
             pending.removeFirst(written)
             written = 0
         }
@@ -170,21 +130,24 @@ package final class DescriptorSink {
     private func attempt(_ bytes: UnsafeRawBufferPointer) -> Int {
         var written = 0
         while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            let count =
-                isSocket
-                ? send(descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
-                : Glibc.write(descriptor, rest.baseAddress, rest.count)
+            let count = descriptor.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))
             if count > 0 {
                 written += count
             } else if errno == EAGAIN {
                 break
             } else if errno != EINTR {
                 failure = errno
-                return written
+                break
             }
         }
         return written
+    }
+
+    /// Nobody will ever take what waits.
+    private func discard() {
+        pending = []
+        texts = []
+        (written, behindTexts) = (0, 0)
     }
 
     private func watch() {
@@ -192,11 +155,11 @@ package final class DescriptorSink {
         isWatching = true
         nonisolated(unsafe) let sink = self
         EventLoopActor.assumeIsolated {
-            let error = Poller.shared.watch(sink.descriptor, for: .write) {
+            let error = Poller.shared.watch(sink.descriptor.number, for: .write) {
                 sink.writePending()
                 sink.pull()
-                guard !sink.hasPending || sink.failure != nil else { return }
-                Poller.shared.unwatch(sink.descriptor)
+                guard !sink.hasPending else { return }
+                Poller.shared.unwatch(sink.descriptor.number)
                 sink.isWatching = false
             }
             // A regular file is always ready, and the kernel watches none.
@@ -211,7 +174,7 @@ package final class DescriptorSink {
         Poller.shared.after(.zero) {
             sink.writePending()
             sink.pull()
-            guard sink.hasPending, sink.failure == nil else {
+            guard sink.hasPending else {
                 sink.isWatching = false
                 return
             }
