@@ -145,7 +145,7 @@ import Testing
 
     // A waiting step costs memory and nothing else, and little of that
     @Test func `a plain row stays small`() {
-        #expect(MemoryLayout<RowTable.Row>.stride <= 20)
+        #expect(MemoryLayout<RowTable.Row>.stride <= 16)
         #expect(MemoryLayout<OperationScheduler.State>.stride <= 16)
         #expect(MemoryLayout<Adjacency.Entry>.stride <= 8)
     }

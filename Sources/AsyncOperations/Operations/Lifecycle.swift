@@ -16,8 +16,8 @@ enum Lifecycle: Sendable {
     case running(BodyControl)
     /// A compound operation whose members may run; `hasStarted` once everything before its start has been told.
     case open(Place, hasStarted: Bool)
-    /// It has ended in this round of a compound operation that may be tried again.
-    case settled(Place, OperationEnd)
+    /// It has ended in this round of a compound operation that may be tried again. Rare, so it makes no other case larger.
+    indirect case settled(Place, OperationEnd)
     /// It has ended for good.
     case ended(OperationEnd)
 }

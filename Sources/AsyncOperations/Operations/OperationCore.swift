@@ -16,17 +16,18 @@
         var standIn: StandIn?
     }
 
+    /// The flags stand in the bytes that a lifecycle leaves free: a million operations may wait at once.
     struct State {
         var lifecycle = Lifecycle.idle
-        /// nil if it has no dependencies, like most operations.
-        var needList: NeedList?
-        weak var parent: CompoundCore?
         /// Whether anything has ever waited for it.
         var isNeeded = false
         /// Whether it, or anything inside it, has ever had a dependency or a dependent.
         var hasEdges = false
         /// Whether it was suspended before it was started.
         var startsSuspended = false
+        /// nil if it has no dependencies, like most operations.
+        var needList: NeedList?
+        weak var parent: CompoundCore?
         /// What few operations have; made on demand.
         var rare: RareState?
         /// What the last attempt of its body made.

@@ -199,18 +199,13 @@ final class QueueCore: Sendable {
         guard let ended = state.scheduler?.endedCount, ended > 1024, ended > state.entries.count / 4 * 3,
             let renumbering = state.scheduler?.removeEnded()
         else { return }
-        var kept: [RowEntry] = []
-        kept.reserveCapacity(renumbering.count)
-        for (row, entry) in state.entries.enumerated() {
-            guard let id = renumbering[OperationID(row: row)] else { continue }
-            kept.append(entry)
+        state.entries.renumber(by: renumbering) { entry, id in
             switch entry {
             case .operation(let core): core.state.withLock { $0.lifecycle.row = id }
             case .standIn(let standIn): standIn.row = id
             case .nothing, .ended: break
             }
         }
-        state.entries = kept
         guard !state.locks.isEmpty, let mutexes = state.scheduler?.locksAskedFor else { return }
         state.locks = state.locks.filter { mutexes.contains(LockID(index: $0.value)) }
     }

@@ -60,7 +60,7 @@ struct PlaceNeeds {
     private func isHook(_ id: OperationID) -> Bool { graph.table.rows[id.row].flags.contains(.isHook) }
 
     private func isLimited(_ group: OperationID) -> Bool {
-        if case .members = graph.table.groups[Int(graph.table.rows[group.row].group)].limit { true } else { false }
+        if case .members = graph.table.groups[graph.table.rows[group.row].group].limit { true } else { false }
     }
 
     // MARK: Rings

@@ -1,32 +1,60 @@
 /// The new ids of rows after some were removed. Those that stay keep their order.
-package struct RowRenumbering: Sendable {
-    /// For each old row, and for the end after the last, how many rows before it stay.
-    private let positions: [UInt32]
+@usableFromInline package struct RowRenumbering: Sendable {
+    /// A bit for each old row that stays, and how many stay before each word. A number for each row would be the most
+    /// that a large queue ever needs.
+    @usableFromInline let words: [UInt64]
+    @usableFromInline let ranks: [UInt32]
+    /// How many rows there were, and how many are left.
+    package let oldCount, count: Int
 
     init(keeping isKept: [Bool]) {
-        var positions: [UInt32] = [0]
-        positions.reserveCapacity(isKept.count + 1)
-        var count: UInt32 = 0
-        for isKept in isKept {
-            if isKept { count += 1 }
-            positions.append(count)
+        // One word more than rows need, for the end after the last.
+        var words = Array(repeating: 0 as UInt64, count: isKept.count / 64 + 1)
+        for (row, isKept) in isKept.enumerated() where isKept { words[row / 64] |= 1 << UInt64(row % 64) }
+        var (ranks, count) = ([] as [UInt32], 0)
+        ranks.reserveCapacity(words.count)
+        for word in words {
+            ranks.append(UInt32(count))
+            count += word.nonzeroBitCount
         }
-        self.positions = positions
+        (self.words, self.ranks, oldCount, self.count) = (words, ranks, isKept.count, count)
     }
 
-    /// How many rows there were.
-    package var oldCount: Int { positions.count - 1 }
-
-    /// How many rows are left.
-    package var count: Int { Int(positions[positions.count - 1]) }
-
     /// The new id of a row; nil if it was removed. O(1).
-    package subscript(id: OperationID) -> OperationID? {
-        positions[id.row] == positions[id.row + 1] ? nil : OperationID(Int(positions[id.row]))
+    @inlinable package subscript(id: OperationID) -> OperationID? {
+        words[id.row / 64] >> UInt64(id.row % 64) & 1 == 0 ? nil : OperationID(row: position(of: id.row))
+    }
+
+    /// How many rows before `row`, which may be the end after the last, stay.
+    @inlinable func position(of row: Int) -> Int {
+        Int(ranks[row / 64]) + (words[row / 64] & (1 << UInt64(row % 64) - 1)).nonzeroBitCount
     }
 
     /// What is left of an interval of rows.
-    subscript(rows: Range<Int>) -> Range<Int> { Int(positions[rows.lowerBound])..<Int(positions[rows.upperBound]) }
+    subscript(rows: Range<Int>) -> Range<Int> { position(of: rows.lowerBound)..<position(of: rows.upperBound) }
+}
+
+extension Array {
+    /// Removes the elements of rows that were removed, after `change` of the others, in row order. In place, because
+    /// copies of everything would be the most memory that a run of many operations ever needs; an array that has become
+    /// much too large is made anew.
+    @inlinable package mutating func renumber(
+        by renumbering: RowRenumbering, _ change: (inout Element, OperationID) -> Void = { _, _ in }
+    ) {
+        var count = 0
+        for row in indices {
+            guard let id = renumbering[OperationID(row: row)] else { continue }
+            if row > count { swapAt(row, count) }
+            change(&self[count], id)
+            count += 1
+        }
+        removeLast(self.count - count)
+        guard capacity > 1024, capacity / 8 > count else { return }
+        var smaller: Self = []
+        smaller.reserveCapacity(count)
+        smaller += self
+        self = smaller
+    }
 }
 
 extension Dictionary where Key == OperationID {

@@ -1,5 +1,5 @@
 /// The rows of a graph, as they are built and as the scheduler reads them. Rare properties are in tables of their own,
-/// so a plain row takes twenty bytes.
+/// so a plain row takes sixteen bytes.
 struct RowTable: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
@@ -13,19 +13,34 @@ struct RowTable: Sendable {
         static let isHook = Flags(rawValue: 1 << 6)
         static let isExternal = Flags(rawValue: 1 << 7)
         static let outlastsStops = Flags(rawValue: 1 << 8)
+        static let isGroup = Flags(rawValue: 1 << 9)
     }
 
     struct Row: Sendable {
-        static let noGroup = UInt32.max
-
         var parent: OperationID
         var subtreeEnd: UInt32
-        let priority: UInt32
-        /// Its index in `groups`, or `noGroup` for an operation.
-        var group: UInt32
-        let flags: Flags
+        /// The priority of an operation; of a group, its index in `groups`, which has the priority.
+        private(set) var detail: UInt32
+        private(set) var flags: Flags
 
-        var isGroup: Bool { group != Self.noGroup }
+        /// The row of an operation, without any inside it.
+        init(_ id: OperationID, in parent: OperationID, priority: UInt32, flags: Flags) {
+            self.parent = parent
+            subtreeEnd = id.value + 1
+            detail = priority
+            self.flags = flags
+        }
+
+        var isGroup: Bool { flags.contains(.isGroup) }
+
+        /// The index of a group in `groups`.
+        var group: Int {
+            get { Int(detail) }
+            set {
+                detail = UInt32(newValue)
+                flags.insert(.isGroup)
+            }
+        }
 
         /// Whether it is a group that names mutexes.
         var isHolder: Bool { isGroup && flags.contains(.hasLocks) }
@@ -33,6 +48,7 @@ struct RowTable: Sendable {
 
     struct Group: Sendable {
         var id: OperationID
+        let priority: UInt32
         let limit: ConcurrencyLimit
         let failFast: FailFast?
         let isExpandable: Bool
@@ -102,10 +118,7 @@ struct RowTable: Sendable {
     /// Appends a row behind all others, beyond the intervals of the groups around it.
     mutating func append(_ options: OperationGraph.Options, flags: Flags = [], to parent: OperationID) -> OperationID {
         let id = OperationID(end)
-        rows.append(
-            Row(
-                parent: parent, subtreeEnd: id.value + 1, priority: options.priority, group: Row.noGroup,
-                flags: flags.union(options.flags)))
+        rows.append(Row(id, in: parent, priority: options.priority, flags: flags.union(options.flags)))
         if let timeout = options.timeout { timeouts[id] = timeout }
         if let retry = options.retry { retries[id] = retry }
         if !options.locks.isEmpty { locks[id] = options.locks }
@@ -117,9 +130,10 @@ struct RowTable: Sendable {
         concludes: Bool, isOpen: Bool, flags: Flags = []
     ) -> OperationID {
         let id = append(options, flags: flags)
-        rows[id.row - firstRow].group = UInt32(groups.count)
+        rows[id.row - firstRow].group = groups.count
         var group = Group(
-            id: id, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes, isOpen: isOpen)
+            id: id, priority: options.priority, limit: limit, failFast: failFast, isExpandable: isExpandable,
+            concludes: concludes, isOpen: isOpen)
         group.noteLimit(at: groups.count, inside: open.last.map { groups[groupIndex(of: $0)] })
         groups.append(group)
         open.append(id)
@@ -160,7 +174,7 @@ struct RowTable: Sendable {
     mutating func append(_ other: RowTable, to group: OperationID) {
         precondition(other.firstRow == end, "rows for row \(other.firstRow) came at row \(end)")
         precondition(other.open.isEmpty, "a group that is to join is still open")
-        let groupOffset = UInt32(groups.count)
+        let groupOffset = groups.count
         var nextMember = end
         for (offset, row) in other.rows.enumerated() {
             var row = row
@@ -185,24 +199,20 @@ struct RowTable: Sendable {
 
     /// Removes rows. The number of members of a group stays the same, because it counts when the group is tried again.
     mutating func renumber(by renumbering: RowRenumbering) {
-        var keptGroups: [Group] = []
-        var kept: [Row] = []
-        kept.reserveCapacity(renumbering.count)
-        for (index, var row) in rows.enumerated() {
-            guard let id = renumbering[OperationID(index)], let parent = renumbering[row.parent] else { continue }
+        rows.renumber(by: renumbering) { row, _ in
+            guard let parent = renumbering[row.parent] else { preconditionFailure("a row stays without its group") }
             row.parent = parent
-            row.subtreeEnd = UInt32(renumbering[index..<Int(row.subtreeEnd)].upperBound)
-            if row.isGroup {
-                var group = groups[Int(row.group)]
-                group.id = id
-                row.group = UInt32(keptGroups.count)
-                let outer = id == .root ? nil : keptGroups[Int(kept[parent.row].group)]
-                group.noteLimit(at: keptGroups.count, inside: outer)
-                keptGroups.append(group)
-            }
-            kept.append(row)
+            row.subtreeEnd = UInt32(renumbering.position(of: Int(row.subtreeEnd)))
         }
-        (rows, groups) = (kept, keptGroups)
+        var kept: [Group] = []
+        for var group in groups {
+            guard let id = renumbering[group.id] else { continue }
+            group.id = id
+            rows[id.row].group = kept.count
+            group.noteLimit(at: kept.count, inside: id == .root ? nil : kept[groupIndex(of: rows[id.row].parent)])
+            kept.append(group)
+        }
+        groups = kept
         timeouts = timeouts.renumbered(by: renumbering)
         retries = retries.renumbered(by: renumbering)
         locks = locks.renumbered(by: renumbering)
@@ -216,5 +226,12 @@ struct RowTable: Sendable {
         }
     }
 
-    private func groupIndex(of id: OperationID) -> Int { Int(rows[id.row - firstRow].group) }
+    private func groupIndex(of id: OperationID) -> Int { rows[id.row - firstRow].group }
+
+    /// The priority of an operation or group of the first table of a graph.
+    @inline(__always)  // A call would copy the table.
+    func priority(of id: OperationID) -> UInt32 {
+        let row = rows[id.row]
+        return row.isGroup ? groups[row.group].priority : row.detail
+    }
 }

@@ -59,7 +59,7 @@ extension OperationScheduler {
 
     /// Makes something that is ready wait for room in a limit.
     mutating func park(_ id: OperationID, in index: Int) {
-        groups[index].parked.insert(id, priority: graph.table.rows[id.row].priority)
+        groups[index].parked.insert(id, priority: graph.table.priority(of: id))
         if tellsLocks { commands.append(.waiting(id, on: nil)) }
         passOn(id)
     }

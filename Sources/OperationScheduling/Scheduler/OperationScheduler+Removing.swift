@@ -14,13 +14,7 @@ extension OperationScheduler {
         dependents.renumber(by: renumbering) { _, other in readsNeeds[other.row] }
         renumberGroups(by: renumbering)
         graph.table.renumber(by: renumbering)
-        var kept: [State] = []
-        kept.reserveCapacity(renumbering.count)
-        for (row, var state) in states.enumerated() where renumbering[OperationID(row)] != nil {
-            state.cause = state.cause.renumbered(by: renumbering)
-            kept.append(state)
-        }
-        states = kept
+        states.renumber(by: renumbering) { state, _ in state.cause = state.cause.renumbered(by: renumbering) }
         endedCount = 0
         ready.renumber(by: renumbering)
         readyGroups.renumber(by: renumbering)

@@ -31,7 +31,7 @@ extension OperationScheduler {
 
     /// The index of a group in `groups`.
     @inline(__always)  // A call would copy the scheduler.
-    func groupIndex(of id: OperationID) -> Int { Int(graph.table.rows[id.row].group) }
+    func groupIndex(of id: OperationID) -> Int { graph.table.rows[id.row].group }
 
     @inline(__always)  // A call would copy the scheduler.
     func has(_ id: OperationID, _ flag: RowTable.Flags) -> Bool { graph.table.rows[id.row].flags.contains(flag) }

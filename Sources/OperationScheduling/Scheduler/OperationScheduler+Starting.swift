@@ -52,9 +52,9 @@ extension OperationScheduler {
     /// Queues something that is ready until there is room for it.
     mutating func enqueue(_ id: OperationID) {
         if waitsForTurn(id) {
-            ready.insert(id, priority: graph.table.rows[id.row].priority)
+            ready.insert(id, priority: graph.table.priority(of: id))
         } else {
-            readyGroups.insert(id, priority: graph.table.rows[id.row].priority)
+            readyGroups.insert(id, priority: graph.table.priority(of: id))
         }
     }
 

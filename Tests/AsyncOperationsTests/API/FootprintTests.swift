@@ -3,7 +3,8 @@ import Testing
 @testable import AsyncOperations
 @testable import OperationScheduling
 
-/// What is kept of what has gone, by what stays: nothing, or what goes with the next rows that have ended.
+/// What is kept of what waits, and of what has gone, by what stays: nothing, or what goes with the next rows that have
+/// ended.
 @Suite(.timeLimit(.minutes(5))) struct FootprintTests {
     /// A queue with one operation that runs until it is told to stop, so that the queue is never idle.
     private func busyQueue() async throws -> (queue: AsyncOperationQueue, keep: AsyncOperation<Void, Never>) {
@@ -30,6 +31,14 @@ import Testing
             return scheduler.needs.lateEntries(of: row).count
                 + others.reduce(0) { $0 + scheduler.dependents.lateEntries(of: $1).count }
         }
+    }
+
+    /// With its body and the headers, an operation fits into 120 bytes; the next size that allocators give out is 16
+    /// bytes more.
+    @Test func `an operation that waits stays small`() {
+        #expect(MemoryLayout<Lifecycle>.size <= 13)
+        #expect(MemoryLayout<OperationCore.State>.size <= 48)
+        #expect(MemoryLayout<RowEntry>.stride <= 8)
     }
 
     @Test func `a long operation keeps nothing of dependents that have gone`() async throws {

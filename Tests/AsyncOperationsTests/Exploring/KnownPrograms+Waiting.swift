@@ -16,6 +16,9 @@ extension Program {
             program: waitInsideRoundsOverAnother),
         KnownProgram(name: "the bodies of two queues wait for each other to be idle", program: queuesInARing),
         KnownProgram(name: "a body waits for one that waits for its queue to be idle", program: waitForTheOwnQueue),
+        KnownProgram(
+            name: "a body that waits for an idle queue is in one cycle, and who waits for it in another",
+            program: idleQueueInTwoRings),
         KnownProgram(name: "an empty compound operation finds no turn", program: waitForAnEmptyCompound),
         KnownProgram(name: "what is waited for ends without a place", program: waitForWhatNeedsNoPlace),
         KnownProgram(name: "what holds a mutex gets a member that needs who wants it", program: lateNeedOfAHolder),
@@ -77,6 +80,13 @@ extension Program {
         queues: [Queue(width: 1)],
         operations: [Operation(steps: [.act(.start(1)), .await(1)]), Operation(steps: [.awaitIdle(0)])],
         clients: [[.add(0, queue: 0)]])
+
+    static let idleQueueInTwoRings = Program(
+        queues: [Queue(width: 2), Queue(width: 1)],
+        operations: [
+            Operation(steps: [.awaitIdle(1), .yield]), Operation(steps: [.waitWhileSuspended, .await(0)]),
+            Operation(needs: [Need(on: 1, kind: .ok)]), Operation(needs: [Need(on: 0, kind: .success)]),
+        ], clients: [[.add(0, queue: 0), .add(1, queue: 0), .add(2, queue: 1), .add(3, queue: 1)]])
 
     static let waitForAnEmptyCompound = Program(
         queues: [Queue(width: 1)],

@@ -26,8 +26,8 @@ final class ProgramRecord: Sendable {
         case suspended(queue: Int, call: UInt64, running: Set<Int>)
         case resuming(queue: Int)
         case resumed(queue: Int)
-        /// A body was told that it would wait for itself by waiting for an operation.
-        case refused(Int, awaiting: Int)
+        /// A body was told that it would wait for itself by waiting for an operation, or, if nil, for a queue.
+        case refused(Int, awaiting: Int?)
         /// What the events or the progress of something said cannot be.
         case misheard(String)
     }

@@ -127,7 +127,7 @@ struct ProgramRules {
         let isCancelled = events.contains { if case .cancelled = $0 { true } else { false } }
         guard program.isCalm, !isCancelled else { return nil }
         for (place, event) in events.enumerated() {
-            guard case .refused(let index, let other) = event, let end = ends[other] else { continue }
+            guard case .refused(let index, let other?) = event, let end = ends[other] else { continue }
             // Something on the way may be ruled out by something else, or let go, which nobody can foresee.
             if beyond(other).contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) {
                 continue

@@ -102,10 +102,14 @@ extension ProgramRun {
         case .awaitValue(let other): await wait(for: other, heedsCancel: true, in: index)
         case .awaitIdle(let queue):
             guard let queue = self.queue(queue) else { return }
-            _ = try? await queue.waitUntilIdle()
+            do throws(UsageError) { try await queue.waitUntilIdle() } catch { see(.refused(index, awaiting: nil)) }
         case .run(let queue):
             guard let queue = self.queue(queue) else { return }
-            try? await queue.run { _ in await Task.yield() }
+            do throws(OperationFailure<Never>) {
+                try await queue.run { _ in await Task.yield() }
+            } catch {
+                if case .refused(.wouldWaitForItself) = error { see(.refused(index, awaiting: nil)) }
+            }
         case .sleepLimited(let limit):
             try? await withTimeout(.milliseconds(limit), clock: world.clock) {
                 try await world.clock.sleep(for: .milliseconds(4))
