@@ -1,5 +1,6 @@
 internal import Basics
 internal import Glibc
+internal import ProcessExecution
 internal import SourceDiagnostics
 
 /// The version of the program, in the one place where it is written.
@@ -52,7 +53,7 @@ package enum Flowrun {
         }
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
         switch arguments.command {
-        case .run, nil: return try Run(RunRequest(arguments))()
+        case .run, nil: return try run(arguments)
         case .check: return try check(arguments)
         case .plan: try plan(arguments)
         case .graph: try graph(arguments)
@@ -64,6 +65,12 @@ package enum Flowrun {
         case .`init`: try InitCommand(arguments)()
         }
         return .success
+    }
+
+    private static func run(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
+        // As early as it can be told: what is in memory by now is copied page by page when either of the two writes.
+        if !arguments.has(.dryRun) { Guard.enter() }
+        return try Run(RunRequest(arguments))()
     }
 
     private static func completion(_ arguments: Arguments) throws(CommandError) {

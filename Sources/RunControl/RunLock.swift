@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProcessExecution
 
 /// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
 /// that there is never a stale one to remove.
@@ -28,7 +29,7 @@ package final class RunLock: Sendable {
             // The holder lives, if it is the one that is written there.
             throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
         }
-        var line = "\(getpid()) \(run)"
+        var line = "\(Guard.startedProcess) \(run)"
         line += String(repeating: " ", count: max(0, Self.headSize - 1 - line.utf8.count)) + "\n"
         _ = line.withCString { pwrite(file, $0, strlen($0), 0) }
     }

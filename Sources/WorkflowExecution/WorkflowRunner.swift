@@ -135,6 +135,12 @@ package final class WorkflowRunner {
         send(.cancel(.root))
     }
 
+    /// Ends the run as two signals do: no step gets a grace, and no hook runs.
+    package func abort(by signal: Int32) {
+        interrupt(by: signal)
+        if !isAborted { interrupt(by: signal) }
+    }
+
     var state: RunState {
         _read { yield context.state }
         _modify { yield &context.state }

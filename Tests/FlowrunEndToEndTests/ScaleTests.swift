@@ -15,13 +15,13 @@ struct ScaleTests {
     @Test func `ten thousand that wait, each with a limit, take no thread`() async throws {
         let waiting = (1...10_000).map { "  w\($0): { needs: [hold], timeout: 1h, run: ['true'] }" }
         let test = try FlowrunTest(
-            "version: 1\nsteps:\n  hold: { timeout: 1h, run: \"echo > up; read _ < go\" }\n"
+            "version: 1\nsteps:\n  hold: { timeout: 1h, run: \"echo $PPID > up; read _ < go\" }\n"
                 + waiting.joined(separator: "\n") + "\n")
         let gate = try test.gate("go")
         // Into a file, since an interrupted flowrun does not wait long for who reads a pipe.
         let running = try await test.start("run", "workflow.yml", "--log", "quiet", "--log-file", "log")
-        try await running.waitForFile("up")
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(running.pid)/task").count
+        let runner = try await running.waitForLines(in: "up")[0]
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(runner)/task").count
         #expect(threads <= ProcessInfo.processInfo.activeProcessorCount + 4)
         running.signal(SIGINT)
         let result = try await running.finish()

@@ -13,6 +13,8 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
+#include "Guard.h"
+
 /// What a new process is made of, and what kept it from becoming its program. All that pointers lead to stays as it is
 /// until the process is reaped.
 struct clinux_child {

@@ -135,6 +135,8 @@ package struct Run {
             default: runner.interrupt(by: signal)
             }
         }
+        // Somebody has killed it, and means the run.
+        Guard.whenGone { runner.abort(by: SIGKILL) }
     }
 
     /// Listens for `flowrun ctl`. Returns false if a paused run could never be resumed.

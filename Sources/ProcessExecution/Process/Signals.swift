@@ -8,12 +8,20 @@ package enum Signals {
     /// Signal n is bit n - 1.
     static var defaulted: UInt64 = 0
     private static var descriptor: Int32 = -1
+    private static var tally = SignalTally()
     private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
-    /// Takes over INT, TERM, HUP, TSTP and WINCH and calls `handler` with the number of each that arrives. Called once,
-    /// before any process is started. HUP and TSTP stay ignored where the parent ignored them: the one is what nohup is
-    /// for, the other what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or
-    /// children could not be waited for.
+    /// What ends other programs, and by which a run is asked to end; flowrun dies by it when nothing of the run is left.
+    private static let ending: [Int32] =
+        [
+            SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2, SIGIO, SIGPWR,
+            SIGSTKFLT,
+        ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+
+    /// Takes over what ends a program, TSTP and WINCH, and calls `handler` with the number of each that arrives. Called
+    /// once, before any process is started. All but INT and TERM stay ignored where the parent ignored them: that is what
+    /// nohup is for, and what a shell without job control asks. PIPE and XFSZ are ignored. CHLD gets its default, or
+    /// children could not be waited for. Signals that tell of a fault end flowrun as they end any program.
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
         let ignored = clinux_ignored_signals()
         defaulted = ignored
@@ -26,10 +34,8 @@ package enum Signals {
 
         var taken = sigset_t()
         sigemptyset(&taken)
-        sigaddset(&taken, SIGINT)
-        sigaddset(&taken, SIGTERM)
-        sigaddset(&taken, SIGWINCH)
-        for number in [SIGHUP, SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
+        for number in [SIGINT, SIGTERM, SIGWINCH] { sigaddset(&taken, number) }
+        for number in ending + [SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again.
         sigprocmask(SIG_SETMASK, &taken, nil)
         descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
@@ -44,6 +50,9 @@ package enum Signals {
     package static func hear() {
         var info = signalfd_siginfo()
         while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+            let isForwarded = info.ssi_code == SI_QUEUE && info.ssi_pid == UInt32(Guard.startedProcess)
+            let sender = info.ssi_code == SI_KERNEL ? 0 : isForwarded ? info.ssi_int : Int32(info.ssi_pid)
+            guard tally.isNew(Int32(info.ssi_signo), from: sender, isForwarded: isForwarded) else { continue }
             handler(Int32(info.ssi_signo))
         }
     }
@@ -56,8 +65,10 @@ package enum Signals {
     }
 
     /// Ends flowrun by a signal, so that whoever waits sees the truth; returns only as PID 1, which no signal of its
-    /// own can end.
+    /// own can end. Leaves no core: nothing went wrong.
     package nonisolated static func die(by number: Int32) {
+        var none = rlimit()
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

@@ -1,0 +1,270 @@
+#define _GNU_SOURCE
+#include "Guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// Nothing in the guard allocates, and nothing of Swift runs in it: whatever kills the runner has to leave it alone.
+
+static struct clinux_guard guard;
+static pid_t runner;
+// Whether the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
+static int had_children;
+
+const struct clinux_guard *clinux_guard(void) { return guard.pid != 0 ? &guard : NULL; }
+
+// MARK: Marks
+
+static const uint64_t highest_level = 63;
+static const uint64_t command_bits = ((uint64_t)1 << CLINUX_MARK_RUN) - 1;
+
+static uint64_t level_of(uint64_t mark) { return mark >> CLINUX_MARK_LEVEL; }
+
+// Limits that somebody has set for another purpose are far below, no limit is far above.
+static int is_mark(uint64_t limit) { return level_of(limit) >= 1 && level_of(limit) <= highest_level; }
+
+int clinux_mark(pid_t pid, uint64_t *mark) {
+    struct rlimit limit;
+    if (prlimit(pid, RLIMIT_RTTIME, NULL, &limit) != 0) return -errno;
+    *mark = limit.rlim_max;
+    return is_mark(limit.rlim_max);
+}
+
+static uint64_t make_mark(void) {
+    struct rlimit own;
+    if (getrlimit(RLIMIT_RTTIME, &own) != 0) return 0;
+    uint64_t level = highest_level;
+    if (own.rlim_max != RLIM_INFINITY) {
+        if (!is_mark(own.rlim_max) || level_of(own.rlim_max) == 1) return 0;
+        level = level_of(own.rlim_max) - 1;
+    }
+    uint32_t run;
+    if (getrandom(&run, sizeof run, GRND_NONBLOCK) != sizeof run) return 0;
+    return level << CLINUX_MARK_LEVEL | (uint64_t)run << CLINUX_MARK_RUN;
+}
+
+// MARK: Children
+
+static char text[1 << 16];
+
+// The parent of a process by /proc; 0 if it is gone.
+static pid_t parent_of(const char *pid) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t count = read(file, line, sizeof line - 1);
+    close(file);
+    if (count <= 0) return 0;
+    line[count] = 0;
+    // pid (name) state ppid: the name may hold anything, its last parenthesis ends it.
+    char *end = strrchr(line, ')');
+    return end != NULL && strlen(end) > 4 ? atoi(end + 4) : 0;
+}
+
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+// Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of what it returns.
+static int visit_children(int (*visit)(pid_t)) {
+    int sum = 0;
+    if (guard.children >= 0) {
+        ssize_t count = pread(guard.children, text, sizeof text - 1, 0);
+        if (count < 0) return 0;
+        text[count] = 0;
+        char *next = text;
+        for (;;) {
+            char *end;
+            long pid = strtol(next, &end, 10);
+            // A number that the end of the buffer has cut is not one.
+            if (end == next || *end != ' ') return sum;
+            sum += visit((pid_t)pid);
+            next = end;
+        }
+    }
+    // A kernel that was built without such files: look at everybody's parent.
+    int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return 0;
+    pid_t self = getpid();
+    for (long count; (count = syscall(SYS_getdents64, folder, text, sizeof text)) > 0;) {
+        for (long at = 0; at < count;) {
+            struct entry *entry = (struct entry *)(text + at);
+            at += entry->size;
+            int pid = atoi(entry->name);
+            if (pid > 0 && parent_of(entry->name) == self) sum += visit(pid);
+        }
+    }
+    close(folder);
+    return sum;
+}
+
+// Whether a child is a process that the run has left behind and that may not outlive it.
+static int is_remains(pid_t pid) {
+    if (pid == runner) return 0;
+    uint64_t mark;
+    int known = clinux_mark(pid, &mark);
+    if (known == 1 && guard.mark != 0) {
+        if (mark >> CLINUX_MARK_RUN == guard.mark >> CLINUX_MARK_RUN) return (mark & command_bits) != 0;
+        // Of a flowrun inside a step.
+        if (level_of(mark) < level_of(guard.mark)) return 1;
+    }
+    if (!had_children) return known != -ESRCH;
+    pid_t session = getsid(pid);
+    return guard.mark == 0 && session > 0 && session != getsid(0);
+}
+
+static int kill_remains(pid_t pid) {
+    if (!is_remains(pid)) return 0;
+    // A whole group at one stroke: it may be forking. It has this process in it and is not the guard's, so that all of it
+    // belongs to the run.
+    pid_t group = getpgid(pid);
+    if (group > 1 && group != getpgrp() && kill(-group, SIGKILL) == 0) return 1;
+    return kill(pid, SIGKILL) == 0;
+}
+
+// MARK: The guard's life
+
+static void end_as(const siginfo_t *ending) {
+    if (ending->si_code == CLD_EXITED) _exit(ending->si_status);
+    int number = ending->si_status;
+    // No signal of its own ends PID 1.
+    if (getpid() != 1) {
+        // The core, if there is one, is the runner's.
+        const struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(number, SIG_DFL);
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, number);
+        kill(getpid(), number);
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+    }
+    _exit(128 + number);
+}
+
+static double seconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+// Kills what the run has left behind. The children of what dies become the guard's, so that round by round nothing is
+// left; only what hangs in the kernel may take longer than the limit.
+static void end_remains(void) {
+    static const double limit = 10;
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    struct timespec wait = {.tv_nsec = 1000000};
+    const double start = seconds();
+    for (;;) {
+        siginfo_t info;
+        do {
+            info.si_pid = 0;
+            if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) != 0) return;
+        } while (info.si_pid != 0);
+        if (visit_children(kill_remains) == 0 || seconds() - start > limit) return;
+        sigtimedwait(&child, NULL, &wait);
+        if (wait.tv_nsec < 16000000) wait.tv_nsec *= 2;
+    }
+}
+
+static int has_gone_on(void) {
+    siginfo_t info = {0};
+    return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
+}
+
+static void hear_of_children(void) {
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG) != 0 || info.si_pid == 0) return;
+        if (info.si_pid != runner) continue;
+        switch (info.si_code) {
+        case CLD_EXITED:
+        case CLD_KILLED:
+        case CLD_DUMPED:
+            end_remains();
+            end_as(&info);
+        case CLD_STOPPED:
+            // So that a shell sees its job stopped. CONT wakes the guard, which passes it on.
+            if (!has_gone_on()) kill(getpid(), SIGSTOP);
+        }
+    }
+}
+
+static void hand_on(const siginfo_t *info) {
+    switch (info->si_signo) {
+    // The terminal sends these to all who ask for them, and writers of pipes hear of PIPE themselves.
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGPIPE:
+    case SIGURG: return;
+    case SIGCONT:
+        if (!has_gone_on()) kill(runner, SIGCONT);
+        siginfo_t eaten;
+        waitid(P_PID, runner, &eaten, WCONTINUED | WNOHANG);
+        return;
+    }
+    // Who sent it goes with it, 0 for the kernel: what was sent to the whole group reaches the runner twice.
+    const union sigval sender = {.sival_int = info->si_code == SI_KERNEL ? 0 : info->si_pid};
+    if (sigqueue(runner, info->si_signo, sender) != 0 && errno == EAGAIN) kill(runner, info->si_signo);
+}
+
+static _Noreturn void keep_guard(const sigset_t *all) {
+    for (;;) {
+        siginfo_t info;
+        if (sigwaitinfo(all, &info) < 0) continue;
+        if (info.si_signo == SIGCHLD) hear_of_children();
+        else hand_on(&info);
+    }
+}
+
+int clinux_enter_guard(void) {
+    guard.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (guard.pidfd < 0) return -errno;
+    guard.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    guard.mark = make_mark();
+    siginfo_t info;
+    had_children = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    // Where it is ignored, nobody could wait for anybody.
+    signal(SIGCHLD, SIG_DFL);
+    sigset_t all, before, pending;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    // What has arrived already is for the runner, before it begins: a new process has nothing pending.
+    sigpending(&pending);
+    const struct timespec at_once = {0};
+    while (!sigisemptyset(&pending) && sigtimedwait(&pending, NULL, &at_once) > 0) {}
+    guard.pid = getpid();
+    runner = fork();
+    if (runner > 0) keep_guard(&all);
+    int error = runner < 0 ? -errno : 0;
+    for (int number = 1; number <= 64 && !sigisemptyset(&pending); number++) {
+        if (sigismember(&pending, number) == 1) kill(getpid(), number);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (runner < 0) {
+        close(guard.pidfd);
+        if (guard.children >= 0) close(guard.children);
+        prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+        guard.pid = 0;
+    }
+    return error;
+}

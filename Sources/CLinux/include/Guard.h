@@ -1,0 +1,36 @@
+// The guard: the process that was started, which outlives the one that does the work.
+#ifndef CLINUX_GUARD_H
+#define CLINUX_GUARD_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/// What a runner knows of its guard.
+struct clinux_guard {
+    pid_t pid;
+    int pidfd;     // readable once the guard has ended; close-on-exec
+    int children;  // the guard's /proc/PID/task/PID/children, to be read from its start; -1 where the kernel has none
+    uint64_t mark; // what the marks of this run's processes have in common; 0 where none can be set
+};
+
+/// Makes the calling process the guard of a new one and returns in the new one, the runner, with the caller's signal
+/// mask. Called once, while there is only one thread. The guard never returns: it adopts and reaps what the run's
+/// processes leave behind, hands the signals that it gets on to the runner, stops when the runner stops, and ends as the
+/// runner has ended, once it has killed what is left of the run. Returns 0, or a negative error number where there is no
+/// process for a guard; the caller may go on without one.
+int clinux_enter_guard(void);
+
+/// The guard of this process; NULL if it has none.
+const struct clinux_guard *clinux_guard(void);
+
+/// A mark is a limit on real-time scheduling (RLIMIT_RTTIME) that nothing ever reaches: every process inherits it, across
+/// fork, exec and a new session, and whoever may signal a process can read it. Bits 56 to 62 are the level, which falls by
+/// one with each flowrun inside another, because a limit can only be lowered. Bits 24 to 55 name the run, bits 0 to 23 the
+/// command; 0 is a command whose processes may outlive the run.
+enum { CLINUX_MARK_LEVEL = 56, CLINUX_MARK_RUN = 24 };
+
+/// The mark of a process, also of a zombie. Returns 1, 0 if the process has none, or a negative error number: that of a
+/// process that is gone is -ESRCH.
+int clinux_mark(pid_t pid, uint64_t *mark);
+
+#endif
