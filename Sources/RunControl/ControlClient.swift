@@ -96,7 +96,8 @@ extension StateDirectory {
 
     /// Ids of runs that have, or have left, a socket here; sorted, which is by time.
     func runsWithSockets() -> [String] {
-        names().filter { $0.hasSuffix(Self.socketEnding) }.map { String($0.dropLast(Self.socketEnding.count)) }.sorted()
+        names().filter { $0.hasSuffix(Self.socketEnding) }.map { String($0.dropLast(Self.socketEnding.count)) }
+            .filter(RunID.isValid).sorted()
     }
 
     /// The names of everything in the folder, in no order.

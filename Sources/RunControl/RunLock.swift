@@ -81,11 +81,13 @@ package final class RunLock: Sendable {
             let count = pread(file, buffer.baseAddress, buffer.count, 0)
             guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             let line = UnsafeRawBufferPointer(buffer)[..<end]
-            guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])) else {
+            guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])), pid > 0
+            else { return nil }
+            let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
+            // Names of sockets are made of it: nothing else may pass for a run.
+            guard RunID.isValid(text(run)), line[run.endIndex...].allSatisfy({ $0 == UInt8(ascii: " ") }) else {
                 return nil
             }
-            let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
-            guard !run.isEmpty, line[run.endIndex...].allSatisfy({ $0 == UInt8(ascii: " ") }) else { return nil }
             return Holder(pid: pid, run: text(run))
         }
     }
@@ -100,5 +102,5 @@ package enum RunLockError: Error, Sendable, Hashable {
 
 extension RunLock.Holder {
     /// Whether a process of its number runs; another one may have got the number since.
-    var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
+    package var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
 }

@@ -8,8 +8,9 @@ package struct StatePlace: Sendable {
     /// The place to use, if it can be.
     package var preferred: Candidate {
         // Workflows of many folders may share what was asked for.
-        explicit.map { Candidate(path: $0, isInProject: false) } ?? beside
+        explicit.map { Candidate(path: $0, isInProject: Self.hasDefaultName($0)) } ?? beside
     }
+    /// With all links of its last name followed, so that a linked file shares the state of the original.
     private let file: String?
     private let explicit: String?
     /// The folder of the workflow file; nil for the current one.
@@ -29,6 +30,7 @@ package struct StatePlace: Sendable {
     /// `file` is the workflow file as it was named, `-` for standard input, nil for any in the current folder;
     /// `explicit` is what `--state-dir` says.
     package init(file: String?, explicit: String?) {
+        let file = file.map(Self.original)
         self.file = file
         self.explicit = explicit
         guard let file, file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
@@ -64,6 +66,22 @@ package struct StatePlace: Sendable {
             return base.utf8.count <= 200 ? String(base) : "\(start)-\(Self.digest(String(base)))"
         }
         return "\(start)-\(Self.digest("\(Self.absolute(folder))/\(base)"))"
+    }
+
+    private static let defaultName = ".flowrun"
+
+    private static func hasDefaultName(_ path: String) -> Bool {
+        path.split(separator: "/").last.map { $0 == defaultName } ?? false
+    }
+
+    /// Where a link leads in the end; the path itself if it is none, or leads nowhere.
+    private static func original(_ file: String) -> String {
+        var status = stat()
+        guard file != "-", lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+            let path = realpath(file, nil)
+        else { return file }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     private static var stateHome: String? {

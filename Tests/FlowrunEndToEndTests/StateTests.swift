@@ -136,8 +136,47 @@ struct StateTests {
         let script = #"cc -shared -fPIC -o no.so no.c && LD_PRELOAD="$PWD/no.so" exec "$0" "$@""#
         let result = try await test.run("workflow.yml", launcher: ["sh", "-c", script])
         result.expect(exit: 125, stdout: "")
-        result.expect(stderr: "cannot lock `workflow.yml` in `.flowrun`: no locks available; name a folder")
+        result.expect(stderr: "cannot lock `workflow.yml`: no locks available")
         #expect(!test.exists("ran"))
+    }
+
+    @Test(arguments: ["ln workflow.yml other.yml", "ln -s workflow.yml other.yml", "ln workflow.yml dir/other.yml"])
+    func `links of one file exclude each other`(link: String) async throws {
+        let test = try FlowrunTest(Self.held, files: ["dir/x": ""])
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml", launcher: ["sh", "-c", #"\#(link); exec "$0" "$@""#])
+        try await running.waitForFile("up")
+        let other = try await test.ask("run", test.exists("other.yml") ? "other.yml" : "dir/other.yml")
+        other.expect(exit: 75, stdout: "")
+        other.expect(stderr: "is already being run")
+        // Another state directory is no way around it either.
+        let elsewhere = try await test.ask("run", "workflow.yml", "--state-dir", "elsewhere")
+        elsewhere.expect(exit: 75, stdout: "")
+        elsewhere.expect(
+            stderr: "`workflow.yml` is already being run, under another name or with another state directory")
+        gate.open()
+        try await running.finish().expect(exit: 0)
+    }
+
+    @Test func `whoever locks the file for flowrun may go on doing so`() async throws {
+        let test = try FlowrunTest(Self.good)
+        let flock = ["flock", "workflow.yml"]
+        try await test.run("workflow.yml", "--log", "quiet", launcher: flock).expect(exit: 0, stderr: "")
+        // Held by somebody else it is held.
+        let script = #"exec 9< workflow.yml; flock 9; "$0" "$@" 9<&-"#
+        try await test.run("workflow.yml", launcher: ["bash", "-c", script]).expect(exit: 75)
+    }
+
+    @Test func `a lock file that names something outside of the folder touches nothing there`() async throws {
+        let test = try FlowrunTest(Self.good)
+        let script = #"""
+            mkdir -m 700 .flowrun && echo precious > victim.sock
+            echo "1 ../victim" > .flowrun/workflow.yml.lock
+            exec "$0" "$@"
+            """#
+        try await test.run("workflow.yml", launcher: ["sh", "-c", script]).expect(exit: 0)
+        #expect(try test.contents(of: "victim.sock") == "precious\n")
     }
 
     @Test func `after a kill the next run starts, and takes the dead one's socket away`() async throws {

@@ -22,19 +22,35 @@ import Testing
     @Test func `another name is another lock`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
-        let locks = try ["a.yml", "b.yml"].map { try RunLock(of: $0, in: directory, run: $0) }
-        #expect(RunLock.holder(of: "b.yml", in: directory)?.run == "b.yml")
+        let runs = ["a.yml": "20260101T000000-aaaaaa", "b.yml": "20260101T000000-bbbbbb"]
+        let locks = try runs.map { try RunLock(of: $0.key, in: directory, run: $0.value) }
+        #expect(RunLock.holder(of: "b.yml", in: directory)?.run == runs["b.yml"])
         withExtendedLifetime(locks) {}
     }
 
     @Test func `a lock that was let go is free, and tells who had it`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
-        for (run, before) in [("a-long-name-of-a-run", nil), ("short", "a-long-name-of-a-run"), ("last", "short")] {
+        let runs = (0..<3).map { "20260101T00000\($0)-aaaaaa" }
+        for (run, before) in [(runs[0], nil), (runs[1], runs[0]), (runs[2], runs[1])] {
             let lock = try RunLock(of: "w.yml", in: directory, run: run)
             #expect(lock.previous?.run == before)
         }
-        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == "last")
+        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == runs[2])
+    }
+
+    @Test(arguments: [
+        "1 ../../victim", "1 20260101T000000-aaaaaa/../x", "1 20260101T000000-AAAAAA", "1 20260101T000000-aaaaaaa",
+        "1 ", "0 20260101T000000-aaaaaa", "-1 20260101T000000-aaaaaa", "x 20260101T000000-aaaaaa",
+        "1 20260101T000000-aaaaaa x", "1 .", "1 20260101T00000é-aaaaaa",
+    ])
+    func `what somebody wrote into a lock is no run unless it has the form of one`(text: String) throws {
+        let test = try FlowrunTest(files: ["state/w.yml.lock": text + "\n"])
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
+        let directory = try StateDirectory.existing(test.path("state"))
+        #expect(RunLock.holder(of: "w.yml", in: directory) == nil)
+        #expect(try RunLock(of: "w.yml", in: directory, run: RunID.make()).previous == nil)
+        #expect(RunLock.holder(of: "w.yml", in: directory) != nil)
     }
 
     @Test func `a lock is no link to a file somewhere else`() throws {

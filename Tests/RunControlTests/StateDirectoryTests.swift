@@ -20,6 +20,25 @@ import Testing
         #expect(place.name(in: try StateDirectory.made(test.path("any"))) == name)
     }
 
+    @Test func `a link to a workflow file has its state beside the original`() throws {
+        let test = try FlowrunTest(files: ["a/w.yml": ""])
+        try FileManager.default.createSymbolicLink(atPath: test.path("l.yml"), withDestinationPath: "a/w.yml")
+        try FileManager.default.createSymbolicLink(atPath: test.path("lost.yml"), withDestinationPath: "nowhere")
+        let place = StatePlace(file: test.path("l.yml"), explicit: nil)
+        #expect(place.preferred.path.hasSuffix("/a/.flowrun"))
+        #expect(place.name(in: try StateDirectory.made(place.preferred.path)) == "w.yml")
+        #expect(StatePlace(file: test.path("lost.yml"), explicit: nil).preferred.path == test.path(".flowrun"))
+    }
+
+    @Test func `the default folder hides from version control though it was asked for`() {
+        for path in [".flowrun", "a/.flowrun/", "/b/.flowrun//"] {
+            #expect(StatePlace(file: "w.yml", explicit: path).preferred.isInProject)
+        }
+        for path in ["state", ".flowrun/state", "/", "x.flowrun"] {
+            #expect(!StatePlace(file: "w.yml", explicit: path).preferred.isInProject)
+        }
+    }
+
     @Test func `in a shared place, files of one name in two folders have two names`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))

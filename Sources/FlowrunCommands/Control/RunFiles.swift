@@ -21,8 +21,19 @@ final class RunFiles {
     /// can be used: the run goes on without being steered or kept apart from others.
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
-        guard let directory = try directory(at: place, isExplicit: request.stateDirectory != nil) else { return nil }
-        return try RunFiles(directory, name: place.name(in: directory), run: run, file: request.file)
+        let directory = try directory(at: place, isExplicit: request.stateDirectory != nil)
+        let name = directory.flatMap(place.name)
+        if request.file != "-" {
+            do throws(RunLockError) {
+                try FileLock.take(of: request.file)
+            } catch {
+                let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
+                throw Self.error(error, file: request.file, lastHolder: last)
+            }
+        }
+        return try directory.map { directory throws(CommandError) in
+            try RunFiles(directory, name: name, run: run, file: request.file)
+        }
     }
 
     private static func directory(at place: StatePlace, isExplicit: Bool) throws(CommandError) -> StateDirectory? {
@@ -63,17 +74,36 @@ final class RunFiles {
         }
     }
 
-    private static func error(_ error: RunLockError, file: String, directory: StateDirectory) -> CommandError {
+    /// `lastHolder` is the run that had the lock of the same name last, in the same state directory.
+    private static func error(_ error: RunLockError, file: String, lastHolder: RunLock.Holder?) -> CommandError {
         switch error {
-        case .held(let holder):
-            let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
-            let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
-            return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
+        case .held:
+            guard let holder = lastHolder, holder.isAlive else {
+                return CommandError(
+                    .inUse,
+                    ["`\(file)` is already being run, under another name or with another state directory"])
+            }
+            return held(file, by: holder)
         case .unusable(let error):
             return .unable(
+                "cannot lock `\(file)`: \(SystemError(error).words); copy it to a file system that has locks")
+        }
+    }
+
+    private static func error(_ error: RunLockError, file: String, directory: StateDirectory) -> CommandError {
+        switch error {
+        case .held(let holder): held(file, by: holder)
+        case .unusable(let error):
+            .unable(
                 "cannot lock `\(file)` in `\(directory.path)`: \(SystemError(error).words); "
                     + "name a folder on another file system with --state-dir")
         }
+    }
+
+    private static func held(_ file: String, by holder: RunLock.Holder?) -> CommandError {
+        let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
+        let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
+        return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
     }
 
     /// Listens for requests until `close`, once the run has lasted a moment. `report` gets the reason if that

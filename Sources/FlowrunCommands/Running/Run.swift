@@ -2,6 +2,7 @@ internal import Basics
 internal import Glibc
 internal import ProcessExecution
 internal import Reporting
+internal import RunControl
 internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowExecution
@@ -200,13 +201,4 @@ package struct Run {
 
     /// The default of `-j`: the cores that this process may use.
     static var cores: Int { Machine.usableCores }
-}
-
-/// Names of runs: `20261121T121845-1f3a9c`, the time in UTC and something random, sortable by time.
-enum RunID {
-    static func make() -> String {
-        let digits = String(UInt32.random(in: 0..<1 << 24), radix: 16)
-        let stamp = Timestamp.text(secondsSince1970: Int64(time(nil))).filter { $0 != "-" && $0 != ":" }
-        return "\(stamp)-\(String(repeating: "0", count: 6 - digits.utf8.count))\(digits)"
-    }
 }
