@@ -58,7 +58,8 @@ let package = Package(
         target("OperationScheduling", [heap]),
         target("AsyncOperations", ["Platform", "OperationScheduling"]),
         target("ProcessExecution", ["Basics", "CLinux", heap, deque]),
-        target("RunEvents"),
+        target("RunEvents", ["Basics"]),
+        target("RunJournal", ["Basics", "RunEvents"]),
         target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),
         target(
             "WorkflowExecution",
@@ -73,7 +74,7 @@ let package = Package(
             "FlowrunCommands",
             [
                 "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "WorkflowConversion",
-                "ProcessExecution", "RunEvents", "RunControl", "WorkflowExecution", "Reporting",
+                "ProcessExecution", "RunEvents", "RunJournal", "RunControl", "WorkflowExecution", "Reporting",
             ]),
         .executableTarget(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
@@ -112,7 +113,10 @@ let package = Package(
                 "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
-        tests("ReportingTests", ["Basics", "Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("RunJournalTests", ["Basics", "RunEvents", "RunJournal", "FlowrunTestSupport"]),
+        tests(
+            "ReportingTests",
+            ["Basics", "Reporting", "RunEvents", "RunJournal", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "FlowrunCommandsTests",
             [

@@ -62,6 +62,8 @@ package enum Flowrun {
         case .completion: try completion(arguments)
         case .ctl: try CtlCommand(arguments)()
         case .why: try WhyCommand(arguments)()
+        case .runs: try RunsCommand(arguments)()
+        case .replay: try ReplayCommand(arguments)()
         case .`init`: try InitCommand(arguments)()
         }
         return .success

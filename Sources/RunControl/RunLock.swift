@@ -14,7 +14,7 @@ package final class RunLock: Sendable {
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The first line of the file, padded with blanks, so that what follows has a fixed place.
+    /// The line in the file, padded with blanks, so that a shorter one covers a longer one.
     private static let headSize = 64
 
     /// Takes the lock of the workflow with this name, at once or not at all.
@@ -34,14 +34,6 @@ package final class RunLock: Sendable {
         _ = line.withCString { pwrite(file, $0, strlen($0), 0) }
     }
 
-    /// Keeps a line, without its end, with the lock until the next one: the cheapest place on a disk, because no file
-    /// is made or replaced, which some file systems take for a wish to write everything out at once.
-    package func keep(_ line: [UInt8]) -> Int32? {
-        let bytes = line + [UInt8(ascii: "\n")]
-        let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(Self.headSize)) }
-        return count == bytes.count ? nil : count < 0 ? errno : ENOSPC
-    }
-
     deinit { close(descriptor) }
 
     /// Who has, or had last, the lock of a workflow; does not take it.
@@ -52,18 +44,12 @@ package final class RunLock: Sendable {
         return holder(in: file)
     }
 
-    /// The line that was kept last; nil if none was. It has to say itself which run it is of.
-    package static func kept(of name: String, in directory: StateDirectory) -> [UInt8]? {
-        guard let bytes = directory.contents(of: fileName(name)), bytes.count > headSize else { return nil }
-        return Array(bytes[headSize...].prefix { $0 != UInt8(ascii: "\n") })
-    }
-
     /// The names of all locks in a state directory, free or not, in no order.
     package static func names(in directory: StateDirectory) -> [String] {
         directory.names().filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }
     }
 
-    /// When a lock was taken last, or something kept with it.
+    /// When a lock was taken last.
     package static func lastChange(of name: String, in directory: StateDirectory) -> Duration {
         directory.lastChange(of: fileName(name))
     }

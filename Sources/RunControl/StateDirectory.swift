@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
 
-/// The folder that runs share: locks, the sockets of live runs, and the records of the last ones.
+/// The folder that runs share: locks, the sockets of live runs, and the journals of the last ones.
 ///
 /// Only its owner may write into it, and the folder itself is no link: otherwise somebody else could steer a run.
 /// Everything in it is reached through its descriptor, so neither the length of its path matters nor a later rename.
@@ -21,7 +21,13 @@ package final class StateDirectory: Sendable {
     package static func existing(_ path: String) throws(StateError) -> StateDirectory {
         // A slash at its end would make `O_NOFOLLOW` look behind a link.
         let path = trimmed(path)
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        return try existing(path, open: open(path, folderFlags))
+    }
+
+    static var folderFlags: Int32 { O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC }
+
+    /// What has just been opened, or could not be, if it is to be trusted.
+    static func existing(_ path: String, open descriptor: Int32) throws(StateError) -> StateDirectory {
         guard descriptor >= 0 else { throw StateError(path, errno: errno) }
         let directory = StateDirectory(path: path, descriptor: descriptor)
         var status = stat()
@@ -73,7 +79,7 @@ package final class StateDirectory: Sendable {
             "CACHEDIR.TAG",
             """
             Signature: 8a477f597d28d172789f06886806bc55
-            # flowrun's state: locks, sockets and records of runs. See https://bford.info/cachedir/
+            # flowrun's state: locks, sockets and journals of runs. See https://bford.info/cachedir/
 
             """)
     }

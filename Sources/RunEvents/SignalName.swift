@@ -10,6 +10,16 @@ package enum SignalName {
         }
     }
 
+    /// The number of a name that `of` has given; nil for any other text.
+    package static func number(of name: String) -> Int32? {
+        guard name.hasPrefix("SIG") else { return nil }
+        let word = name.dropFirst(3)
+        if let index = standard.firstIndex(where: { $0 == word }) { return Int32(index) + 1 }
+        if word == "RTMIN" { return 34 }
+        if word.hasPrefix("RTMIN+") { return Int32(word.dropFirst(6)).map { $0 + 34 } }
+        return Int32(word)
+    }
+
     /// signal(7), the numbers of x86-64 and ARM.
     private static let standard = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",

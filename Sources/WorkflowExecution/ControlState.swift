@@ -1,5 +1,7 @@
 /// What a live run was asked from outside, known before the scheduler handles the request.
 struct ControlState {
+    /// Whether nothing starts any more and the run ends once nothing runs.
+    var isWindingDown = false
     /// How many steps may run at once.
     var jobs: Int
     /// Whether it has been asked that nothing new starts.

@@ -37,10 +37,26 @@ extension WorkflowRunner {
     /// Ends a pause, and lets frozen steps go on. Returns false if the run is not paused.
     @discardableResult
     package func resume(by source: String) -> Bool {
-        guard outcome == nil, control.resume(by: source) else { return false }
+        guard outcome == nil, !control.isWindingDown, control.resume(by: source) else { return false }
         unfreeze()
         send(.resume)
         return true
+    }
+
+    /// Starts nothing any more, hooks included, lets what runs come to its end, and then ends the run. For a flowrun
+    /// that can no longer keep what it promises, for the reason in `message`.
+    package func windDown(because message: String) {
+        guard outcome == nil, !control.isWindingDown else { return }
+        recorder.record(.warning(code: "journal", message: message))
+        state.noteRequest(for: .root, message)
+        pause(by: "flowrun")
+        control.isWindingDown = true
+        endIfIdle()
+    }
+
+    /// Ends a run that winds down and has no process left.
+    func endIfIdle() {
+        if control.isWindingDown, !attempts.values.contains(where: { $0.process != nil }) { send(.abort) }
     }
 
     /// Ends a step or a group by its id, or with nil the whole run, as a first signal would.

@@ -203,6 +203,7 @@ package final class WorkflowRunner {
     }
 
     func attemptHasEnded(_ attempt: StepAttempt, isSuccess: Bool) {
+        defer { endIfIdle() }
         noteResult(of: attempt)
         let id = OperationID(attempt.row)
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }

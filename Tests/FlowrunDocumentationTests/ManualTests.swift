@@ -59,6 +59,7 @@ import WorkflowModel
         answers.append(try await test.ask("ctl", "--file", "held.yml", "status", "--format", "json"))
         gate.open()
         try await held.finish().expect(exit: 0)
+        answers.append(try await test.run("runs", "--format", "json"))
         var fields: Set<String> = []
         for answer in answers {
             try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8)).collectKeys(into: &fields)

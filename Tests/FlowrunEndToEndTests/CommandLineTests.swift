@@ -97,7 +97,6 @@ struct CommandLineTests {
         ["workflow.yml", "--param", "novalue"], ["workflow.yml", "--param", "=x"],
         ["workflow.yml", "--param", "unknown=x"], ["workflow.yml", "no-such-step"], ["check"], ["explain", "FR9999"],
         ["ctl"], ["ctl", "stop"], ["ctl", "jobs", "0"], ["ctl", "status", "a"], ["ctl", "resume", "--stop"], ["why"],
-        ["runs"],
     ])
     func `exit 64 for wrong usage, told on standard error`(arguments: [String]) async throws {
         let result = try await FlowrunTest(Self.good).start(arguments).finish()

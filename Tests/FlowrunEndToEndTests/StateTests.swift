@@ -32,7 +32,6 @@ struct StateTests {
         #expect(try self.sockets(in: test) == [])
         try test.write("version: 1\nsteps: { a: { run: exit 1 } }\n", to: "bad.yml")
         try await test.run("bad.yml", launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#]).expect(exit: 1)
-        #expect(try mode(of: test.path(".flowrun/bad.yml.last.json")) == 0o600)
         #expect(try test.contents(of: ".flowrun/.gitignore") == "*\n")
     }
 
@@ -254,7 +253,8 @@ struct StateTests {
         stdin.expect(exit: 0, stderr: "")
         let folders = try FileManager.default.contentsOfDirectory(atPath: test.path("own/flowrun"))
         #expect(folders.count == 1)
-        #expect(test.exists("own/flowrun/\(folders[0])/stdin.last.json"))
+        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path("own/flowrun/\(folders[0])/runs"))
+        #expect(runs.count == 1)
     }
 
     @Test func `without any place for state a run goes on, but does not wait for somebody who cannot come`()
@@ -273,16 +273,19 @@ struct StateTests {
         }
     }
 
-    @Test func `no record is kept with --no-journal`() async throws {
+    @Test func `no journal is kept with --no-journal`() async throws {
         let test = try FlowrunTest(Self.good)
         try await test.run("workflow.yml", "--no-journal").expect(exit: 0)
         try test.write("version: 1\nsteps: { a: { run: exit 1 } }\n", to: "workflow.yml")
         try await test.run("workflow.yml", "--no-journal").expect(exit: 1)
         #expect(test.exists(".flowrun/workflow.yml.lock"))
-        #expect(!test.exists(".flowrun/workflow.yml.last.json"))
+        #expect(!test.exists(".flowrun/runs"))
         let answer = try await test.ask("why", "a")
         answer.expect(exit: 1, stdout: "")
-        answer.expect(stderr: "left no record, as after kill -9 or with --no-journal")
+        answer.expect(stderr: "has no journal of a run")
+        try await test.run("workflow.yml").expect(exit: 1)
+        try await test.run("workflow.yml", "--no-journal").expect(exit: 1)
+        try await test.ask("why", "a").expect(stderr: "left no journal, as with --no-journal; `--run ")
     }
 
     @Test func `asking changes nothing`() async throws {

@@ -20,6 +20,9 @@ package struct JSONWriter: ~Copyable {
     /// A copy of what has been written since the last `removeAll()`.
     package var bytes: [UInt8] { buffer.bytes }
 
+    /// How many bytes have been written since then.
+    package var count: Int { buffer.count }
+
     /// The same as a text.
     package var text: String { buffer.text }
 

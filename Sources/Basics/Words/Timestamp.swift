@@ -32,6 +32,33 @@ package enum Timestamp {
         buffer.append(UInt8(ascii: "Z"))
     }
 
+    /// The time that `append` has written, in microseconds since 1970; nil for any other text.
+    package static func microseconds(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        let form = Array("0000-00-00T00:00:00.000000Z".utf8)
+        guard bytes.count == form.count else { return nil }
+        var numbers: [Int64] = [0]
+        for (byte, expected) in zip(bytes, form) {
+            if expected == UInt8(ascii: "0") {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int64(byte - UInt8(ascii: "0"))
+            } else {
+                guard byte == expected else { return nil }
+                numbers.append(0)
+            }
+        }
+        let days = days(year: numbers[0], month: numbers[1], day: numbers[2])
+        let seconds = ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60 + numbers[5]
+        return seconds * 1_000_000 + numbers[6]
+    }
+
+    /// The inverse of `civilDate`.
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let (era, yearOfEra) = floorDivide(month <= 2 ? year - 1 : year, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     /// The Gregorian date, by eras of 400 years that start on 1 March, so that the leap day comes last.
     static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivide(daysSince1970 + 719_468, by: 146_097)

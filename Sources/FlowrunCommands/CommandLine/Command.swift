@@ -1,6 +1,6 @@
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
-    case run, check, plan, graph, list, ctl, why, `init`, explain, completion
+    case run, check, plan, graph, list, ctl, why, runs, replay, `init`, explain, completion
 
     /// One sentence for the list of commands.
     var summary: String {
@@ -12,6 +12,8 @@ package enum Command: String, CaseIterable, Sendable {
         case .list: "List steps and groups with their descriptions."
         case .ctl: "Steer a live run."
         case .why: "Say why a step of the last run, or of a live one, ended as it did."
+        case .runs: "List the runs that are kept."
+        case .replay: "Show the log of a past run again, in any form."
         case .`init`: "Write a first workflow file, or convert the file of another tool."
         case .explain: "Explain a finding by its code, such as FR0301."
         case .completion: "Print a completion script for bash, zsh or fish."
@@ -27,7 +29,8 @@ package enum Command: String, CaseIterable, Sendable {
             [Operand("FILE", .optionalList, "The workflow files (default: flowrun.yml); - is standard input.", .files)]
         case .plan, .graph:
             [.workflow, Operand("STEP", .optionalList, "Steps or groups to show, with all they need.", .steps)]
-        case .list: [.workflow]
+        case .list, .runs: [.workflow]
+        case .replay: [Operand("RUN", .optional, "The id of the run (default: the last one).", .records)]
         case .ctl:
             [Operand("REQUEST", .list, "The workflow file or the id of a run; then what to do.", .requests)]
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
@@ -96,17 +99,21 @@ package enum Command: String, CaseIterable, Sendable {
             Arguments go to the named steps, or else to all that run: \"$@\" in a script,
             ${{ args }} in a list.
             """
-        case .plan, .graph, .list: ""
+        case .replay:
+            """
+            Of a run that was killed: everything up to there.
+            """
+        case .plan, .graph, .list, .runs: ""
         }
     }
 
     /// Options that later versions will take.
-    static let plannedOptions = ["--resume", "--deadline", "--durable"]
+    static let plannedOptions = ["--resume", "--deadline"]
     /// Values of `--format` that later versions will take.
     static let plannedFormats = ["sarif", "github", "svg"]
 
     /// Words that later versions will take for commands, where the file has no step of that name.
-    static let planned = ["watch", "runs", "replay"]
+    static let planned = ["watch"]
 }
 
 /// Some of the commands.
@@ -125,6 +132,8 @@ struct CommandSet: OptionSet, Sendable {
             case .list: Self.list.rawValue
             case .ctl: Self.ctl.rawValue
             case .why: Self.why.rawValue
+            case .runs: Self.runs.rawValue
+            case .replay: Self.replay.rawValue
             case .explain: Self.explain.rawValue
             case .`init`: Self.`init`.rawValue
             case .completion: Self.completion.rawValue
@@ -141,8 +150,10 @@ struct CommandSet: OptionSet, Sendable {
     static let explain = CommandSet(rawValue: 128)
     static let `init` = CommandSet(rawValue: 256)
     static let completion = CommandSet(rawValue: 512)
+    static let runs = CommandSet(rawValue: 1024)
+    static let replay = CommandSet(rawValue: 2048)
     /// Those that are about a workflow file.
-    static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why]
+    static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why, .runs, .replay]
 }
 
 /// A word of the command line that is no option.

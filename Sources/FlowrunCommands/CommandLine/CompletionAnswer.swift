@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RunControl
+internal import RunJournal
 internal import SourceDiagnostics
 internal import WorkflowModel
 
@@ -168,8 +169,7 @@ struct CompletionAnswer {
 
     private mutating func completeRecord(_ arguments: Arguments) {
         guard let directory = Self.directory(arguments) else { return }
-        candidates = RecordFile.histories(in: directory).flatMap { [$0.last, $0.earlier] }.compactMap(\.self)
-            .map { Candidate($0.run, $0.file) }
+        candidates = RunHistory(in: directory).runs(of: nil).map { Candidate($0.run, "\($0.word), \($0.header.file)") }
     }
 
     /// The state directory of the file that is meant; nil where there is none yet.

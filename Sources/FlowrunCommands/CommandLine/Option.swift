@@ -2,7 +2,7 @@
 package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
-        case stateDirectory, noJournal, dryRun, format, strict, file, run, stop, help, version
+        case stateDirectory, noJournal, durable, dryRun, format, strict, file, run, stop, help, version
         case from, destination, allowOutside, yes, simulate, durations
     }
 
@@ -75,19 +75,20 @@ package final class Option: Sendable {
             .timeout, nil, "--timeout", .required("DURATION"), [.run],
             "Limit for the whole run, such as 90s or 1h30m."),
         Option(
-            .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run],
+            .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run, .replay],
             "What standard output carries: text, json (one event per line) or quiet."),
         Option(
             .logFile, nil, "--log-file", .required("PATH", .files), [.run],
             "Write the JSON Lines log to a file as well."),
         Option(
-            .output, nil, "--output", .required("MODE", .words(["grouped", "stream", "failed", "none"])), [.run],
+            .output, nil, "--output", .required("MODE", .words(["grouped", "stream", "failed", "none"])),
+            [.run, .replay],
             "What the text log shows of steps' output, over the file's log: grouped, stream, failed or none."),
         Option(
             .progress, nil, "--progress", .required("MODE", .words(["auto", "live", "plain", "none"])), [.run],
             "Progress on standard error: auto, live, plain or none."),
         Option(
-            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list],
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list, .runs],
             "The form of the answer: text or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],
@@ -97,12 +98,12 @@ package final class Option: Sendable {
             "The form of the answer to `status`: text or json."),
         Option(.strict, nil, "--strict", .none, [.check], "Treat warnings as errors."),
         Option(
-            .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check],
+            .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check, .replay],
             "Colours: auto, always or never."),
         Option(.run, nil, "--run", .required("ID", .records), [.why], "The id of the run (default: the last one)."),
         Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
         Option(
-            .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why],
+            .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why, .runs, .replay],
             "Where the state of runs is kept (default: .flowrun beside the file)."),
         Option(
             .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,
@@ -122,11 +123,17 @@ package final class Option: Sendable {
         Option(
             .dryRun, "-n", "--dry-run", .none, [.run],
             "Show what this command line would run, as `plan` does; run nothing."),
-        Option(.verbose, nil, "--verbose", .none, [.run], "Also log starts, signals and steps that did not run."),
+        Option(
+            .verbose, nil, "--verbose", .none, [.run, .replay], "Also log starts, signals and steps that did not run."),
         Option(.yes, nil, "--yes", .none, [.run], "Answer yes to what steps ask before they start (confirm)."),
         Option(.trace, nil, "--trace", .none, [.run], "Run scripts with -x: shells show each command."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
-        Option(.noJournal, nil, "--no-journal", .none, [.run], "Keep no record of the run, which `flowrun why` reads."),
+        Option(
+            .noJournal, nil, "--no-journal", .none, [.run],
+            "Keep no journal of the run, which `why`, `runs` and `replay` read."),
+        Option(
+            .durable, nil, "--durable", .none, [.run],
+            "Write the journal through to the disk before what depends on it starts."),
         Option(.version, nil, "--version", .none, [], "Print the version."),
         Option(.help, "-h", "--help", .none, [], "Print the commands, or after a command its options."),
     ]

@@ -1,5 +1,6 @@
 internal import Reporting
 internal import RunControl
+internal import RunJournal
 
 /// `flowrun why`: how a step of the last run, or of a live one, came to its end.
 struct WhyCommand {
@@ -28,11 +29,14 @@ struct WhyCommand {
             report.addRoot { root in try? selector.ask(.why(step: root), of: live, in: directory).0 }
             return try StandardStream.output.deliver(report.text)
         }
-        let record = try record(in: directory, of: workflow)
-        guard let report = record.report(of: step) else {
+        let past = try selector.pastRun(run)
+        guard let journal = past.journal() else { throw .failed("the journal of the run `\(past.run)` is gone") }
+        let steps = PastSteps(journal)
+        guard let report = steps.report(of: step) else {
+            let limit = journal.isFinished ? "" : " before it was interrupted"
             throw .failed(
-                "the run `\(record.run)` of `\(record.file)` had no step or group `\(step)`"
-                    + (record.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""))
+                "the run `\(past.run)` of `\(past.header.file)` had no step or group `\(step)`\(limit)"
+                    + (steps.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""))
         }
         try StandardStream.output.deliver(report.text)
     }
@@ -43,29 +47,5 @@ struct WhyCommand {
         if let run { return live.contains(run) ? run : nil }
         guard let workflow else { return live.last }
         return RunLock.holder(of: workflow, in: directory).flatMap { live.contains($0.run) ? $0.run : nil }
-    }
-
-    private func record(in directory: StateDirectory, of workflow: String?) throws(CommandError) -> RecordFile {
-        var histories = [workflow.flatMap { RecordFile.History(of: $0, in: directory) }].compactMap(\.self)
-        if histories.isEmpty, !selector.isFileNamed { histories = RecordFile.histories(in: directory) }
-        if let run {
-            guard let record = histories.lazy.compactMap({ $0.record(of: run) }).first else {
-                throw .failed(
-                    "`\(directory.path)` has no record of the run `\(run)`; only the last run of each workflow is kept")
-            }
-            return record
-        }
-        guard let history = histories.first else {
-            throw .failed(
-                "`\(directory.path)` has no record of a run"
-                    + (selector.isFileNamed ? " of `\(selector.file ?? "")`" : ""))
-        }
-        guard let record = history.last else {
-            let earlier = history.earlier.map { "; `--run \($0.run)` asks about one before" } ?? ""
-            throw .failed(
-                "the last run `\(history.lastRun ?? "")` left no record, as after kill -9 or with --no-journal"
-                    + earlier)
-        }
-        return record
     }
 }

@@ -1,10 +1,10 @@
 internal import Basics
 internal import Glibc
 internal import ProcessExecution
-internal import Reporting
 internal import RunControl
+internal import RunJournal
 
-/// The files of a live run in its state directory: the lock, the control socket, the record of how the run went.
+/// The files of a live run in its state directory: the lock, the control socket, the journal.
 @EventLoopActor
 final class RunFiles {
     /// A run that is over sooner than this makes no control socket.
@@ -15,6 +15,8 @@ final class RunFiles {
     private let run: String
     private let lock: RunLock?
     private var server: ControlServer?
+    /// Open as long as the journal is written.
+    private var runFolder: StateDirectory?
     private var pendingService: (@EventLoopActor () -> Void)?
 
     /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
@@ -138,16 +140,34 @@ final class RunFiles {
         }
     }
 
-    /// Keeps the record of the workflow's last run in the place of earlier ones. Returns the reason if that
-    /// fails, otherwise nil.
-    func save(_ record: RunRecord, path: String?, targets: [String], parameters: [String]) -> String? {
-        let line = record.json(path: path, targets: targets, parameters: parameters)
-        let error =
-            if record.isEmpty, let lock { lock.keep(line) } else {
-                directory.replace(RecordFile.name(name), with: line + [UInt8(ascii: "\n")])
-            }
-        return error.map { "cannot keep a record of the run in `\(directory.path)`: \(SystemError($0).words)" }
+    /// The journal of the run, in a new folder of its own. `make` makes its header out of the workflow's name here.
+    func openJournal(
+        isDurable: Bool, _ make: (_ workflow: String?) -> JournalHeader
+    ) throws(CommandError) -> JournalWriter {
+        let folder: StateDirectory
+        do throws(StateError) {
+            folder = try directory.makeRunFolder(run)
+        } catch {
+            throw .unable(error.isUnsafe ? error.message : Self.noJournal(error.message))
+        }
+        runFolder = folder
+        do throws(SystemError) {
+            return try JournalWriter(in: folder.descriptor, make(name), isDurable: isDurable)
+        } catch {
+            directory.removeRun(run)
+            throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
+        }
     }
+
+    /// Removes the journal of a run that never began.
+    func dropJournal() { if runFolder != nil { directory.removeRun(run) } }
+
+    private static func noJournal(_ reason: String) -> String {
+        "cannot keep a journal of the run: \(reason); --no-journal runs without one"
+    }
+
+    /// Removes what is kept of runs that are too old. `outputSize` as in `RunHistory`.
+    func removeOldRuns(outputSize: Int) { RunHistory(in: directory).removeOldRuns(outputSize: outputSize) }
 
     /// Ends the service. The lock goes with the process.
     func close() {

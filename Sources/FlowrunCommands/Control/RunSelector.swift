@@ -1,6 +1,7 @@
 internal import Basics
 internal import Glibc
 internal import RunControl
+internal import RunJournal
 
 /// Which runs a command is about: where their state is, and which of several is meant.
 struct RunSelector {
@@ -62,6 +63,35 @@ struct RunSelector {
     }
 
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
+
+    /// The run that is meant and has a journal: the named one; the last of the workflow file, of which the last start
+    /// counts; the one of all that ended last.
+    func pastRun(_ named: String?) throws(CommandError) -> PastRun {
+        let (directory, workflow) = try place()
+        let history = RunHistory(in: directory)
+        if let named {
+            guard let run = history.run(named) else {
+                throw .failed(
+                    RunID.isValid(named)
+                        ? "`\(directory.path)` has no journal of the run `\(named)`; `flowrun runs` lists what is kept"
+                        : "`\(named)` is not the id of a run; `flowrun runs` lists them")
+            }
+            return run
+        }
+        var runs = workflow.map(history.runs) ?? []
+        if runs.isEmpty, !isFileNamed { runs = history.runs(of: nil).sorted { $1.lastChange < $0.lastChange } }
+        guard let last = runs.first else {
+            throw .failed(
+                "`\(directory.path)` has no journal of a run" + (isFileNamed ? " of `\(file ?? "")`" : ""))
+        }
+        let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
+        if let holder, holder.run != last.run {
+            throw .failed(
+                "the last run `\(holder.run)` left no journal, as with --no-journal; "
+                    + "`--run \(last.run)` asks about the one before")
+        }
+        return last
+    }
 
     /// The reply of a live run, unless it is an error.
     func ask(

@@ -4,6 +4,7 @@ internal import ProcessExecution
 internal import Reporting
 internal import RunControl
 internal import RunEvents
+internal import RunJournal
 internal import SourceDiagnostics
 internal import WorkflowExecution
 internal import WorkflowModel
@@ -71,10 +72,12 @@ package struct Run {
     private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
         let options = options(with: values)
         let files: RunFiles?
+        let journal: JournalWriter?
         let logs: RunLogs
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
             logs = try RunLogs(request)
+            journal = try openJournal(in: files, options.run, values)
         } catch {
             error.messages.forEach(standardError.say)
             return (error.status, nil)
@@ -83,28 +86,28 @@ package struct Run {
         let prompt = TerminalPrompt(say: logs.say)
         logs.isHeld = { prompt?.isAsking ?? false }
         let runner = WorkflowRunner(
-            plan, options: options, reporters: logs.reporters + [record], prompt: prompt
+            plan, options: options, reporters: [journal].compactMap(\.self) + logs.reporters + [record],
+            prompt: prompt
         ) { !logs.areCongested }
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files, logs) else {
+            files?.dropJournal()
             await logs.close()
             return (.unable, nil)
         }
+        if let journal { write(journal, of: runner) }
         let result = await runner.run()
-        if request.keepsRecord {
-            let given = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
-            let message = files?.save(record, path: path, targets: request.choice.steps, parameters: given)
-            if let message { logs.say(message) }
-        }
         let failure = await logs.deliver { runner.signal != nil || result.outcome == .cancelled }
         files?.close()
+        if let journal { files?.removeOldRuns(outputSize: journal.outputSize) }
         if let failure { logs.say("the log is incomplete: \(failure)") }
+        if let failure = journal?.failure { logs.say("the journal is incomplete: \(failure.words)") }
         let fault = runner.signal == nil ? fault(of: result) : nil
         if let fault { logs.say(fault) }
         await logs.close()
         if let signal = runner.signal { return (.failure, signal) }
-        if failure != nil || fault != nil { return (.unable, nil) }
+        if failure != nil || fault != nil || journal?.failure != nil { return (.unable, nil) }
         switch result.outcome {
         case .success: return (.success, nil)
         case .failure: return (.failure, nil)
@@ -119,6 +122,32 @@ package struct Run {
             return "no process could be started for 30 s: the machine has none left, or no memory"
         }
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
+    }
+
+    /// nil where none is to be kept, or there is no place for it.
+    @EventLoopActor
+    private func openJournal(
+        in files: RunFiles?, _ run: String, _ values: RunValues
+    ) throws(CommandError) -> JournalWriter? {
+        guard request.keepsJournal, let files else { return nil }
+        return try files.openJournal(isDurable: request.isDurable) { workflow in
+            JournalHeader(
+                run: run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
+                targets: request.choice.steps,
+                params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
+                logFile: request.logFile, why: request.why)
+        }
+    }
+
+    /// Before anything is waited for, the journal has what happened; once it cannot take more, nothing new starts.
+    @EventLoopActor
+    private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
+        Poller.shared.beforeWaiting = {
+            journal.flush()
+            guard let failure = journal.failure else { return }
+            Poller.shared.beforeWaiting = nil
+            runner.windDown(because: "the journal cannot be written: \(failure.words)")
+        }
     }
 
     @EventLoopActor

@@ -48,7 +48,9 @@ package struct RunRequest: Sendable, Equatable {
     package var isPaused = false
     /// nil: beside the workflow file.
     package var stateDirectory: String?
-    package var keepsRecord = true
+    package var keepsJournal = true
+    /// What a step depends on is on the disk before it starts.
+    package var isDurable = false
     /// Steps that ask before they start have their answer.
     package var isConfirmed = false
     /// Only shows what would run.
@@ -98,15 +100,16 @@ extension RunRequest {
         isTraced = arguments.has(.trace)
         isPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
-        keepsRecord = !arguments.has(.noJournal)
+        keepsJournal = !arguments.has(.noJournal)
+        isDurable = arguments.has(.durable)
         isConfirmed = arguments.has(.yes)
         isDryRun = arguments.has(.dryRun)
     }
 
     /// The command that tells why a step of this run ended as it did, the step's id left out; nil where there will be
-    /// no record for it to read.
+    /// no journal for it to read.
     var why: String? {
-        guard keepsRecord, file != "-" else { return nil }
+        guard keepsJournal, file != "-" else { return nil }
         let named = choice.isNamed ? ["-f", file] : []
         let words = ["flowrun", "why"] + named + (stateDirectory.map { ["--state-dir", $0] } ?? [])
         // One that a shell reads as it stands.

@@ -40,6 +40,8 @@ package final class Poller {
     /// Watches that the kernel has no room for in its set (ENOSPC, ENOMEM): asked about one by one.
     private var outsiders: [pollfd] = []
     private var turnTime: EventLoopClock.Instant?
+    /// Called each time before the loop waits for what comes next.
+    package var beforeWaiting: Handler?
 
     private init() {
         watch(EventLoop.shared.wakeup, for: .read) { EventLoop.shared.hasWoken() }
@@ -150,6 +152,7 @@ package final class Poller {
     func run(on loop: EventLoop) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             while loop.runJobs() {
+                beforeWaiting?()
                 let (count, readyOutsiders) = wait(for: events)
                 turnTime = nil
                 if timers.areAsked { timers.fire() }

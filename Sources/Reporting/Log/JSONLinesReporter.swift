@@ -14,49 +14,8 @@ package final class JSONLinesReporter: Reporter {
 
     package func report(_ event: RunEvent) {
         json.removeAll()
-        json.object { json in
-            json.field("v", 1)
-            json.field("seq", event.sequence)
-            json.timestamp("time", microseconds: event.wallClock)
-            json.field("t", event.elapsed)
-            json.field("event", event.kind.name)
-            if let round = event.round { json.field("round", round) }
-            json.fields(of: event.kind)
-        }
+        json.object { json in json.fields(of: event) }
         json.newline()
         json.withUnsafeBytes(sink.write)
-    }
-}
-
-extension RunEvent.Kind {
-    /// The word in the record's field `event`.
-    package var name: String {
-        switch self {
-        case .runStarted: "run.started"
-        case .runPaused: "run.paused"
-        case .runResumed: "run.resumed"
-        case .runJobs: "run.jobs"
-        case .runCancelRequested: "run.cancel_requested"
-        case .groupStarted: "group.started"
-        case .groupCancelRequested: "group.cancel_requested"
-        case .groupRetry: "group.retry"
-        case .groupFinished: "group.finished"
-        case .stepAdded: "step.added"
-        case .ready(.step): "step.ready"
-        case .ready(.group): "group.ready"
-        case .waiting(.step, _): "step.waiting"
-        case .waiting(.group, _): "group.waiting"
-        case .lockAcquired: "lock.acquired"
-        case .lockReleased: "lock.released"
-        case .stepStarted: "step.started"
-        case .stepOutput: "step.output"
-        case .stepCancelRequested: "step.cancel_requested"
-        case .stepSignal: "step.signal"
-        case .stepAttempt: "step.attempt"
-        case .stepRetry: "step.retry"
-        case .stepFinished: "step.finished"
-        case .warning: "warning"
-        case .runFinished: "run.finished"
-        }
     }
 }

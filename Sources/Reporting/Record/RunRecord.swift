@@ -1,8 +1,8 @@
 package import Basics
 package import RunEvents
 
-/// What is kept of a run for whoever asks later why something did not succeed: listens to the whole run, and writes one
-/// JSON object at its end.
+/// What is known of a run for whoever asks why something did not succeed: listens to the whole run, live or out of its
+/// journal.
 ///
 /// Successes are only counted. A step that something else ruled out costs a few bytes, because causes are kept once,
 /// however many victims they have.
@@ -27,8 +27,6 @@ package final class RunRecord: Reporter {
         var tail: [UInt8] = []
     }
 
-    private var run: RunStarted?
-    private var end: RunFinished?
     private var entries: [Entry] = []
     /// Where the entries of steps and groups are that may come to something else in another round.
     private var places: [String: Int] = [:]
@@ -42,7 +40,6 @@ package final class RunRecord: Reporter {
 
     package func report(_ event: RunEvent) {
         switch event.kind {
-        case .runStarted(let started): run = started
         case .stepAttempt(let step, _, let status):
             if status != .exited(0) { attempts[step, default: []].append(status) }
         case .stepFinished(let step): note(step, round: event.round)
@@ -83,7 +80,6 @@ package final class RunRecord: Reporter {
     }
 
     private func note(_ finished: RunFinished) {
-        end = finished
         entries.removeAll(where: \.isReplaced)
         let tails = Dictionary(
             finished.errors.lazy.filter { !$0.outputTail.isEmpty }.map { ($0.step ?? "", $0.outputTail) },
@@ -103,42 +99,6 @@ package final class RunRecord: Reporter {
     }
 
     // MARK: What is told
-
-    /// Whether nothing went otherwise than well.
-    package var isEmpty: Bool { entries.isEmpty }
-
-    /// The run as one line of JSON, without its end. `path` is the workflow file, absolute, or nil for standard input;
-    /// `targets` what the command line chose, `parameters` what was given as `NAME=VALUE`. Empty before the run's end.
-    package func json(path: String?, targets: [String], parameters: [String] = []) -> [UInt8] {
-        guard let run, let end else { return [] }
-        var json = JSONWriter()
-        json.object { json in
-            json.field("v", 1)
-            json.field("run", run.run)
-            json.field("file", run.file)
-            json.field("path", path)
-            json.field("targets", targets)
-            json.field("params", parameters)
-            json.field("outcome", end.outcome.rawValue)
-            json.field("duration", end.duration)
-            json.object("counts") { json in
-                end.counts.forEach { outcome, count in
-                    json.key(outcome.rawValue)
-                    json.value(count)
-                }
-            }
-            json.array("causes") { json in for cause in causes { json.value(cause) } }
-            json.array("steps") { json in
-                for entry in entries {
-                    json.object { json in
-                        self.write(entry, to: &json)
-                        json.field("cause", Int(entry.cause))
-                    }
-                }
-            }
-        }
-        return json.bytes
-    }
 
     /// What is known of a step or group that has ended without success, as the fields of one JSON object; false, and
     /// nothing written, where nothing is.
@@ -160,11 +120,5 @@ package final class RunRecord: Reporter {
         json.field("duration", detail.duration)
         if !detail.earlier.isEmpty { json.field("earlier", detail.earlier.map { "\($0)" }) }
         if !detail.tail.isEmpty { json.field("output_tail", repairing: detail.tail) }
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func value(_ cause: Cause) {
-        object { json in json.fields(of: cause) }
     }
 }

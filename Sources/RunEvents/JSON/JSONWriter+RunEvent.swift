@@ -1,7 +1,24 @@
-internal import Basics
-internal import RunEvents
+package import Basics
 
 extension JSONWriter {
+    /// All fields of an event's record, in the order of the log.
+    package mutating func fields(of event: RunEvent) {
+        head(of: event)
+        fields(of: event.kind)
+    }
+
+    /// The fields that every record has.
+    package mutating func head(of event: RunEvent) {
+        field("v", 1)
+        field("seq", event.sequence)
+        timestamp("time", microseconds: event.wallClock)
+        field("t", event.elapsed)
+        field("event", event.kind.name)
+        // The end of a round says itself which one it was.
+        if case .groupRetry = event.kind { return }
+        if let round = event.round { field("round", round) }
+    }
+
     /// The fields of an event beside those that every record has.
     mutating func fields(of kind: RunEvent.Kind) {
         switch kind {
@@ -191,18 +208,18 @@ extension JSONWriter {
         }
     }
 
-    mutating func status(_ status: ExitStatus?) {
+    package mutating func status(_ status: ExitStatus?) {
         field("exit_code", status?.exitCode)
         field("signal", status?.signalName)
     }
 
     /// A chain as nested objects, the root innermost.
-    mutating func cause(_ key: StaticString, _ cause: Cause?) {
+    package mutating func cause(_ key: StaticString, _ cause: Cause?) {
         guard let cause else { return null(key) }
         object(key) { json in json.fields(of: cause) }
     }
 
-    mutating func fields(of cause: Cause) {
+    package mutating func fields(of cause: Cause) {
         field("kind", cause.kind.rawValue)
         field("message", cause.message)
         switch cause.subject {

@@ -1,0 +1,74 @@
+internal import Basics
+internal import Glibc
+internal import Reporting
+internal import RunControl
+internal import RunEvents
+internal import RunJournal
+
+/// `flowrun replay`: the log of a past run, in any form, as it was or would have been shown.
+struct ReplayCommand {
+    /// nil for the last one.
+    private let run: String?
+    private let selector: RunSelector
+    private let log: RunRequest.Log
+    private let output: OutputMode?
+    private let color: ColorMode
+    private let isVerbose: Bool
+
+    init(_ arguments: Arguments) {
+        run = arguments.operands.first
+        selector = RunSelector(arguments, operand: nil)
+        log = arguments.choice(.log) ?? .text
+        output = arguments.choice(.output)
+        color = arguments.choice(.color) ?? .auto
+        isVerbose = arguments.has(.verbose)
+    }
+
+    func callAsFunction() throws(CommandError) {
+        let past = try selector.pastRun(run)
+        guard let journal = past.journal() else { throw .failed("the journal of the run `\(past.run)` is gone") }
+        let sink = AnswerSink()
+        let reporter = reporter(to: sink, past)
+        while sink.failure == nil, journal.next(reporter.report) {}
+        if let failure = sink.failure { throw .unable("cannot write to standard output: \(failure.words)") }
+        if journal.missingOutput > 0 {
+            StandardStream.error.say("\(journal.missingOutput.counted("byte")) of the steps' output were not kept")
+        }
+        guard !journal.isFinished else { return }
+        if case .live = past.state {
+            StandardStream.error.say("the run `\(past.run)` goes on")
+        } else {
+            StandardStream.error.say("the run `\(past.run)` was interrupted here: its journal has no end")
+        }
+    }
+
+    private func reporter(to sink: AnswerSink, _ past: PastRun) -> any Reporter {
+        let isColored = color.isOn(
+            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
+        switch log {
+        case .json: return JSONLinesReporter(sink: sink)
+        case .quiet: return QuietReporter(sink: sink, isColored: isColored, logFile: past.header.logFile)
+        case .text:
+            return TextReporter(
+                sink: sink,
+                options: TextReporter.Options(
+                    output: output, isColored: isColored, isVerbose: isVerbose,
+                    spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: past.header.logFile,
+                    why: past.header.why))
+        }
+    }
+}
+
+/// Standard output as the place for a log that waits for its reader.
+private final class AnswerSink: RecordSink {
+    private(set) var failure: SystemError?
+
+    func write(_ record: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        do throws(SystemError) {
+            try WholeFile.write(record, to: STDOUT_FILENO)
+        } catch {
+            failure = error
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Basics
+internal import RunControl
+internal import RunEvents
+internal import RunJournal
+
+/// `flowrun runs`: the runs that can be asked about, the last one first.
+struct RunsCommand {
+    private let selector: RunSelector
+    private let isJSON: Bool
+
+    init(_ arguments: Arguments) {
+        selector = RunSelector(arguments, operand: arguments.operands.first)
+        isJSON = arguments.value(.format) == "json"
+    }
+
+    func callAsFunction() throws(CommandError) {
+        let (directory, workflow) = try selector.place()
+        let runs = RunHistory(in: directory).runs(of: selector.isFileNamed ? workflow : nil)
+        try StandardStream.output.deliver(isJSON ? json(runs) : text(runs))
+    }
+
+    /// A line each: id, when it began, how long it took, what came of it, the file.
+    private func text(_ runs: [PastRun]) -> String {
+        let words = runs.map(\.word)
+        let width = words.map(\.count).max() ?? 0
+        return zip(runs, words).map { run, word in
+            var line = "\(run.run)  \(Timestamp.text(secondsSince1970: run.header.time / 1_000_000))Z"
+            line += "  \(word.padded(to: width))"
+            line += "  " + (duration(of: run).map(TimeText.duration) ?? "").padded(to: 9)
+            line += "  \(run.header.file)"
+            if case .ended(let end) = run.state { line += "  \(counts(end.counts))" }
+            while line.last == " " { line.removeLast() }
+            return line.asOneLine + "\n"
+        }.joined()
+    }
+
+    private func counts(_ counts: OutcomeCounts) -> String {
+        StepOutcome.allCases.compactMap { counts[$0] > 0 ? "\(counts[$0]) \($0.rawValue)" : nil }
+            .joined(separator: ", ")
+    }
+
+    private func duration(of run: PastRun) -> Duration? {
+        if case .ended(let end) = run.state { end.duration } else { nil }
+    }
+
+    private func json(_ runs: [PastRun]) -> String {
+        var json = JSONWriter()
+        json.array { json in
+            for run in runs {
+                json.object { json in
+                    json.field("run", run.run)
+                    json.field("file", run.header.file)
+                    json.field("path", run.header.path)
+                    json.timestamp("time", microseconds: run.header.time)
+                    json.field("state", run.word)
+                    json.field("duration", duration(of: run))
+                    guard case .ended(let end) = run.state else { return json.null("counts") }
+                    json.object("counts") { json in
+                        end.counts.forEach { outcome, count in
+                            json.key(outcome.rawValue)
+                            json.value(count)
+                        }
+                    }
+                }
+            }
+        }
+        json.newline()
+        return json.text
+    }
+}

@@ -1,0 +1,46 @@
+internal import RunControl
+internal import RunJournal
+
+/// The runs of which a state directory has a journal.
+struct RunHistory {
+    /// How many runs of one workflow are kept at least.
+    static let runsKept = 20
+    /// Old runs are looked for only at every so many-th run.
+    private static let sweepInterval = 8
+    /// How much all runs together may take, in bytes, the last one not counted.
+    private static let sizeKept = 1 << 30
+    /// A run with so much output looks for old runs in any case.
+    private static let largeOutput = 16 << 20
+
+    private let directory: StateDirectory
+
+    init(in directory: StateDirectory) { self.directory = directory }
+
+    /// The ids of all runs, by the second of their starts.
+    var ids: [String] { directory.runs() }
+
+    /// Those of one workflow by its name in the directory, or with nil all, the last one first.
+    func runs(of workflow: String?) -> [PastRun] {
+        ids.compactMap { PastRun($0, in: directory) }
+            .filter { workflow == nil || $0.header.workflow == workflow }
+            .sorted { ($1.header.time, $1.run) < ($0.header.time, $0.run) }
+    }
+
+    func run(_ id: String) -> PastRun? { PastRun(id, in: directory) }
+
+    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one.
+    /// `outputSize` is what the run that asks has written beside its journal.
+    func removeOldRuns(outputSize: Int) {
+        let count = ids.count
+        let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
+        guard isDue || outputSize >= Self.largeOutput else { return }
+        var counts: [String?: Int] = [:]
+        var size = 0
+        for run in runs(of: nil) {
+            if case .live = run.state { continue }
+            counts[run.header.workflow, default: 0] += 1
+            let isOver = counts[run.header.workflow, default: 0] > Self.runsKept || size > Self.sizeKept
+            if isOver { directory.removeRun(run.run) } else { size += run.size }
+        }
+    }
+}

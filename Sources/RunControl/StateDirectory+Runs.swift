@@ -1,0 +1,50 @@
+internal import Glibc
+
+/// The folders of runs: `runs/20261121T121845-1f3a9c` in the state directory.
+///
+/// Each level is opened through the one above it and follows no link, and names are made of ids in their exact form
+/// only, so that nothing outside of the state directory is ever reached.
+extension StateDirectory {
+    private static let runsName = "runs"
+
+    /// The folder of a new run.
+    package func makeRunFolder(_ run: String) throws(StateError) -> StateDirectory {
+        let runs = try folder(Self.runsName, isMade: true)
+        guard mkdirat(runs.descriptor, run, 0o700) == 0 else { throw StateError("\(runs.path)/\(run)", errno: errno) }
+        return try runs.folder(run, isMade: false)
+    }
+
+    /// The folder of a run that has one; nil if the text is no run's name, or there is nothing to be trusted.
+    package func runFolder(_ run: String) -> StateDirectory? {
+        guard RunID.isValid(run) else { return nil }
+        return try? folder(Self.runsName, isMade: false).folder(run, isMade: false)
+    }
+
+    /// The ids of all runs that have a folder, in the order of their names, which is by the second of their starts.
+    package func runs() -> [String] {
+        guard let runs = try? folder(Self.runsName, isMade: false) else { return [] }
+        return runs.names().filter(RunID.isValid).sorted()
+    }
+
+    /// Removes a run's folder with its files. What cannot be removed stays.
+    package func removeRun(_ run: String) {
+        guard let folder = runFolder(run), let runs = try? self.folder(Self.runsName, isMade: false) else { return }
+        for name in folder.names() where name != "." && name != ".." { unlinkat(folder.descriptor, name, 0) }
+        unlinkat(runs.descriptor, run, AT_REMOVEDIR)
+    }
+
+    /// How many bytes the files in this folder take.
+    package func size() -> Int {
+        names().reduce(0) { sum, name in
+            var status = stat()
+            guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return sum }
+            return status.st_mode & S_IFMT == S_IFREG ? sum + Int(status.st_size) : sum
+        }
+    }
+
+    private func folder(_ name: String, isMade: Bool) throws(StateError) -> StateDirectory {
+        let path = "\(path)/\(name)"
+        if isMade, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw StateError(path, errno: errno) }
+        return try Self.existing(path, open: openat(descriptor, name, Self.folderFlags))
+    }
+}

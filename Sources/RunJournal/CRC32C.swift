@@ -1,0 +1,42 @@
+/// The checksum of RFC 3720 (Castagnoli): finds every error of one to three bits and every burst of up to 32.
+struct CRC32C {
+    private static let polynomial: UInt32 = 0x82F6_3B78
+    /// Eight tables of 256 entries: the part of a byte that stands so many places before the end of eight.
+    /// Never changed once they are made.
+    nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
+        let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
+        for byte in 0..<256 {
+            var value = UInt32(byte)
+            for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : value >> 1 ^ polynomial }
+            tables[byte] = value
+        }
+        for index in 256..<8 * 256 {
+            let before = tables[index - 256]
+            tables[index] = before >> 8 ^ tables[Int(before & 0xFF)]
+        }
+        return UnsafePointer(tables)
+    }()
+
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        guard let start = bytes.baseAddress else { return 0 }
+        let tables = tables
+        var crc = ~UInt32(0)
+        var offset = 0
+        while bytes.count - offset >= 8 {
+            let low = UInt32(littleEndian: (start + offset).loadUnaligned(as: UInt32.self)) ^ crc
+            let high = UInt32(littleEndian: (start + offset + 4).loadUnaligned(as: UInt32.self))
+            crc =
+                tables[7 * 256 + Int(low & 0xFF)] ^ tables[6 * 256 + Int(low >> 8 & 0xFF)]
+                ^ tables[5 * 256 + Int(low >> 16 & 0xFF)] ^ tables[4 * 256 + Int(low >> 24)]
+            crc ^=
+                tables[3 * 256 + Int(high & 0xFF)] ^ tables[2 * 256 + Int(high >> 8 & 0xFF)]
+                ^ tables[256 + Int(high >> 16 & 0xFF)] ^ tables[Int(high >> 24)]
+            offset += 8
+        }
+        while offset < bytes.count {
+            crc = crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[offset])) & 0xFF)]
+            offset += 1
+        }
+        return ~crc
+    }
+}

@@ -1,0 +1,67 @@
+internal import Basics
+
+/// The first record of a journal: what a reader has to know of the run beside its events.
+package struct JournalHeader: Sendable, Equatable {
+    package let run: String
+    /// The workflow file as it was named.
+    package let file: String
+    /// The same, absolute; nil for standard input.
+    package let path: String?
+    /// The workflow's name in the state directory; nil for standard input.
+    package let workflow: String?
+    /// Wall clock at the start, microseconds since 1970 in UTC.
+    package let time: Int64
+    /// The steps and groups that the command line chose; empty for all.
+    package let targets: [String]
+    /// Parameters as they were given, `NAME=VALUE`, secrets masked.
+    package let params: [String]
+    /// Where the JSON log was written to as well; nil for nowhere.
+    package let logFile: String?
+    /// The command that the log's summary names for more about a step; nil where it names none.
+    package let why: String?
+
+    package init(
+        run: String, file: String, path: String?, workflow: String?, time: Int64, targets: [String] = [],
+        params: [String] = [],
+        logFile: String? = nil, why: String? = nil
+    ) {
+        self.run = run
+        self.file = file
+        self.path = path
+        self.workflow = workflow
+        self.time = time
+        self.targets = targets
+        self.params = params
+        self.logFile = logFile
+        self.why = why
+    }
+
+    /// The word in the field `event` of this record, which is no event of the run.
+    static let event = "journal"
+    private static let version = 1
+
+    func write(to json: inout JSONWriter) {
+        json.field("v", Self.version)
+        json.field("event", Self.event)
+        json.field("run", run)
+        json.field("file", file)
+        json.field("path", path)
+        json.field("workflow", workflow)
+        json.timestamp("time", microseconds: time)
+        json.field("targets", targets)
+        json.field("params", params)
+        json.field("log_file", logFile)
+        json.field("why", why)
+    }
+
+    /// nil for a record of another kind, or of a version that is not known.
+    init?(_ record: JSONObject) {
+        guard record.int("v") == Self.version, record.string("event") == Self.event, let run = record.string("run"),
+            let file = record.string("file"), let time = record.string("time").flatMap(Timestamp.microseconds),
+            let targets = record.strings("targets"), let params = record.strings("params")
+        else { return nil }
+        self.init(
+            run: run, file: file, path: record.string("path"), workflow: record.string("workflow"), time: time,
+            targets: targets, params: params, logFile: record.string("log_file"), why: record.string("why"))
+    }
+}

@@ -1,0 +1,38 @@
+internal import Basics
+
+/// The form of a record: one line, a JSON object whose last member is the checksum of what stands before it.
+enum JournalLine {
+    private static let prefix = #","crc":""#
+    private static let suffix = #""}"#
+    private static let digits = 8
+    private static var sealSize: Int { prefix.utf8.count + digits + suffix.utf8.count }
+
+    /// Appends a record whose members `body` writes.
+    static func append(to json: inout JSONWriter, _ body: (inout JSONWriter) -> Void) {
+        let start = json.count
+        json.object { json in
+            body(&json)
+            let crc = json.withUnsafeBytes { CRC32C.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+            json.field("crc", hexadecimal(crc))
+        }
+        json.newline()
+    }
+
+    /// What a line without its end says; nil unless it is whole and unchanged.
+    static func object(_ line: UnsafeRawBufferPointer) -> JSONObject? {
+        guard isIntact(line) else { return nil }
+        return JSONObject(line)
+    }
+
+    private static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard line.count > sealSize else { return false }
+        let content = line.count - sealSize
+        let crc = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<content]))
+        return line[content...].elementsEqual((prefix + hexadecimal(crc) + suffix).utf8)
+    }
+
+    private static func hexadecimal(_ crc: UInt32) -> String {
+        let text = String(crc, radix: 16)
+        return String(repeating: "0", count: digits - text.utf8.count) + text
+    }
+}

@@ -1,0 +1,83 @@
+internal import Basics
+internal import Glibc
+package import RunEvents
+
+/// Reads a run's journal from its start, record by record, up to the first that is not whole: what follows one that was
+/// torn or changed is not to be believed. Changes nothing.
+package final class JournalReader {
+    package let header: JournalHeader
+    /// Whether the run's last event has been read.
+    package private(set) var isFinished = false
+    /// How much of the steps' output is not there, in bytes, as far as events have been read: it was too long to keep,
+    /// or its file is gone.
+    package private(set) var missingOutput = 0
+    private let folder: Int32
+    private let descriptor: Int32
+    private var lines: JournalLines
+    private var nextSequence = 0
+    /// The files of steps that run.
+    private var files: [String: OutputFile] = [:]
+
+    /// Opens the journal in the folder of its run, which has to stay open. Nil if there is none, or it does not begin as
+    /// one.
+    package init?(in folder: Int32) {
+        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        var lines = JournalLines(file)
+        guard let header = lines.next().flatMap(JournalHeader.init) else {
+            close(file)
+            return nil
+        }
+        self.folder = folder
+        self.header = header
+        self.lines = lines
+        descriptor = file
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether the run is alive.
+    package var isLive: Bool { JournalHold.isTaken(descriptor) }
+
+    /// How many bytes the records that were read take; what follows them is torn, once the last event has been read.
+    package var validSize: Int { lines.size }
+
+    /// Hands out the next event and returns true; false once there is none. What it lends is valid during the call.
+    package func next(_ take: (RunEvent) -> Void) -> Bool {
+        guard !isFinished, let record = lines.next() else { return false }
+        let bytes = record.string("event") == "step.output" ? output(record) : []
+        return bytes.withUnsafeBytes { bytes in
+            guard let event = RunEvent(record, lending: bytes), event.sequence == nextSequence else { return false }
+            nextSequence += 1
+            switch event.kind {
+            case .runFinished: isFinished = true
+            case .stepFinished: files.removeAll()
+            default: break
+            }
+            take(event)
+            return true
+        }
+    }
+
+    private func output(_ record: JSONObject) -> [UInt8] {
+        if let text = record.string("text") { return Array(text.utf8) }
+        if let text = record.string("base64") { return Base64.bytes(of: text) ?? [] }
+        if let name = record.string("file"), let offset = record.int("offset"), let count = record.int("count"),
+            let bytes = contents(of: name, from: offset, count: count)
+        {
+            return bytes
+        }
+        missingOutput += record.int("dropped") ?? record.int("count") ?? 0
+        return []
+    }
+
+    private func contents(of name: String, from offset: Int, count: Int) -> [UInt8]? {
+        guard offset >= 0, (0...KeptOutput.fileLimit).contains(count) else { return nil }
+        guard let file = files[name] ?? OutputFile.existing(name, in: folder) else { return nil }
+        files[name] = file
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = (try? file.read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)) ?? 0
+        }
+        return bytes.count == count ? bytes : nil
+    }
+}

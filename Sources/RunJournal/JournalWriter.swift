@@ -1,0 +1,148 @@
+package import Basics
+internal import Glibc
+package import RunEvents
+
+/// Writes a run's journal: every event as one record, behind a header. It is to be the first of the reporters, so that
+/// what another one shows is in the journal.
+///
+/// Records wait in memory until `flush`, which is called before flowrun waits for anything. The end of a step that had a
+/// process is written at once: nothing that depends on it may have begun before. After a failed write nothing more is
+/// written, and the file ends behind its last whole record.
+package final class JournalWriter: Reporter {
+    package static let fileName = "journal.jsonl"
+    /// How much may wait for `flush`.
+    private static let bufferLimit = 256 << 10
+
+    /// Why the journal is incomplete; nil as long as it is not.
+    package private(set) var failure: SystemError?
+    /// Where the output of the last event stands, if that was one and it is in a file; nil elsewhere.
+    package private(set) var place: OutputPlace?
+    /// What has been written to files beside the journal, in bytes.
+    package private(set) var outputSize = 0
+    private let folder: Int32
+    private let descriptor: Int32
+    private let isDurable: Bool
+    private var json = JSONWriter(capacity: 16 * 1024)
+    private var size = 0
+    /// By step, of running attempts that have written something.
+    private var outputs: [String: KeptOutput] = [:]
+
+    /// Makes the journal in the folder of its run, which is open until `close`, and holds it as that of a live run.
+    /// `isDurable`: what a step depends on is on the disk before the step starts.
+    package init(in folder: Int32, _ header: JournalHeader, isDurable: Bool = false) throws(SystemError) {
+        self.folder = folder
+        self.isDurable = isDurable
+        let file = openat(folder, Self.fileName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        descriptor = file
+        JournalHold.take(file)
+        JournalLine.append(to: &json, header.write)
+        flush()
+        if isDurable, fsync(folder) != 0 { throw .last }
+        if let failure { throw failure }
+    }
+
+    deinit { close(descriptor) }
+
+    package func report(_ event: RunEvent) {
+        guard failure == nil else { return }
+        if place != nil { place = nil }
+        switch event.kind {
+        case .stepOutput(let output): return report(output, event)
+        case .stepFinished(let step):
+            let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: step.step)
+            append(event)
+            guard step.duration != nil else { break }
+            if isDurable, let output { attempt { () throws(SystemError) in try output.sync() } }
+            flush()
+            if isDurable { sync() }
+            return
+        case .runStarted, .runFinished:
+            append(event)
+            flush()
+            if isDurable { sync() }
+            return
+        default: append(event)
+        }
+        if json.count > Self.bufferLimit { flush() }
+    }
+
+    /// Writes what waits.
+    package func flush() {
+        guard json.count > 0, failure == nil else { return }
+        json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } }
+        json.removeAll()
+    }
+
+    // MARK: -
+
+    private func append(_ event: RunEvent) {
+        JournalLine.append(to: &json) { json in
+            json.fields(of: event)
+            json.rest(of: event.kind)
+        }
+    }
+
+    private func report(_ output: StepOutput, _ event: RunEvent) {
+        var kept = outputs[output.step] ?? KeptOutput(attempt: output.attempt)
+        if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt) }
+        var way = KeptOutput.Way.dropped
+        attempt { () throws(SystemError) in
+            way = try kept.keep(output.bytes, of: output.step, event.sequence, in: folder)
+        }
+        outputs[output.step] = kept
+        guard failure == nil else { return }
+        JournalLine.append(to: &json) { json in
+            json.head(of: event)
+            json.field("step", output.step)
+            json.field("attempt", output.attempt)
+            json.field("stream", output.stream.rawValue)
+            switch way {
+            case .inline:
+                if String(validating: output.bytes, as: UTF8.self) != nil {
+                    json.field("text", repairing: output.bytes)
+                } else {
+                    json.field("base64", Base64.text(of: output.bytes))
+                }
+            case .inFile(let name, let place):
+                json.field("file", name)
+                json.field("offset", place.offset)
+                json.field("count", output.bytes.count)
+            case .dropped: json.field("dropped", output.bytes.count)
+            }
+            json.field("partial", output.isPartial)
+        }
+        if case .inFile(_, let place) = way {
+            self.place = place
+            outputSize += output.bytes.count
+        }
+        if json.count > Self.bufferLimit { flush() }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let error = count < 0 ? SystemError.last : SystemError(ENOSPC)
+                cut(bytes, at: offset)
+                throw error
+            }
+            offset += count
+        }
+        size += bytes.count
+    }
+
+    /// Takes the beginning of a record away again that stands at the end of the file.
+    private func cut(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        let whole = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if whole < offset { ftruncate(descriptor, off_t(size + whole)) }
+    }
+
+    private func sync() { attempt { () throws(SystemError) in if fdatasync(descriptor) != 0 { throw .last } } }
+
+    private func attempt(_ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) { try body() } catch { failure = failure ?? error }
+    }
+}

@@ -1,0 +1,245 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// The journal of a run and what `runs`, `why` and `replay` make of it.
+struct JournalTests {
+    private static let failing = """
+        version: 1
+        steps:
+          compile: { run: "echo compiling; echo 'a.c:3: no such type' >&2; exit 2" }
+          link: { needs: [compile], run: "true" }
+          long: { run: "seq 1 20000; printf 'no end \\\\377'" }
+          bars: { run: "printf '1%%\\\\r2%%\\\\r3%%\\\\n'; seq 1 9000; printf 'x\\\\rdone\\\\n'" }
+          fan: { matrix: { os: [a, "b c"] }, log: live, run: "echo $os" }
+          again: { retry: { attempts: 2 }, run: "echo try; exit 1", continue-on-error: true }
+          off: { if: "false", run: "true" }
+        """
+
+    private func journal(in test: FlowrunTest, _ folder: String = ".flowrun") throws -> [String] {
+        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path("\(folder)/runs"))
+        return try runs.sorted().map { try test.contents(of: "\(folder)/runs/\($0)/journal.jsonl") }
+    }
+
+    private func run(in test: FlowrunTest) throws -> String {
+        try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
+    }
+
+    @Test(arguments: [
+        ["--log", "text"], ["--log", "json"], ["--log", "quiet"], ["--output", "stream"], ["--output", "failed"],
+        ["--output", "none"], ["--color", "always"], ["--verbose"], ["--verbose", "--log", "json"],
+    ])
+    func `a replay is byte for byte what was shown live`(options: [String]) async throws {
+        let test = try FlowrunTest(Self.failing)
+        for jobs in ["1", "8"] {
+            let live = try await test.start(["workflow.yml", "-j", jobs] + options).finish()
+            live.expect(exit: 1)
+            let replayed = try await test.startBeside(["replay"] + options).finish()
+            replayed.expect(exit: 0, stderr: "")
+            #expect(replayed.stdout == live.stdout)
+            try FileManager.default.removeItem(atPath: test.path(".flowrun"))
+        }
+    }
+
+    @Test func `a replay shows a run in another form than it was shown in`() async throws {
+        let test = try FlowrunTest(Self.failing)
+        try await test.run("workflow.yml", "--log", "quiet", "--log-file", "log.jsonl").expect(exit: 1)
+        let replayed = try await test.ask("replay", "--log", "json")
+        #expect(replayed.stdout == (try test.contents(of: "log.jsonl")))
+        let named = try await test.ask("replay", try run(in: test), "--output", "stream", "--file", "workflow.yml")
+        named.expect(exit: 0, stderr: "")
+        named.expect(stdout: "[compile] compiling\n")
+    }
+
+    @Test func `of a run that was killed everything is there up to its last moment`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              first: { run: "echo one" }
+              held: { needs: [first], run: "echo two; echo up > up; read _ < go" }
+              after: { needs: [held], run: "true" }
+            """)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let killed = try await test.start("workflow.yml", "--output", "stream")
+        try await killed.waitForFile("up")
+        try await killed.waitForText("[held] two\n")
+        killed.signal(SIGKILL)
+        let live = try await killed.finish()
+        live.expect(.signalled(SIGKILL))
+        let run = try run(in: test)
+        let before = try journal(in: test)
+        let replayed = try await test.ask("replay", "--output", "stream")
+        replayed.expect(exit: 0, stderr: "flowrun: the run `\(run)` was interrupted here: its journal has no end\n")
+        #expect(replayed.stdout == live.stdout)
+        try await test.ask("runs").expect(stdout: run, "interrupted")
+        try await test.ask("why", "first").expect(exit: 0, stdout: "first: success\n")
+        try await test.ask("why", "held").expect(exit: 0, stdout: "held: interrupted\n")
+        let after = try await test.ask("why", "after")
+        after.expect(exit: 1, stdout: "")
+        after.expect(stderr: "had no step or group `after` before it was interrupted")
+        #expect(try journal(in: test) == before)
+    }
+
+    @Test func `a live run is listed as one, and can be replayed up to now`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n")
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml")
+        try await running.waitForFile("up")
+        try await test.ask("runs").expect(stdout: "  running ")
+        let replayed = try await test.ask("replay", "--log", "json")
+        replayed.expect(exit: 0, stderr: "flowrun: the run `\(try run(in: test))` goes on\n")
+        gate.open()
+        try await running.finish().expect(exit: 0)
+        try await test.ask("runs").expect(stdout: "  success ", "workflow.yml  1 success\n")
+    }
+
+    @Test func `runs are listed, the last one first, of one file or of all`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: exit 1 } }\n",
+            files: ["other.yml": "version: 1\nsteps: { a: { run: 'true' } }\n"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        try await test.run("other.yml").expect(exit: 0)
+        let all = try await test.ask("runs")
+        all.expect(exit: 0, stderr: "")
+        all.expect(stdout: "success", "other.yml  1 success\n", "failure", "workflow.yml  1 failure\n")
+        let one = try await test.ask("runs", "workflow.yml")
+        #expect(one.stdout.split(separator: "\n").count == 1 && one.stdout.contains("failure"))
+        let json = try await test.ask("runs", "--format", "json")
+        let runs = try #require(try JSONDecoder().decode(JSONValue.self, from: Data(json.stdout.utf8)).array)
+        #expect(runs.map { $0["state"]?.string } == ["success", "failure"])
+        #expect(runs.map { $0["file"]?.string } == ["other.yml", "workflow.yml"])
+        #expect(runs[1]["counts"]?["failure"]?.int == 1)
+        #expect(runs[1]["path"]?.string == test.path("workflow.yml"))
+    }
+
+    @Test(arguments: ["../../victim", "..", "", "20260101T000000-aaaaaa/..", "x"])
+    func `what is not the form of an id is no run`(id: String) async throws {
+        let test = try FlowrunTest(Self.failing)
+        try await test.run("workflow.yml").expect(exit: 1)
+        for command in [["replay", id], ["why", "--run", id, "link"]] {
+            let answer = try await test.startBeside(command).finish()
+            answer.expect(exit: 1, stdout: "")
+            answer.expect(stderr: "is not the id of a run")
+        }
+        let gone = try await test.ask("replay", "20260101T000000-aaaaaa")
+        gone.expect(exit: 1, stdout: "")
+        gone.expect(stderr: "has no journal of the run `20260101T000000-aaaaaa`")
+    }
+
+    @Test func `a journal that cannot grow ends the run at a record's edge`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              fill: { for-each: [1, 2, 3, 4], max-parallel: 1, run: "seq 1 3000; echo >> ran" }
+              never: { needs: [fill], run: "echo > never" }
+            finally: { f: { run: "echo > never" } }
+            """)
+        let limit = #"ulimit -f 40; exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", "--log", "quiet", launcher: ["bash", "-c", limit])
+        result.expect(exit: 125)
+        result.expect(stderr: "the journal is incomplete: file too large")
+        #expect(!test.exists("never"))
+        let journal = try #require(try journal(in: test).first)
+        #expect(journal.hasSuffix("\"}\n"))
+        for line in journal.split(separator: "\n") {
+            _ = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+        }
+        try await test.ask("runs").expect(stdout: "interrupted")
+    }
+
+    @Test(arguments: [
+        "mkdir -m 700 .flowrun real && ln -s ../real .flowrun/runs",
+        "mkdir -m 700 .flowrun && mkdir -m 777 .flowrun/runs",
+        "mkdir -m 700 .flowrun && touch .flowrun/runs",
+    ])
+    func `a folder of runs that must not be trusted ends flowrun before anything runs`(change: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo > ran' } }\n")
+        let script = #"umask 0; \#(change) && exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", launcher: ["sh", "-c", script])
+        result.expect(exit: 125, stdout: "")
+        result.expect(stderr: "the state directory `.flowrun/runs`")
+        #expect(!test.exists("ran"))
+        try await test.run("workflow.yml", "--no-journal").expect(exit: 0)
+    }
+
+    @Test func `links that somebody planted in a run's folder are not followed`() async throws {
+        let test = try FlowrunTest(Self.failing, files: ["precious": "keep\n"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        let folder = ".flowrun/runs/\(try run(in: test))"
+        try FileManager.default.moveItem(
+            atPath: test.path("\(folder)/journal.jsonl"), toPath: test.path("stolen.jsonl"))
+        try FileManager.default.createSymbolicLink(
+            atPath: test.path("\(folder)/journal.jsonl"), withDestinationPath: test.path("stolen.jsonl"))
+        try await test.ask("runs").expect(exit: 0, stdout: "")
+        try await test.ask("replay").expect(exit: 1, stdout: "")
+        try FileManager.default.moveItem(atPath: test.path(folder), toPath: test.path("elsewhere"))
+        try FileManager.default.createSymbolicLink(
+            atPath: test.path(folder), withDestinationPath: test.path("elsewhere"))
+        try await test.ask("runs").expect(exit: 0, stdout: "")
+    }
+
+    @Test func `all of a run is its owner's only, and no secret stands in it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            secrets: { TOKEN: { env: TOKEN } }
+            steps:
+              a:
+                secrets: [TOKEN]
+                outputs: { o: string }
+                run: 'echo "o=$TOKEN" >> "$FLOWRUN_OUTPUT"; echo "got $TOKEN"; seq 1 20000; echo "$TOKEN"'
+              b: { secrets: [TOKEN], run: 'exit "$TOKEN"' }
+            """)
+        let result = try await test.run(
+            "workflow.yml", environment: ["TOKEN": "hunter2-very-secret"],
+            launcher: ["sh", "-c", #"umask 0; exec "$0" "$@""#])
+        result.expect(exit: 1)
+        let files = try #require(FileManager.default.enumerator(atPath: test.path(".flowrun")))
+        var count = 0
+        for case let name as String in files {
+            let path = test.path(".flowrun/\(name)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            let mode = try #require(attributes[.posixPermissions] as? Int)
+            let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+            #expect(mode & 0o077 == 0 || name == ".gitignore" || name == "CACHEDIR.TAG")
+            guard !isFolder else { continue }
+            count += 1
+            #expect(!(try test.contents(of: ".flowrun/\(name)")).contains("hunter2"))
+        }
+        #expect(count >= 4)
+    }
+
+    @Test func `only the last runs of a workflow are kept`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: 'true' } }\n",
+            files: ["other.yml": "version: 1\nsteps: { a: { run: 'true' } }\n"])
+        try await test.run("other.yml", "--log", "quiet").expect(exit: 0)
+        let script = #"for i in $(seq 40); do "$0" workflow.yml --log quiet || exit 1; done"#
+        try await test.start([], launcher: ["bash", "-c", script]).finish().expect(exit: 0)
+        let kept = try await test.ask("runs").stdout.split(separator: "\n")
+        #expect((21...28).contains(kept.count))
+        #expect(kept.count { $0.contains("other.yml") } == 1)
+    }
+
+    @Test func `a durable run writes the journal through before a dependent starts`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: 'true' }, b: { needs: [a], run: 'true' } }\n")
+        let trace = [
+            "strace", "-f", "-s", "9999", "-o", "trace", "-e", "trace=fsync,fdatasync,write,clone,clone3,vfork",
+        ]
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/strace") else { return }
+        try await test.run("workflow.yml", "--durable", "--log", "quiet", launcher: trace).expect(exit: 0)
+        let lines = try test.contents(of: "trace").split(separator: "\n")
+        let finished = try #require(lines.firstIndex { $0.contains("step.finished") })
+        let sync = try #require(lines[finished...].firstIndex { $0.contains("fdatasync(") })
+        let next = lines[finished...].firstIndex { $0.contains("clone") }
+        #expect(try sync < #require(next))
+        try await test.run("workflow.yml", "--log", "quiet", launcher: trace).expect(exit: 0)
+        #expect(!(try test.contents(of: "trace")).contains("sync("))
+    }
+}
