@@ -99,10 +99,11 @@ import WorkflowModel
                 SecretForms(of: secret).all.sorted { $0.lexicographicallyPrecedes($1) }
             }
             let all = Set(forms.joined())
+            let wrapped = secrets.reduce(into: Set<[UInt8]>()) { $0.formUnion(SecretForms(of: $1).wrapped) }
             for _ in 0..<20 {
                 let text = random.text(with: forms)
                 let masked = random.cut(text, by: mask)
-                guard masked == reference(text, hiding: all) else {
+                guard masked == reference(text, hiding: all, orWrapped: wrapped) else {
                     Issue.record(
                         "\(secrets) in \(String(decoding: text, as: UTF8.self)): \(String(decoding: masked, as: UTF8.self))"
                     )
@@ -114,6 +115,56 @@ import WorkflowModel
                     return
                 }
             }
+        }
+    }
+
+    @Test func `colours between the bytes of a secret do not show it`() throws {
+        let mask = try #require(SecretMask(["hunter2", "correct horse"]))
+        #expect(
+            mask.mask("a \u{1B}[31mhun\u{1B}[0m\u{1B}[1;38;2;1;2;3mter\u{1B}[K2\u{1B}[0m b")
+                == "a \u{1B}[31m***\u{1B}[0m b")
+        #expect(mask.mask("hun\u{1B}[31mters \u{1B}[0m hunter2") == "hun\u{1B}[31mters \u{1B}[0m ***")
+        #expect(mask.mask("hun\u{1B}[0mhun\u{1B}[0mter2") == "hun\u{1B}[0m***")
+        // More than any colour is text.
+        let long = "hun\u{1B}[" + String(repeating: "1;", count: 200) + "mter2"
+        #expect(mask.mask(long) == long)
+        var random = SeededGenerator(seed: 4)
+        for _ in 0..<300 {
+            let secret = random.secret(near: nil)
+            let mask = try #require(SecretMask([secret]))
+            for form in SecretForms(of: secret).all {
+                var text: [UInt8] = []
+                for byte in form {
+                    text.append(byte)
+                    if Bool.random(using: &random) { text += "\u{1B}[\(Int.random(in: 0...107, using: &random))m".utf8 }
+                }
+                text += "\u{1B}[0m.".utf8
+                let masked = String(decoding: random.cut(text, by: mask), as: UTF8.self)
+                #expect(masked.hasPrefix("***") && masked.hasSuffix("\u{1B}[0m."), "\(secret): \(masked)")
+                #expect(masked.utf8.count <= 3 + 7 + 5, "\(secret): \(masked)")
+            }
+        }
+    }
+
+    @Test(arguments: [76, 64], ["\n", "\r\n", "\n    "])
+    func `base64 in lines is hidden wherever in it the secret begins`(width: Int, lineEnd: String) throws {
+        let secret = "correct horse battery staple"
+        let mask = try #require(SecretMask([secret]))
+        let forms = SecretForms(of: secret).wrapped.map { String(decoding: $0, as: UTF8.self) }
+        for offset in 0..<(2 * width) {
+            let text = String(repeating: "-", count: offset) + secret + String(repeating: "+", count: 40)
+            let base64 = Data(text.utf8).base64EncodedString()
+            var lines = ""
+            for (index, character) in base64.enumerated() {
+                if index > 0, index % width == 0 { lines += lineEnd }
+                lines.append(character)
+            }
+            let masked = cut(lines, by: mask, every: 1 + offset % 7)
+            #expect(masked.contains("***"))
+            let joined = masked.filter { !$0.isWhitespace }
+            // Nothing is left of it but what other bytes share.
+            #expect(joined.count <= base64.count - secret.utf8.count * 8 / 6 + 2 + 3, "\(offset): \(masked)")
+            #expect(!forms.contains { joined.contains($0.prefix(12)) || joined.contains($0.suffix(12)) })
         }
     }
 
@@ -178,13 +229,27 @@ private func feed(_ text: String, to mask: inout SecretMask) -> String {
 }
 
 /// What a mask should do, the slow way: every byte that any occurrence of any form covers goes.
-private func reference(_ text: [UInt8], hiding forms: Set<[UInt8]>) -> [UInt8] {
+private func reference(_ text: [UInt8], hiding forms: Set<[UInt8]>, orWrapped wrapped: Set<[UInt8]>) -> [UInt8] {
     var isHidden = [Bool](repeating: false, count: text.count)
-    for form in forms {
-        var start = 0
-        while let found = place(of: form, in: text, from: start) {
-            for index in found..<(found + form.count) { isHidden[index] = true }
-            start = found + 1
+    // Without line ends and the blanks behind them.
+    var joined: [(byte: UInt8, place: Int)] = []
+    var isIndenting = false
+    for (place, byte) in text.enumerated() {
+        if byte == 0x0A || byte == 0x0D {
+            isIndenting = true
+        } else if !isIndenting || byte != 0x20 && byte != 0x09 {
+            isIndenting = false
+            joined.append((byte, place))
+        }
+    }
+    let plain = text.enumerated().map { (byte: $1, place: $0) }
+    for (forms, bytes) in [(forms, plain), (wrapped, joined)] {
+        for form in forms {
+            var start = 0
+            while let found = place(of: form, in: bytes.map(\.byte), from: start) {
+                for index in bytes[found].place...bytes[found + form.count - 1].place { isHidden[index] = true }
+                start = found + 1
+            }
         }
     }
     var result: [UInt8] = []

@@ -79,6 +79,9 @@ final class FormAutomaton: Sendable {
         return roots[Int(byte)]
     }
 
+    /// Goes on from `state` by one byte.
+    func next(_ state: UInt32, _ byte: UInt8) -> UInt32 { Self.next(state, byte, states, roots) }
+
     /// Goes on from `state` through `bytes`; `found` hears of the longest form that ends at each place: its length and
     /// where its end is. Returns the state at the end.
     func scan(

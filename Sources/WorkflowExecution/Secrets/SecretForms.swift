@@ -9,6 +9,9 @@ struct SecretForms {
 
     /// Without duplicates.
     private(set) var all: Set<[UInt8]> = []
+    /// Those that tools break into lines: base64, where it is long enough not to come about by chance.
+    private(set) var wrapped: Set<[UInt8]> = []
+    private static let shortestWrapped = 12
 
     init(of secret: String) {
         let bytes = Array(secret.utf8)
@@ -65,14 +68,13 @@ struct SecretForms {
     }
 
     /// base64 and base64url, at each of the three places in a group of three bytes at which the secret can begin; only
-    /// the characters that it decides alone. Lines are 76 or 64 characters long where tools cut them.
+    /// the characters that it decides alone.
     private mutating func addBase64Forms(_ bytes: [UInt8]) {
-        for (last, isURL) in [("+/", false), ("-_", true)] {
+        for last in ["+/", "-_"] {
             for shift in 0..<3 {
                 let form = Self.base64(bytes, after: shift, last: last)
                 add(form)
-                guard shift == 0, !isURL else { continue }
-                for width in [76, 64] where form.count > width { add(Self.lines(form, width: width)) }
+                if form.count >= Self.shortestWrapped { wrapped.insert(form) }
             }
         }
     }
@@ -87,15 +89,6 @@ struct SecretForms {
             let pair = UInt16(input[bit / 8]) << 8 | UInt16(bit / 8 + 1 < input.count ? input[bit / 8 + 1] : 0)
             return alphabet[Int(pair >> UInt16(10 - bit % 8)) & 0x3F]
         }
-    }
-
-    private static func lines(_ text: [UInt8], width: Int) -> [UInt8] {
-        var lines: [UInt8] = []
-        for (index, byte) in text.enumerated() {
-            if index > 0, index % width == 0 { lines.append(0x0A) }
-            lines.append(byte)
-        }
-        return lines
     }
 
     private static let lowerDigits = Array("0123456789abcdef".utf8)

@@ -17,6 +17,8 @@ package struct SecretMask: Sendable {
     package static let replacement = "***"
 
     private let automaton: FormAutomaton
+    /// Of the forms that go on in the next line.
+    private let wrapping: FormAutomaton
     private var state: UInt32 = 0
     /// How many bytes have been fed.
     private var fed = 0
@@ -29,11 +31,19 @@ package struct SecretMask: Sendable {
     private var hidden: [Range<Int>] = []
     /// Whether the last thing emitted was a replacement that more hidden bytes would only prolong.
     private var endsHidden = false
+    private var sequences = ControlSequences()
+    /// What may become a form with colours in it, or with line ends.
+    private var colored: BrokenForm?
+    private var wrapped: BrokenForm?
+    /// Whether only blanks have come since the last line end.
+    private var isIndenting = false
 
     /// A mask for these secrets; nil if there is none.
     package init?(_ secrets: some Collection<String>) {
         guard !secrets.isEmpty else { return nil }
-        automaton = FormAutomaton(secrets.reduce(into: []) { $0.formUnion(SecretForms(of: $1).all) })
+        let forms = secrets.map(SecretForms.init)
+        automaton = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.all) })
+        wrapping = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.wrapped) })
     }
 
     /// Takes the next bytes of the stream and emits what is known to be no part of a secret. The buffers are valid
@@ -45,9 +55,9 @@ package struct SecretMask: Sendable {
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(64 << 10))
             rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
             let start = fed
-            state = automaton.scan(piece, from: state) { length, end in hide(start + end - length, start + end) }
-            fed += piece.count
-            decide(to: fed - Int(automaton.states[Int(state)].depth), piece, from: start, emit: emit)
+            scan(piece)
+            let undecided = [fed - depth, colored?.start ?? fed, wrapped?.start ?? fed].min() ?? fed
+            decide(to: undecided, piece, from: start, emit: emit)
             hold(piece, from: start)
         }
     }
@@ -59,15 +69,87 @@ package struct SecretMask: Sendable {
         origin = fed
         state = 0
         endsHidden = false
+        (colored, wrapped) = (nil, nil)
     }
 
-    private mutating func hide(_ start: Int, _ end: Int) {
-        var start = start
-        while let last = hidden.last, last.upperBound >= start {
-            start = min(start, last.lowerBound)
-            hidden.removeLast()
+    /// How many of the last bytes may become a form.
+    private var depth: Int { Int(automaton.states[Int(state)].depth) }
+
+    /// Finds what is to be hidden, in runs that end before a byte at which a form may be broken.
+    private mutating func scan(_ piece: UnsafeRawBufferPointer) {
+        let start = fed
+        var rest = 0..<0
+        while rest.upperBound < piece.count {
+            let from = rest.upperBound
+            let end = piece[(from + 1)...].firstIndex { $0 == 0x1B || $0 == 0x0A || $0 == 0x0D } ?? piece.count
+            rest = from..<end
+            if depth > 0 { mayBreak(at: start + from, piece[from], in: piece, from: start) }
+            let run = UnsafeRawBufferPointer(rebasing: piece[rest])
+            if colored != nil || wrapped != nil { goOn(run, at: start + from) }
+            state = automaton.scan(run, from: state) { length, end in
+                hide(start + from + end - length..<start + from + end)
+            }
+            fed = start + end
         }
-        hidden.append(start..<end)
+    }
+
+    /// Begins to look over bytes that do not show, where the text before them may become a form.
+    private mutating func mayBreak(at place: Int, _ byte: UInt8, in piece: UnsafeRawBufferPointer, from start: Int) {
+        let window = place - depth..<place
+        switch byte {
+        case 0x1B where colored == nil:
+            colored = BrokenForm(automaton, state: state, places: window, brokenAt: place)
+        case 0x0A where wrapped == nil, 0x0D where wrapped == nil:
+            var state: UInt32 = 0
+            for place in window {
+                state = wrapping.next(state, place < start ? held[place - origin] : piece[place - start])
+            }
+            let depth = Int(wrapping.states[Int(state)].depth)
+            guard depth > 0 else { return }
+            wrapped = BrokenForm(wrapping, state: state, places: place - depth..<place, brokenAt: place)
+        default: return
+        }
+        // One that goes on has seen what the other needs to know.
+        if colored == nil || wrapped == nil { (sequences, isIndenting) = (ControlSequences(), false) }
+    }
+
+    /// Takes bytes that may belong to broken forms, or stand inside.
+    private mutating func goOn(_ run: UnsafeRawBufferPointer, at start: Int) {
+        for (offset, byte) in run.enumerated() {
+            guard colored != nil || wrapped != nil else { return }
+            let place = start + offset
+            let isInvisible = sequences.includes(byte)
+            if byte == 0x0A || byte == 0x0D {
+                isIndenting = true
+            } else if byte != 0x20, byte != 0x09 {
+                isIndenting = false
+            }
+            if var form = colored.take() {
+                let goesOn =
+                    isInvisible
+                    ? form.skip(place) : form.append(byte, at: place) { hide($0.lowerBound..<$0.upperBound + 1) }
+                if goesOn { colored = form }
+            }
+            if var form = wrapped.take() {
+                let goesOn =
+                    isInvisible || isIndenting
+                    ? form.skip(place) : form.append(byte, at: place) { hide($0.lowerBound..<$0.upperBound + 1) }
+                if goesOn { wrapped = form }
+            }
+        }
+    }
+
+    private mutating func hide(_ range: Range<Int>) {
+        var range = range
+        // Broken forms are found a little out of order.
+        var index = hidden.count
+        while index > 0, hidden[index - 1].lowerBound > range.upperBound { index -= 1 }
+        var first = index
+        while first > 0, hidden[first - 1].upperBound >= range.lowerBound {
+            first -= 1
+            range = min(range.lowerBound, hidden[first].lowerBound)..<max(range.upperBound, hidden[first].upperBound)
+        }
+        hidden.replaceSubrange(first..<index, with: [range])
     }
 
     private mutating func decide(
@@ -157,7 +239,7 @@ extension SecretMask {
         }
     }
 
-    private init(fresh other: SecretMask) { automaton = other.automaton }
+    private init(fresh other: SecretMask) { (automaton, wrapping) = (other.automaton, other.wrapping) }
 
     /// nil if there is nothing to hide.
     private func masked(_ text: String) -> String? {
