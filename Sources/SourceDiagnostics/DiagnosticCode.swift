@@ -55,6 +55,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case sharedValueCycle = "FR0302"
     case usesCycle = "FR0303"
     case passedFailure = "FR0304"
+    case deadlineExceeded = "FR0305"
     case dependencyAcrossHook = "FR0310"
     case coveredMutex = "FR0312"
     case poolExceeded = "FR0313"

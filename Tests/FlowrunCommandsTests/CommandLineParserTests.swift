@@ -90,7 +90,7 @@ import Testing
         (["check", "--po", "a.yml"], "unknown option `--po`"),
         (["a.yml", "-x"], "unknown option `-x`"),
         (["a.yml", "--strict"], "`--strict` is an option of `check`, not of `run`"),
-        (["check", "-j4", "a.yml"], "`--jobs` is an option of `run` and `plan`, not of `check`"),
+        (["graph", "-j4", "a.yml"], "`--jobs` is an option of `run`, `check` and `plan`, not of `graph`"),
         (
             ["check", "--state-dir", "s", "a.yml"],
             "`--state-dir` is an option of `run`, `ctl`, `why`, `runs` and `replay`, not of `check`"

@@ -20,7 +20,9 @@ import Testing
 
     @Test func `options are those of the command`() {
         #expect(
-            candidates("check", "--") == ["--format", "--strict", "--color", "--file", "--allow-outside", "--help"])
+            candidates("check", "--") == [
+                "--jobs", "--format", "--strict", "--deadline", "--color", "--file", "--allow-outside", "--help",
+            ])
         #expect(candidates("--pa") == ["--param", "--paused"])
         #expect(candidates("completion", "") == ["bash", "zsh", "fish"])
         #expect(candidates("why", "--r") == ["--run"])

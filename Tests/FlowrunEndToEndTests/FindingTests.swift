@@ -23,6 +23,53 @@ struct FindingTests {
         return try JSONDecoder().decode([Finding].self, from: Data(result.stdout.utf8))
     }
 
+    @Test(arguments: ["sarif", "github"])
+    func `findings have the form that is asked for, and the same exit status`(form: String) async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { abc: { run: x } }\n",
+            files: ["faulty, 1.yml": "version: 1\nsteps: { abc: { run: x }, b: { needs: [abd], run: x } }\n"])
+        let sound = try await test.run("check", "--format", form, "workflow.yml")
+        sound.expect(exit: 0)
+        let faulty = try await test.run("check", "--format", form, "workflow.yml", "faulty, 1.yml")
+        faulty.expect(exit: 2)
+        if form == "sarif" {
+            #expect(sound.stdout.contains(#""results":[]"#))
+            #expect(faulty.stdout.contains(#""uri":"faulty%2C%201.yml""#))
+        } else {
+            #expect(sound.stdout.isEmpty)
+            #expect(faulty.stdout.hasPrefix("::error file=faulty%2C 1.yml,line=2,endLine=2,col="))
+        }
+    }
+
+    @Test func `a run that can take longer than the deadline is an error`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { run: ./list, outputs: { x: list }, timeout: 1m, grace: 0s }
+              each:
+                needs: [list]
+                for-each: ${{ steps.list.outputs.x }}
+                max-items: 20
+                run: ./each
+                timeout: 3m
+                grace: 0s
+              endless: { run: ./endless, manual: true }
+            """)
+        for (deadline, jobs, expected) in [("61m", "1", 0), ("60m", "1", 2), ("34m", "2", 0), ("30m", "2", 2)] {
+            let result = try await test.run("check", "workflow.yml", "--deadline", deadline, "-j", jobs)
+            result.expect(exit: Int32(expected))
+            if expected == 2 { result.expect(stdout: "error[FR0305]: a run can take ") }
+        }
+        try test.write("version: 1\nsteps: { a: { run: x } }\n", to: "endless.yml")
+        let endless = try await test.run("check", "endless.yml", "--deadline", "1h")
+        endless.expect(exit: 2)
+        endless.expect(stdout: "longer than the deadline of 1h, or for ever: `a` at endless.yml:2 has no `timeout`")
+        let wrong = try await test.run("check", "endless.yml", "--deadline", "soon")
+        wrong.expect(exit: 64)
+        wrong.expect(stderr: "--deadline soon: expected a duration")
+    }
+
     /// `left.a` needs `right`, which ends only with `right.c`, which needs `left`, which ends only with `left.a`.
     private static let cycleThroughGroups = """
         version: 1

@@ -1,3 +1,5 @@
+internal import WorkflowModel
+
 /// A command line that has been read: the command, its options and its operands.
 struct Arguments {
     /// nil if none is written, which means `run`.
@@ -28,6 +30,13 @@ struct Arguments {
     /// The value of an option that takes one of the words of `type`; the parser has refused others.
     func choice<Choice: RawRepresentable<String>>(_ name: Option.Name, of type: Choice.Type = Choice.self) -> Choice? {
         value(name).flatMap(Choice.init)
+    }
+
+    /// An option that takes a duration; nil if it is not given.
+    func duration(_ name: Option.Name) throws(CommandError) -> Duration? {
+        guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
+        if let duration = Duration(workflowText: text) { return duration }
+        throw .usage("\(given.option.spelling) \(text): expected a duration such as 90s, 10m or 1h30m")
     }
 
     /// `--jobs`; nil if it is not given.

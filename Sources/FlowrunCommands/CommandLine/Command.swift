@@ -108,9 +108,9 @@ package enum Command: String, CaseIterable, Sendable {
     }
 
     /// Options that later versions will take.
-    static let plannedOptions = ["--resume", "--deadline"]
+    static let plannedOptions = ["--resume"]
     /// Values of `--format` that later versions will take.
-    static let plannedFormats = ["sarif", "github", "svg"]
+    static let plannedFormats = ["svg"]
 
     /// Words that later versions will take for commands, where the file has no step of that name.
     static let planned = ["watch"]

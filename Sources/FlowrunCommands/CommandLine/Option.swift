@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, dryRun, format, strict, file, run, stop, help, version
-        case from, destination, allowOutside, yes, simulate, durations
+        case from, destination, allowOutside, yes, deadline, simulate, durations
     }
 
     enum Value: Sendable {
@@ -56,6 +56,8 @@ package final class Option: Sendable {
             .jobs, "-j", "--jobs", .required("N"), [.run],
             "Steps that may run at once (default: the cores)."),
         Option(
+            .jobs, "-j", "--jobs", .required("N"), [.check], "Steps that may run at once, for --deadline."),
+        Option(
             .jobs, "-j", "--jobs", .required("N"), [.plan],
             "Steps that may run at once, for the bound and --simulate."),
         Option(
@@ -88,7 +90,10 @@ package final class Option: Sendable {
             .progress, nil, "--progress", .required("MODE", .words(["auto", "live", "plain", "none"])), [.run],
             "Progress on standard error: auto, live, plain or none."),
         Option(
-            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.check, .plan, .list, .runs],
+            .format, nil, "--format", .required("FORM", .words(["text", "json", "sarif", "github"])), [.check],
+            "The form of the findings: text, json, sarif or github."),
+        Option(
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.plan, .list, .runs],
             "The form of the answer: text or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],
@@ -97,6 +102,9 @@ package final class Option: Sendable {
             .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.ctl],
             "The form of the answer to `status`: text or json."),
         Option(.strict, nil, "--strict", .none, [.check], "Treat warnings as errors."),
+        Option(
+            .deadline, nil, "--deadline", .required("DURATION"), [.check],
+            "An error if a run can take longer, such as 90s or 1h30m."),
         Option(
             .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check, .replay],
             "Colours: auto, always or never."),

@@ -8,14 +8,16 @@ extension Flowrun {
     static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
         let named = arguments.values(.file) + arguments.operands
         let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named
-        let checked = files.map {
-            (file: $0, result: WorkflowLoader.check($0, allowsOutside: arguments.has(.allowOutside)))
-        }
-        let findings = checked.flatMap(\.result.diagnostics)
-        if arguments.value(.format) == "json" {
-            try StandardStream.output.deliver(DiagnosticPrinter.json(findings))
-        } else {
-            let sound = checked.filter(\.result.diagnostics.isEmpty).map { file, _ in
+        let deadline = try arguments.duration(.deadline)
+        let jobs = try arguments.jobs() ?? Run.cores
+        let checked = files.map { (file: $0, result: result(of: $0, arguments, deadline: deadline, jobs: jobs)) }
+        let findings = checked.flatMap(\.result.findings)
+        switch arguments.value(.format) {
+        case "json": try StandardStream.output.deliver(DiagnosticPrinter.json(findings))
+        case "sarif": try StandardStream.output.deliver(SARIFPrinter.text(findings, version: flowrunVersion))
+        case "github": try StandardStream.output.deliver(GitHubAnnotations.text(findings))
+        default:
+            let sound = checked.filter(\.result.findings.isEmpty).map { file, _ in
                 "\(file == "-" ? "<stdin>" : file): ok\n"
             }
             let drawn = StandardStream.output.drawn(findings, color: arguments.choice(.color) ?? .auto)
@@ -24,6 +26,22 @@ extension Flowrun {
         let isValid = !findings.containErrors && (findings.isEmpty || !arguments.has(.strict))
         // The process ends here, because freeing a large workflow takes a while.
         withExtendedLifetime(checked) { exit((isValid ? ExitStatus.success : .invalid).rawValue) }
+    }
+
+    /// What is wrong with a file, and the file itself, which takes a while to free.
+    private static func result(
+        of file: String, _ arguments: Arguments, deadline: Duration?, jobs: Int
+    ) -> (loaded: WorkflowLoader, findings: [Diagnostic]) {
+        let allowsOutside = arguments.has(.allowOutside)
+        guard let deadline else {
+            let loaded = WorkflowLoader.check(file, allowsOutside: allowsOutside)
+            return (loaded, loaded.diagnostics)
+        }
+        let loaded = WorkflowLoader(file, allowsOutside: allowsOutside)
+        // What runs where nobody names a step.
+        let plan = try? loaded.plan?.restricted(to: [])
+        let late = plan?.finding(deadline: deadline, jobs: jobs)
+        return (loaded, loaded.diagnostics + (late.map { [$0] } ?? []))
     }
 
     static func plan(_ arguments: Arguments) throws(CommandError) {

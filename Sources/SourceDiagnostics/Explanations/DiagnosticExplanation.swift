@@ -50,8 +50,8 @@ extension DiagnosticCode {
             expressionDetails
         case .unusableFile, .unknownTemplate, .unusedTemplate, .wrongArgument, .usesCycle:
             useDetails
-        case .sharedValueCycle, .dependencyAcrossHook, .passedFailure, .coveredMutex, .poolExceeded, .unknownPool,
-            .unusedPool:
+        case .sharedValueCycle, .dependencyAcrossHook, .passedFailure, .deadlineExceeded, .coveredMutex, .poolExceeded,
+            .unknownPool, .unusedPool:
             graphDetails
         }
     }

@@ -36,6 +36,15 @@ extension DiagnosticCode {
                         needs: [build]
                     """,
                 remedy: "remove the entry; write what is to run afterwards as a step with `needs`, or into the hook.")
+        case .deadlineExceeded:
+            DiagnosticExplanation(
+                "a run can take longer than it may",
+                """
+                `flowrun check --deadline` was given less time than a run can take: with every step taking its whole
+                `timeout` and `grace` in every attempt, and a fan-out whose items only the run knows as many copies as
+                `max-items` lets it have. A step without a `timeout` can take for ever.
+                """,
+                remedy: "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout` of its own.")
         case .passedFailure:
             DiagnosticExplanation(
                 "a step that runs after a failure unnoticed",
