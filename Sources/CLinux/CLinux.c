@@ -264,6 +264,22 @@ int clinux_connect(int folder, const char *name, int limit) {
     return descriptor;
 }
 
+static struct {
+    int count;
+    char **words;
+} arguments;
+
+// Swift's own way to the arguments leads through /proc, which need not be there. The C library hands them to constructors.
+__attribute__((constructor)) static void note_arguments(int count, char **words) {
+    arguments.count = count;
+    arguments.words = words;
+}
+
+char *const *clinux_arguments(int *count) {
+    *count = arguments.count;
+    return arguments.words;
+}
+
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 8
 #endif

@@ -1,5 +1,6 @@
 import FlowrunTestSupport
 import Foundation
+import Glibc
 import Testing
 
 /// System calls that fail, by strace, which puts an error in the place of one.
@@ -7,6 +8,12 @@ struct FaultTests {
     static let hasStrace = ["/usr/bin/strace", "/usr/local/bin/strace"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
     }
+
+    /// Whether a process that runs already may be traced.
+    static let mayAttach =
+        hasStrace
+        && (geteuid() == 0
+            || ["0\n", nil].contains(try? String(contentsOfFile: "/proc/sys/kernel/yama/ptrace_scope", encoding: .utf8)))
 
     /// Calls that steps do not make, so that each number is flowrun's own.
     static let faults = [
@@ -40,5 +47,39 @@ struct FaultTests {
         #expect(log.outcomes["slow"] == "timeout")
         #expect(log.output(of: "last") == "end\n")
         #expect(test.survivors() == [])
+    }
+
+    @Test(.enabled(if: mayAttach)) func `a step whose output cannot be read fails, and says so`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "echo up > up; read _ < go; echo lost" }
+              b: { needs: [a], run: "true" }
+            """)
+        let gate = try test.gate("go")
+        let running = try await test.start("run", "workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        // What runs the steps may be a child of what was started.
+        let script = """
+            pid=\(running.pid)
+            for child in $(cat /proc/$pid/task/$pid/children); do
+                [ "$(readlink /proc/$child/exe)" != "$(readlink /proc/$pid/exe)" ] || pid=$child
+            done
+            exec strace -o trace -e trace=read -e inject=read:error=EIO -p $pid
+            """
+        let tracer = try test.startBeside([], launcher: ["sh", "-c", script])
+        try await tracer.waitForText("attached", onStandardError: true)
+        gate.open()
+        let result = try await running.finish()
+        result.expect(exit: 1)
+        let log = try result.log()
+        LogInvariants.check(log)
+        #expect(log.outcomes == ["a": "failure", "b": "not-run"])
+        let cause = try #require(log.finished("a")?.cause)
+        #expect(
+            cause.kind == "output" && cause.message == "what it wrote could not be read to the end: input/output error")
+        #expect(log.finished("a")?["exit_code"]?.int == 0)
+        _ = try await tracer.finish()
     }
 }

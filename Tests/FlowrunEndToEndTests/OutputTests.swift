@@ -1,4 +1,6 @@
 import FlowrunTestSupport
+import Foundation
+import Glibc
 import Testing
 
 /// What steps write, and what becomes of it when nobody takes it.
@@ -210,6 +212,57 @@ struct OutputTests {
             result.expect(exit: 125)
             result.expect(stderr: "cannot write to standard output: ")
         }
+    }
+
+    @Test func `a log never replaces what the run reads`() async throws {
+        let workflow = """
+            version: 1
+            secrets: { TOKEN: { file: token.txt } }
+            dotenv: [{ path: top.env, optional: true }]
+            steps:
+              a: { run: touch ran, dotenv: inner/a.env, secrets: [TOKEN] }
+              g: { uses: used.yml }
+            """
+        let used = "version: 1\nsteps: { b: { run: touch ran, dotenv: b.env } }\n"
+        let inputs = [
+            "workflow.yml": workflow, "used.yml": used, "token.txt": "secret-token\n", "top.env": "A=1\n",
+            "inner/a.env": "B=1\n", "b.env": "C=1\n",
+        ]
+        let test = try FlowrunTest(workflow, files: inputs)
+        for (name, text) in inputs {
+            let link = "link-\(name.replacing("/", with: "-"))"
+            #expect(symlink(test.path(name), test.path("soft-" + link)) == 0)
+            #expect(Glibc.link(test.path(name), test.path("hard-" + link)) == 0)
+            for path in [name, "./\(name)", "soft-" + link, "hard-" + link, test.path(name)] {
+                let result = try await test.run("run", "workflow.yml", "--log-file", path)
+                result.expect(exit: 64)
+                result.expect(stderr: "--log-file \(path): that is the ")
+            }
+            #expect(try test.contents(of: name) == text)
+        }
+        #expect(!test.exists("ran"))
+        let result = try await test.run("run", "workflow.yml", "--log-file", "log.jsonl")
+        result.expect(exit: 0)
+    }
+
+    /// Whether this user may hide /proc from a program.
+    private static let mayHideProc: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "unshare -m umount -l /proc"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }()
+
+    @Test(.enabled(if: mayHideProc), arguments: [["--version"], ["check", "workflow.yml"], ["workflow.yml"]])
+    func `flowrun works without proc`(words: [String]) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo ran > ran' } }\n")
+        let launcher = ["unshare", "-m", "sh", "-c", #"umount -l /proc && exec "$0" "$@""#]
+        let result = try await test.start(words, launcher: launcher).finish()
+        result.expect(exit: 0)
+        #expect(test.exists("ran") == (words == ["workflow.yml"]))
     }
 
     @Test func `an answer that cannot be written is no success`() async throws {

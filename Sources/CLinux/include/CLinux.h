@@ -86,6 +86,9 @@ int clinux_accept(int listener, uid_t *peer);
 /// descriptor, or -1 with errno.
 int clinux_connect(int folder, const char *name, int limit);
 
+/// The words of the command line, the program's name first, and how many; NULL and 0 where constructors are not told.
+char *const *clinux_arguments(int *count);
+
 /// Writes to a pipe what goes without waiting, whatever its flags say. Returns how much that was, or -1 with errno: EAGAIN
 /// when nothing went, EOPNOTSUPP, EINVAL or ENOSYS where the kernel cannot do that.
 ssize_t clinux_write_now(int pipe, const void *bytes, size_t count);

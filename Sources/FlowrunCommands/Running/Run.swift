@@ -37,6 +37,9 @@ package struct Run {
             try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
             return .success
         }
+        if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
+            throw .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
+        }
         return run(plan, with: values)
     }
 

@@ -87,10 +87,7 @@ extension RunRequest {
             throw .usage("an argument behind `--` is not UTF-8; give it encoded, or in a file")
         }
         failFast = arguments.has(.failFast)
-        if let text = arguments.value(.timeout) {
-            timeout = Duration(workflowText: text)
-            if timeout == nil { throw .usage("--timeout \(text): expected a duration such as 90s, 10m or 1h30m") }
-        }
+        timeout = try arguments.duration(.timeout)
         log = arguments.choice(.log) ?? .text
         logFile = arguments.value(.logFile)
         output = arguments.choice(.output)
@@ -148,9 +145,6 @@ extension String {
     /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
     /// value that is not byte for byte the caller's is worse than none.
     fileprivate var isExactArgument: Bool {
-        guard unicodeScalars.contains("\u{FFFD}") else { return true }
-        return (0..<Int(CommandLine.argc)).allSatisfy { index in
-            CommandLine.unsafeArgv[index].map { String(validatingCString: $0) != nil } ?? true
-        }
+        !unicodeScalars.contains("\u{FFFD}") || CommandWords.areExact
     }
 }

@@ -1,0 +1,47 @@
+internal import Glibc
+internal import SourceDiagnostics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+/// The files that a run reads because the workflow names them, which nothing may be written over.
+struct InputFiles {
+    private struct Identity: Hashable {
+        let device: dev_t
+        let file: ino_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, file) = (status.st_dev, status.st_ino)
+        }
+    }
+
+    /// By identity, so that links do not matter; what each one is, in words.
+    private var words: [Identity: String] = [:]
+
+    /// `folder` is the one that paths in the workflow count from, nil for the current one.
+    init(of plan: Plan, folder: String?) {
+        let workflow = plan.workflow
+        for file in workflow.file.all.reversed() {
+            add(file.name, file.start == 0 ? "the workflow file" : "the workflow file \(Phrase.quoted(file.name))")
+        }
+        let place = { (path: String) in path.hasPrefix("/") ? path : "\(folder ?? ".")/\(path)" }
+        for secret in workflow.secrets {
+            if case .file(let path) = secret.source { add(place(path), "the file of the secret `\(secret.name)`") }
+        }
+        for index in workflow.nodes.indices {
+            let node = NodeIndex(index)
+            let inside = workflow.use(of: node)?.settings?.dotenv ?? []
+            for file in (workflow.settings(of: node)?.dotenv ?? []) + inside {
+                add(place(file.path), "the dotenv file \(Phrase.quoted(file.path))")
+            }
+        }
+    }
+
+    private mutating func add(_ path: String, _ words: String) {
+        if let identity = Identity(path) { self.words[identity] = words }
+    }
+
+    /// What stands at a path that is to be written to; nil if it is none of these files.
+    func words(of path: String) -> String? { Identity(path).flatMap { words[$0] } }
+}
