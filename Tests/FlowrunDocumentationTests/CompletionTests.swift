@@ -15,7 +15,8 @@ import Testing
         """#
 
     @Test(arguments: [
-        (["ch"], ["check"]), (["check", "--form"], ["--format"]), (["check", "--format", ""], ["text", "json"]),
+        (["ch"], ["check"]), (["check", "--form"], ["--format"]),
+        (["check", "--format", ""], ["text", "json", "sarif", "github"]),
         (["run", "--log-f"], ["--log-file"]), (["run", "--output", "s"], ["stream"]),
         (["run", "wor"], ["workflow.yml"]), (["explain", "FR0301"], ["FR0301"]),
         (["ctl", "pa"], ["pause"]), (["run", "--pau"], ["--paused"]), (["why", "--st"], ["--state-dir"]),

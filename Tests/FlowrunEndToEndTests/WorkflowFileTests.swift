@@ -93,9 +93,10 @@ struct WorkflowFileTests {
         try await test.run("check").expect(exit: 0, stdout: "flowrun.yml: ok\n")
         #expect(try await started(["check"], in: test) == ["check"])
         try await test.run("watch").expect(stdout: "| watching")
-        try await test.run("runs").expect(
-            exit: 64, stdout: "", stderr: "flowrun: the command `runs` is not built yet\n")
-        try await test.run("run", "runs").expect(stderr: "no step or group `runs` (in `flowrun.yml`)")
+        let other = try FlowrunTest(files: ["flowrun.yml": "version: 1\nsteps: { a: { run: 'true' } }\n"])
+        try await other.run("watch").expect(
+            exit: 64, stdout: "", stderr: "flowrun: the command `watch` is not built yet\n")
+        try await other.run("run", "watch").expect(stderr: "no step or group `watch` (in `flowrun.yml`)")
     }
 
     @Test(arguments: [

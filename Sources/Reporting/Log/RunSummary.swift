@@ -11,7 +11,6 @@ struct RunSummary {
     }
 
     private static let namesKept = 8
-    private static let tailLines = 20
     private static let scriptLines = 20
 
     private var victims: [Victims: (names: [String], count: Int)] = [:]
@@ -130,7 +129,7 @@ struct RunSummary {
         if let step = failure.step, shown.contains(step) { return }
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: text.isColored)
         failure.outputTail.withUnsafeBytes { tail in
-            let start = startOfTail(tail)
+            let start = OutputExcerpt.start(in: tail)
             if let logFile, start > 0 || failure.outputBytes > tail.count {
                 text.add("    (the last lines; all of the output is in \(logFile))")
                 text.newline()
@@ -158,16 +157,6 @@ struct RunSummary {
         guard count > Self.scriptLines else { return }
         text.add("    > … and \(count - Self.scriptLines) more lines")
         text.newline()
-    }
-
-    /// Where the last lines begin.
-    private func startOfTail(_ output: UnsafeRawBufferPointer) -> Int {
-        var lines = 0
-        for offset in output.indices.dropLast().reversed() where output[offset] == UInt8(ascii: "\n") {
-            lines += 1
-            if lines == Self.tailLines { return offset + 1 }
-        }
-        return 0
     }
 
     private func writeCounts(_ run: RunFinished, to text: inout LogText) {

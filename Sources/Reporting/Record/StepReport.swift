@@ -40,7 +40,15 @@ package struct StepReport: Sendable {
         }
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: false)
         var tail = outputTail
-        tail.withUTF8 { sanitizer.append(UnsafeRawBufferPointer($0), to: &text.buffer) }
+        tail.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            let start = OutputExcerpt.start(in: bytes)
+            if start > 0 {
+                text.add("    (the last lines; `flowrun replay` shows the whole run)")
+                text.newline()
+            }
+            sanitizer.append(UnsafeRawBufferPointer(rebasing: bytes[start...]), to: &text.buffer)
+        }
         sanitizer.finish(to: &text.buffer)
         return text.buffer.text
     }
