@@ -55,6 +55,12 @@ struct SourceLine {
         return text(from: start)
     }
 
+    /// Whether a value that begins with `sign` starts at a place: behind `: `.
+    func isValueStart(_ place: Int, of sign: Unicode.Scalar) -> Bool {
+        guard source[place] == UInt8(ascii: sign), Self.isBlank(source[place - 1]) else { return false }
+        return source[range.lowerBound..<place].last { !Self.isBlank($0) } == UInt8(ascii: ":")
+    }
+
     func string(_ part: Range<Int>) -> String { String(decoding: source[part], as: UTF8.self) }
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
