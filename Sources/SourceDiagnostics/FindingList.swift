@@ -1,13 +1,21 @@
 /// Collects findings up to a limit, because no one reads the thousandth and a hostile file makes millions.
 ///
-/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid.
+/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid. What is
+/// said of one place twice, because the place is used twice, is kept once.
 package struct FindingList: Sendable {
     /// How many of each severity are kept.
     package static let limit = 1000
 
     private var kept: [Diagnostic] = []
+    private var told: Set<Told> = []
     private var errors = 0
     private var warnings = 0
+
+    private struct Told: Hashable {
+        let code: DiagnosticCode
+        let range: SourceRange
+        let message: String
+    }
 
     package init() {}
 
@@ -16,9 +24,13 @@ package struct FindingList: Sendable {
 
     /// Keeps the finding unless the limit of its severity is reached; only then is it made at all.
     package mutating func add(_ severity: Diagnostic.Severity, _ finding: () -> Diagnostic) {
-        let number = severity == .error ? errors : warnings
+        if (severity == .error ? errors : warnings) < Self.limit {
+            let finding = finding()
+            let told = Told(code: finding.code, range: finding.range, message: finding.message)
+            guard self.told.insert(told).inserted else { return }
+            kept.append(finding)
+        }
         if severity == .error { errors += 1 } else { warnings += 1 }
-        if number < Self.limit { kept.append(finding()) }
     }
 
     /// Adds the findings of another list, which left out no more than this one would.

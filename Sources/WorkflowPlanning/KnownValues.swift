@@ -7,7 +7,7 @@ package struct KnownValues: Sendable {
 
     /// By name; without those that are required and that nobody gave.
     package let parameters: [Value.Field]
-    /// Whether a text must not stand in the name of an instance, because there is a secret in it.
+    /// Whether a text must not be part of the name of an instance, because there is a secret in it.
     let isHidden: @Sendable (String) -> Bool
 
     package init(fields: [Value.Field], isHidden: @escaping @Sendable (String) -> Bool = { _ in false }) {
@@ -35,15 +35,11 @@ package struct KnownValues: Sendable {
     fileprivate func fields(inside use: Use?, of workflow: Workflow) -> [Value.Field] {
         guard let use else { return parameters }
         let outside = KnownScope(known: self, workflow: workflow, group: workflow[use.group].parent)
-        var fields = use.parameters.compactMap { parameter in
+        let own = use.parameters.compactMap { parameter in
             outside.value(of: parameter, of: use).map { Value.Field(name: parameter.name, value: $0) }
         }
-        if use.source == .template {
-            let own = Set(use.parameters.map(\.name))
-            let around = self.fields(inside: workflow.usedFile(around: use.group), of: workflow)
-            fields += around.filter { !own.contains($0.name) }
-        }
-        return fields
+        return use.adding(
+            fields(inside: workflow.usedFile(around: use.group), of: workflow), to: own, named: \.name)
     }
 }
 
@@ -53,10 +49,8 @@ private struct KnownScope: ExpressionScope {
     final class Memo {
         var isKnown: [SharedValueID: Bool] = [:]
         var values: [SharedValueID: Value] = [:]
-        var depth = 0
     }
 
-    private static let depthLimit = 64
     private static let sizeLimit = 1 << 20
 
     let known: KnownValues
@@ -92,12 +86,8 @@ private struct KnownScope: ExpressionScope {
             }
     }
 
-    /// A chain that is too long is left to the run, which says so.
     private func isKnown(_ id: SharedValueID) -> Bool {
         if let known = memo.isKnown[id] { return known }
-        guard memo.depth < Self.depthLimit else { return false }
-        memo.depth += 1
-        defer { memo.depth -= 1 }
         let value = workflow[id]
         let isKnown = value.command == nil && value.expressions.allSatisfy(seen(from: id.scope).isKnown)
         memo.isKnown[id] = isKnown

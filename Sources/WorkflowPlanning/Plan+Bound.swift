@@ -4,7 +4,7 @@ import WorkflowModel
 /// How long a run can take at most, as far as its timeouts tell.
 package enum RunBound: Sendable, Hashable {
     case atMost(Duration)
-    /// The reason says what can go on for ever.
+    /// The reason says what can go on without end.
     case none(reason: String)
 }
 
@@ -17,8 +17,9 @@ extension Plan {
     /// ends within L + (W - L) / jobs (Graham, Bounds on multiprocessing timing anomalies, 1969), delays between
     /// attempts included: a step that waits for its next attempt goes on like one that runs. A `max-parallel` inside
     /// the workflow, a pool or a mutex breaks the premise; then only W is sure. While a group waits for its next round
-    /// nothing of it goes on, so that these delays come on top; and so do the commands of `vars`, for which steps wait
-    /// in their slots. The workflow's own timeout, and what its hooks and those of the groups in it take after it, is a
+    /// nothing of it goes on, so that these delays come on top; and so do the commands of `vars`, during which nothing
+    /// else may be ready. One that is stopped with the step that waits for it, and started again for another, has taken
+    /// time of that step, which then does not run. The workflow's own timeout, and what its hooks and those of the groups in it take after it, is a
     /// bound as well.
     package func bound(jobs: Int, items: Int? = nil) -> RunBound {
         let outline = self.outline
@@ -84,9 +85,10 @@ struct StepLengths {
     /// Between the rounds of retried groups.
     private(set) var delays = 0.0
     private(set) var longestGrace = 0.0
-    /// The commands of `vars` that steps may wait for, each once for each copy of its group.
+    /// The commands of `vars` that steps may wait for, each once for each copy of its group; in a body that is used,
+    /// also once for each round.
     private(set) var sharedValues = 0.0
-    /// The first step that can go on for ever.
+    /// The first step that can go on without end.
     private(set) var unlimited: PlanIndex?
     /// The first of `vars` whose command can.
     private(set) var unlimitedValue: SharedValueID?
@@ -104,7 +106,7 @@ struct StepLengths {
         let graces = nodes.rows.map { outline.grace(of: $0).milliseconds }
         longestGrace = graces.max() ?? 0
         byRow = [Double](repeating: 0, count: nodes.count)
-        // How many rows of the run a row stands for.
+        // How many rows of the run a row represents.
         var copies = [Double](repeating: 1, count: nodes.count)
         var isInHook = [Bool](repeating: false, count: nodes.count)
         var surroundings = [Surroundings](repeating: Surroundings(), count: nodes.count)
@@ -124,7 +126,10 @@ struct StepLengths {
             guard nodes[row].role == .step else {
                 surroundings[row] = inside(nodes[row], around, timeout: outline.timeout(of: row), retry)
                 if nodes[row].role == .group {
-                    add(read, of: outline, at: row, copies: copies[row], graces[row])
+                    let isUsed = outline.workflow.use(around: nodes[row].definition, isInside: true) != nil
+                    add(
+                        read, of: outline, at: row, copies: copies[row] * (isUsed ? surroundings[row].rounds : 1),
+                        graces[row])
                 }
                 guard let retry else { continue }
                 let delays = (retry.delays * around.rounds * copies[row]).rounded(.up)
@@ -186,7 +191,7 @@ extension Retry {
     /// All delays together, in milliseconds, without what is left to chance: that makes them shorter.
     fileprivate var delays: Double {
         guard delay > .zero, attempts > 1 else { return 0 }
-        // Finite, so that a long time is told from no limit at all, and too long to be counted all the same.
+        // Finite, so that a long time differs from no limit at all, and too long to be counted all the same.
         let longest = min(maxDelay?.milliseconds ?? 1e18, 1e18)
         var sum = 0.0
         var next = delay.milliseconds

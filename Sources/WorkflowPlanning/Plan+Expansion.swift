@@ -20,7 +20,7 @@ extension Plan {
     /// O(rows added), amortised.
     package mutating func expand(_ row: PlanIndex, into instances: [FanOut.Instance]) -> Range<PlanIndex> {
         guard let blueprint, isDynamicFanOut(row) else {
-            preconditionFailure("`\(nodes[row].id)` is no dynamic fan-out")
+            preconditionFailure("`\(nodes[row].id)` is not a dynamic fan-out")
         }
         let start = PlanIndex(nodes.count)
         var nodes: [PlanNode] = []

@@ -12,7 +12,7 @@ extension Plan {
 
     // MARK: Of each copy
 
-    /// The limit of a step's attempt, of a group's round, or of the run; nil for none. A step's own word stands over
+    /// The limit of a step's attempt, of a group's round, or of the run; nil for none. A step's own word takes precedence over
     /// `defaults`, and that over the two minutes of a step in a hook.
     package func timeout(of row: PlanIndex) -> Duration? {
         if let own = copySettings(of: row)?.timeout { return own.duration }

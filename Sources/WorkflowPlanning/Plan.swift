@@ -62,7 +62,7 @@ package struct Plan: Sendable {
         blueprint == nil ? [] : rows.filter { isDynamicFanOut($0) && expansions[$0] == nil }
     }
 
-    /// What a row waits for, in the order of the file; an edge the file names twice stands here once.
+    /// What a row waits for, in the order of the file; an edge that the file names twice is here once.
     package func edges(of row: PlanIndex) -> ArraySlice<PlanEdge> {
         edges[nodes[row].edgeRange]
     }

@@ -62,7 +62,7 @@ package enum Planner {
         locks.add(to: &findings)
 
         var standardOutputReads: Set<NodeIndex> = []
-        if DataFlowCheck.concerns(workflow) {
+        if !sharedValues.isTooDeep, DataFlowCheck.concerns(workflow) {
             var dataFlow = DataFlowCheck(workflow, needs, resolver.names)
             dataFlow.check()
             standardOutputReads = dataFlow.standardOutputReads

@@ -105,7 +105,7 @@ struct `A group that uses` {
             version: 1
             templates: { t: { params: { n: { type: int, default: 0 } }, steps: { s: { run: 'echo $n' } } } }
             steps:
-              find: { run: echo n=many >> "$FLOWRUN_OUTPUT", outputs: { n: string } }
+              find: { run: 'echo n=\\"many\\" >> "$FLOWRUN_OUTPUT"', outputs: { n: json } }
               bad: { needs: [find], uses: t, with: { n: "${{ steps.find.outputs.n }}" } }
               behind: { needs: [bad], run: 'true' }
             """
@@ -115,7 +115,8 @@ struct `A group that uses` {
         #expect(error["group"]?.string == "bad")
         #expect(
             error["cause"]?["message"]?.string
-                == "`n` of `with`: expected a whole number in decimal digits, such as 12 or -3")
+                == "`n` of `with`: expected a whole number in decimal digits, such as 12 or -3, found `many`")
+        #expect(error["cause"]?["line"]?.int == 5)
         #expect(log.outcomes["behind"] == "not-run")
     }
 

@@ -111,7 +111,7 @@ struct `What is wrong with an alias is told at the alias` {
                 "3️⃣ FR0206 `timeout` takes a duration such as `90s`, `10m` or `1h30m`, found `! `",
             ])
         let note = checked.diagnostics[0].notes.first
-        #expect(note?.message == "the alias stands for this")
+        #expect(note?.message == "the alias refers to this")
         #expect(checked.workflow?.needs.map { checked.marked.place(of: $0.range) } == ["1️⃣"])
     }
 }

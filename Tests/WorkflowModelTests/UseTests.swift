@@ -1,5 +1,6 @@
 import FlowrunTestSupport
 import SourceDiagnostics
+import Synchronization
 import Testing
 import WorkflowModel
 
@@ -74,6 +75,23 @@ struct `A body that is used` {
         #expect(workflow.use(around: NodeIndex(5))?.group == group)
         #expect(workflow.use(around: group) == nil && workflow.use(around: group, isInside: true)?.group == group)
         #expect(workflow.use(around: NodeIndex(8)) == nil)
+    }
+
+    @Test func `a file is read once, however often it is used`() {
+        final class Reads: Sendable {
+            let paths = Mutex<[String]>([])
+        }
+        let reads = Reads()
+        let files = WorkflowFiles(identity: { "main.yml" }) { path in
+            reads.paths.withLock { $0.append(path) }
+            let text = "version: 1\nsteps: { s: { run: x } }\n"
+            return .found(identity: "b", name: path, bytes: Array(text.utf8))
+        }
+        let groups = (0..<100).map { "  g\($0): { uses: ./ci/../b.yml }\n" }.joined()
+        let (workflow, findings) = WorkflowDecoder.read(
+            SourceFile(name: "main.yml", text: "version: 1\nsteps:\n\(groups)"), files: files)
+        #expect(findings.isEmpty && workflow?.uses.count == 100)
+        #expect(reads.paths.withLock { $0 } == ["b.yml"])
     }
 
     @Test func `a finding in a file stands there once, and tells who uses it`() {
@@ -189,7 +207,7 @@ struct `A body that is used` {
               a: { uses: t, with: { n: 1, list: [x, "${{ run.id }}"], word: b } }
               b: { uses: t, with: { 1️⃣n: many, 2️⃣wrod: a } }
               c: { uses: 3️⃣t }
-              d: { uses: t, 4️⃣with: { list: x } }
+              d: { uses: t, 4️⃣with: { list: [x] } }
               e: { uses: t, with: { n: 1, 5️⃣word: [a] } }
               f: { run: x, 6️⃣with: { n: 1 } }
               g: { uses: t, with: { n: 1, 7️⃣word: c }, 8️⃣run: x }
@@ -205,6 +223,32 @@ struct `A body that is used` {
                 "8️⃣ FR0201 `run` is not a key of a group with `uses`",
             ])
         #expect(marked.applyingFixes(of: findings).contains("{ n: many, word: a }"))
+    }
+
+    @Test func `with gives a list parameter a list, and a value that is wrong is found once`() {
+        let (marked, _, findings) = read(
+            """
+            version: 1
+            templates:
+              t:
+                params: { n: { required: true }, list: { type: list, default: [] } }
+                steps: { s: { run: x } }
+            steps:
+              a: { uses: t, with: { n: a, 1️⃣list: "a b" } }
+              b: { uses: t, with: { n: a, 2️⃣list: "a, b" } }
+              c: { uses: t, with: { n: a, 3️⃣list: '["a"]' } }
+              d: { uses: t, with: { n: a, 4️⃣list: "${{ run.id }}x" } }
+              e: { uses: t, with: { n: 5️⃣null } }
+              f: { uses: t, with: { n: a, list: "${{ params.list }}" } }
+            """)
+        let wrong = "FR0227 `list` of `t`: expected a list, found a text"
+        #expect(
+            marked.summary(of: findings) == [
+                "1️⃣ \(wrong)", "2️⃣ \(wrong)", "3️⃣ \(wrong)", "4️⃣ \(wrong)",
+                "5️⃣ FR0205 `n` takes a text, a number, a list or an expression, found null",
+            ])
+        let fixed = marked.applyingFixes(of: findings)
+        for list in [#"list: ["a b"]"#, #"list: ["a", "b"]"#, #"list: ["a"]"#] { #expect(fixed.contains(list)) }
     }
 
     @Test func `names are the run's: pools and secrets of one name have to agree`() {

@@ -102,6 +102,22 @@ struct `Vars in a plan` {
         #expect(group("for-each: ${{ vars.1️⃣own }}").summary == ["1️⃣ FR0403 there is no var `own`"])
     }
 
+    @Test(arguments: [false, true])
+    func `may follow from one another up to a limit, whatever their order`(isReversed: Bool) {
+        func check(_ count: Int, _ next: (Int) -> String) -> Planned {
+            let lines = (1..<count).map { "  v\($0): \(next($0 - 1))" } + ["  v0: x"]
+            return Planned(
+                "s: { run: [x, \"${{ vars.v\(count - 1) }}\"] }",
+                top: "vars:\n" + (isReversed ? lines.reversed() : lines).joined(separator: "\n"))
+        }
+        let message = "more than 64 of `vars` follow from one another"
+        #expect(check(64) { "\"${{ vars.v\($0) }}\"" }.summary == [])
+        #expect(check(64) { "{ run: 'echo $v\($0)' }" }.summary == [])
+        #expect(check(65) { "\"${{ vars.v\($0) }}\"" }.diagnostics.map(\.message) == [message])
+        #expect(check(3000) { "\"${{ vars.v\($0) }}\"" }.diagnostics.map(\.message) == [message])
+        #expect(check(65) { "{ run: [echo, \"${{ vars.v\($0) }}\"] }" }.diagnostics.map(\.message) == [message])
+    }
+
     @Test func `that need no command are known before the run`() throws {
         let planned = Planned(
             """
@@ -126,7 +142,7 @@ struct `Vars in a plan` {
     }
 
     @Test func `lengthen what a run can take at most by the limits of those that are read`() throws {
-        func bound(_ steps: String, defaults: String = "timeout: 10s") throws -> RunBound {
+        func bound(_ steps: String, defaults: String = "timeout: 10s", template: String = "") throws -> RunBound {
             let planned = Planned(
                 steps,
                 top: """
@@ -134,7 +150,7 @@ struct `Vars in a plan` {
                     vars:
                       own: { run: x, timeout: 5s }
                       other: { run: x }
-                    """)
+                    """ + "\n" + template)
             #expect(planned.summary == [])
             return try #require(planned.plan).bound(jobs: 1)
         }
@@ -143,6 +159,16 @@ struct `Vars in a plan` {
         #expect(try bound("a: { run: 'echo $own $other' }\nb: { run: 'echo $own' }") == .atMost(.seconds(39)))
         let copies = "g: { for-each: [p, q], vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } }"
         #expect(try bound(copies) == .atMost(.seconds(44)))
+        // Two rounds, in which what a body is given may be something else.
+        let rounds = """
+            g: { retry: { attempts: 2 }, steps: { u: { uses: t } } }
+            """
+        #expect(
+            try bound(
+                rounds,
+                template:
+                    "templates: { t: { steps: { i: { vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } } } } }")
+                == .atMost(.seconds(44)))
         #expect(
             try bound("a: { timeout: 10s, run: 'echo $other' }", defaults: "shell: sh")
                 == .none(reason: "`vars.other` at test.yml:5 has no `timeout`"))

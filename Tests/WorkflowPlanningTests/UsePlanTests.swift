@@ -91,6 +91,69 @@ struct `Inside a body that is used` {
             ])
     }
 
+    @Test func `a text is not a number, but for the values of a fan-out, which are held against the parameter`() throws
+    {
+        let (_, findings) = try plan(
+            """
+            version: 1
+            params: { s: { type: string, default: x }, e: { type: enum, values: [a, c], default: a } }
+            templates:
+              t:
+                params:
+                  n: { type: int, default: 1 }
+                  yes: { type: bool, default: false }
+                  l: { type: list, default: [] }
+                  e: { type: enum, values: [a, b], default: a }
+                steps: { s: { run: x } }
+            steps:
+              a: { uses: t, with: { n: "${{ params.s }}" } }
+              b: { uses: t, with: { yes: "${{ params.s }}" } }
+              c: { uses: t, with: { l: "${{ params.s }}" } }
+              d: { uses: t, with: { e: "${{ params.e }}" } }
+              e: { uses: t, with: { e: "${{ params.s }}", n: "${{ fromJSON(params.s) }}" } }
+              f: { uses: t, for-each: [1, 2], with: { n: "${{ item }}" } }
+              g: { uses: t, matrix: { n: [1, x] }, with: { n: "${{ n }}" } }
+            """)
+        #expect(
+            findings == [
+                "main.yml:12 the parameter `n` is a whole number, found a text",
+                "main.yml:13 the parameter `yes` is true or false, found a text",
+                "main.yml:14 the parameter `l` is a list, found a text",
+                "main.yml:15 the parameter `e` is `a` or `b`, and one of the values is `c`",
+                "main.yml:18 the parameter `n` is a whole number, and one of the values is `x`",
+            ])
+    }
+
+    @Test func `the folder of defaults is checked, in each file with its own names`() throws {
+        let (_, findings) = try plan(
+            """
+            version: 1
+            defaults: { working-directory: "${{ params.nope }}" }
+            steps:
+              a: { uses: b.yml }
+            """,
+            [
+                "b.yml": """
+                version: 1
+                params: { own: { default: x } }
+                defaults: { working-directory: "${{ params.own }}/${{ steps.s.outcome }}" }
+                steps: { s: { run: x } }
+                """
+            ])
+        #expect(
+            findings == [
+                "main.yml:2 there is no parameter `nope`", "b.yml:3 this is evaluated before any step has run",
+            ])
+    }
+
+    @Test func `what is wrong in a body that is used a thousand times leaves room for other findings`() throws {
+        let uses = (0..<1500).map { "  g\($0): { uses: t }\n" }.joined()
+        let (_, findings) = try plan(
+            "version: 1\ntemplates: { t: { steps: { s: { run: x, needs: [nope] } } } }\nsteps:\n\(uses)"
+                + "  last: { run: x, needs: [missing] }\n")
+        #expect(findings == ["main.yml:2 unknown dependency `nope`", "main.yml:1504 unknown dependency `missing`"])
+    }
+
     @Test func `instances that follow from what is given are known before the run`() throws {
         let text = """
             version: 1

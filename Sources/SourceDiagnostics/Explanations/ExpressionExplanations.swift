@@ -38,7 +38,7 @@ extension DiagnosticCode {
                 "a result that is not there yet",
                 """
                 A step may read the outputs and the outcome of what it needs, and of what that needs, because only these
-                have ended for certain when it starts. The step that is read here is not one of them.
+                have certainly ended when it starts. The step that is read here is not one of them.
                 """,
                 example: """
                     version: 1

@@ -1,12 +1,12 @@
 extension DiagnosticCode {
-    /// Of what hooks and locks make of the graph.
+    /// Codes about hooks, locks and pools in the graph.
     var graphDetails: DiagnosticExplanation {
         switch self {
         case .sharedValueCycle:
             DiagnosticExplanation(
                 "`vars` that read each other in a ring",
                 """
-                The value of each would have to be known before its own. One of `vars` reads another where an expression of
+                Each needs the value of the next before it has its own. One of `vars` reads another where an expression of
                 it names that, as in `${{ vars.tag }}`, or where its script has the other's name as a word: then the script
                 finds it in its environment.
                 """,
@@ -24,7 +24,7 @@ extension DiagnosticCode {
                 "a dependency into or out of a hook",
                 """
                 `finally` and `on-failure` start when everything else in their group has ended. Their steps can need each
-                other; what is outside of them is over anyway, and nothing outside can wait for them.
+                other; what is outside has ended by then, and nothing outside can wait for them.
                 """,
                 example: """
                     version: 1
@@ -47,7 +47,7 @@ extension DiagnosticCode {
                 remedy: "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout` of its own.")
         case .passedFailure:
             DiagnosticExplanation(
-                "a step that runs after a failure unnoticed",
+                "a step that runs although something failed",
                 """
                 A step whose `if` asks for `always()` or `failure()` runs although something that it needs has failed, and
                 what needs it only asks whether it succeeded itself. So a step behind it runs after the failure, too,

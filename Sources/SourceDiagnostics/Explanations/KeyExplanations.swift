@@ -7,7 +7,7 @@ extension DiagnosticCode {
                 "unknown key",
                 """
                 The format has no such key here. A misspelt key that went unnoticed would be a timeout that
-                never fires, so flowrun accepts no unknown ones.
+                never fires, so flowrun refuses unknown keys.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    timout: 5m",
                 remedy: "write the suggested key, or remove it.")
@@ -32,10 +32,10 @@ extension DiagnosticCode {
                 remedy: "add the key.")
         case .wrongType:
             DiagnosticExplanation(
-                "a value of another kind",
+                "a value of the wrong kind",
                 """
                 The key takes another kind of value: a list in place of a text, a text in place of a boolean. Only true and
-                false are booleans. A command that YAML takes for a boolean or a number needs quotes.
+                false are booleans. A command that YAML reads as a boolean or a number needs quotes.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: true",
                 remedy: "write run: \"true\", or run: [\"true\"].")
@@ -115,10 +115,10 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "not what it looks like",
                 """
-                YAML 1.1 took yes, no, on and off for booleans, YAML 1.2 takes them for text, and tools differ. Where a
+                YAML 1.1 reads yes, no, on and off as booleans, YAML 1.2 reads them as text, and tools differ. Where a
                 boolean is wanted write true or false. As an id such a word is a warning, and so are an environment variable
                 without a value, which is taken away rather than set to an empty text, and axes that differ in capitals only.
-                So are what looks like a shell's and is not: `~` and $NAME in `env`, whose values are taken as they are, a
+                So is what looks like shell syntax but is not: `~` and $NAME in `env`, whose values are taken as they are, a
                 command with its arguments as one word of a `run` list, and $FLOWRUN_OUTPUT in a step without `outputs`,
                 where it is not set.
                 """,

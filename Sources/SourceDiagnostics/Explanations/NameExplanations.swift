@@ -58,6 +58,7 @@ extension DiagnosticCode {
                 """
                 A fan-out makes at most a thousand instances, unless `max-items` says otherwise, and never more than a
                 hundred thousand. The product of the axes counts, before anything is excluded, and `include` adds to it.
+                Groups with `uses` and rows of `vars` that follow from one another are limited, too.
                 """,
                 example: """
                     version: 1
@@ -83,7 +84,7 @@ extension DiagnosticCode {
                 "an exclusion that excludes nothing",
                 """
                 An entry of `exclude` names an axis that the matrix does not have, or a value that the axis does not have.
-                It would leave in what was meant to be left out. A text in quotes and a number without are two values.
+                What was meant to be left out would stay in. A text in quotes and a number without are two values.
                 """,
                 example: """
                     version: 1
@@ -98,7 +99,7 @@ extension DiagnosticCode {
         case .repeatedDependency:
             DiagnosticExplanation(
                 "the same dependency twice",
-                "`needs` names an id twice. That does no harm, and is usually a typo for another id.",
+                "`needs` names an id twice. It does no harm, but is usually a typo for another id.",
                 example: "version: 1\nsteps:\n  a: { run: echo }\n  b:\n    run: echo\n    needs: [a, a]",
                 remedy: "remove one of the two.")
         case .dependencyInsideGroup:
@@ -124,7 +125,7 @@ extension DiagnosticCode {
                 "an undeclared secret",
                 """
                 The `secrets` of a step name some of those that the top of the file declares, with the place each comes
-                from. A secret that is not declared would be an empty variable, found out when the step fails.
+                from. An undeclared secret would be an empty variable, which only shows when the step fails.
                 """,
                 example: "version: 1\nsteps:\n  publish:\n    run: ./publish\n    secrets: [TOKEN]",
                 remedy: "declare it at the top: secrets: { TOKEN: { env: TOKEN } }.")

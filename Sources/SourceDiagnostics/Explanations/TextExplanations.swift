@@ -19,8 +19,8 @@ extension DiagnosticCode {
             DiagnosticExplanation(
                 "the file is not UTF-8",
                 """
-                A workflow file is UTF-8, with or without a byte order mark. Bytes that are not UTF-8 would reach commands
-                and logs as something other than what was meant.
+                A workflow file is UTF-8, with or without a byte order mark. Other bytes would reach commands and logs
+                as something other than what was meant.
                 """,
                 remedy: "save the file as UTF-8, for instance with `iconv -f ISO-8859-1 -t UTF-8`.")
         case .controlCharacter:
@@ -82,17 +82,17 @@ extension DiagnosticCode {
                 remedy: "look for a bracket that was never closed; flatten the groups.")
         case .aliasBudget:
             DiagnosticExplanation(
-                "aliases stand for too much",
+                "aliases expand too far",
                 """
-                Aliases of aliases grow without limit: ten lines can stand for a billion nodes. In one file they may
-                stand for ten times the nodes that the file spells out, and always for ten thousand.
+                Aliases of aliases grow without limit: ten lines can make a billion nodes. In one file they may
+                make ten times the nodes that the file spells out, and always ten thousand.
                 """,
                 remedy: "write out what is meant, or use `matrix` or `for-each` to make many steps of one.")
         case .unknownAnchor:
             DiagnosticExplanation(
                 "alias without an anchor",
                 """
-                A value that begins with * is an alias: it stands for the node that an anchor & of the same name marked
+                A value that begins with * is an alias: it repeats the node that an anchor & of the same name marked
                 further up. There is no such anchor before this place.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    env: *common",
@@ -100,7 +100,7 @@ extension DiagnosticCode {
         case .recursiveAlias:
             DiagnosticExplanation(
                 "alias inside itself",
-                "The alias is inside the node that it refers to, which would never end.",
+                "The alias is inside the node that it refers to, so expanding it would never end.",
                 example: "version: 1\nsteps: &all\n  hello:\n    run: echo\n    env: *all",
                 remedy: "write out what is meant.")
         case .emptyDocument:

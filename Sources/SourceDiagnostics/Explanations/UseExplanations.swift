@@ -1,5 +1,5 @@
 extension DiagnosticCode {
-    /// Of files and templates that groups use.
+    /// Codes about files and templates that groups use.
     var useDetails: DiagnosticExplanation {
         switch self {
         case .unusableFile:

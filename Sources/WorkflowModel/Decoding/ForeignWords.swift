@@ -22,11 +22,21 @@ enum ForeignWords {
         switch word {
         case "when" where value.isText("manual"): return .setting(.manual, "true")
         case "strategy" where value.kind == .mapping && place != .top: return .wrapper
+        case "requires" where isListOfConditions(value): return .key(.require)
         case "requires" where value.kind == .mapping:
             return .advice("declare what it takes under `params` at the top of the file, with `required: true`")
         default: break
         }
         return meaning(of: word, in: place)
+    }
+
+    /// `{ if: …, message: … }`, or a list of such.
+    private static func isListOfConditions(_ value: YAMLNode) -> Bool {
+        let first = value.kind == .sequence ? value.elements.first { _ in true } : value
+        guard let first, first.kind == .mapping else { return false }
+        return first.entries.contains { key, _ in
+            key.isText("if") || meaning(of: key.text, in: FieldPlace.requirement) != nil
+        }
     }
 
     /// The same for a word whose value does not matter.
@@ -50,7 +60,9 @@ enum ForeignWords {
         case "assert", "requirements": return .key(.require)
         case "prompt", "confirmation", "ask": return .key(.confirm)
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
-        case "call", "template", "includes", "include", "extends":
+        case "extends" where place != .top:
+            return .advice("write what they share under `templates`, and a group with `uses: NAME` in place of each")
+        case "call", "template", "includes", "include", "extends", "import", "imports", "use":
             return place == .top
                 ? .advice("write a group for each file under `steps`: `ID: { uses: FILE }`") : .key(.uses)
         case "dir", "cwd", "working_dir", "working-dir", "workdir": return .key(.workingDirectory)

@@ -1,7 +1,7 @@
 internal import SourceDiagnostics
 internal import YAMLSyntax
 
-// Where the characters of a scalar's value stand in the file.
+// Where the characters of a scalar's value are in the file.
 extension ExpressionText {
     /// The value of a scalar that is not an alias. O(length).
     init(_ node: YAMLNode) {
@@ -17,7 +17,7 @@ extension ExpressionText {
 }
 
 /// Walks over the value and the spelling of a scalar side by side. Folding and indentation change blanks only, and
-/// escapes stand only in quotes, so that every other character is found where the spelling has its next one.
+/// escapes occur only in quotes, so every other character is found at the next place of the spelling.
 struct ScalarPlaces {
     private let source: UnsafeBufferPointer<UInt8>
     private let start: UInt32
@@ -86,7 +86,7 @@ struct ScalarPlaces {
         }
     }
 
-    /// Steps over an escape; how many bytes of UTF-8 it stands for.
+    /// Steps over an escape; how many bytes of UTF-8 it means.
     private mutating func escape() -> Int {
         let letter = offset + 1 < source.count ? source[offset + 1] : 0
         let digits =

@@ -23,7 +23,7 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// Reports at the alias what is wrong with what it stands for, unless the anchor has been reported with the same.
+    /// Reports at the alias what is wrong with what it refers to, unless the anchor has been reported with the same.
     mutating func report(
         _ code: DiagnosticCode, _ message: String, at range: SourceRange, through alias: YAMLNode,
         severity: Diagnostic.Severity, notes: [Diagnostic.Note], fix: Diagnostic.Fix?
@@ -36,7 +36,7 @@ extension WorkflowDecoder {
         findings.add(severity) {
             Diagnostic(
                 code, message, in: file, at: alias.range, severity: severity,
-                notes: [.init("the alias stands for this", at: range)] + notes,
+                notes: [.init("the alias refers to this", at: range)] + notes,
                 fix: fix.map { .init($0.description) })
         }
     }

@@ -197,6 +197,6 @@ extension WorkflowDecoder {
         ["steps.", "params.", "previous.", "fromJSON("].contains(where: text.hasPrefix)
     }
 
-    /// A text as an expression in a double-quoted scalar, which may also stand in a flow collection.
+    /// A text as an expression in a double-quoted scalar, which a flow collection may hold, too.
     static func braced(_ text: String) -> String { quoted("${{ \(text) }}") }
 }

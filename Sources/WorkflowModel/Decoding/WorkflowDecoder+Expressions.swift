@@ -40,7 +40,7 @@ extension WorkflowDecoder {
         return expression(entry.value, needsBraces: false)
     }
 
-    /// What to write where a command stands in place of a condition.
+    /// What to write in place of a command where a condition is wanted.
     private func conditionFix(_ test: ShellTest, in node: YAMLNode) -> Diagnostic.Fix {
         guard let file = test.file else {
             return .init("let a step run the command and hand on what it found, and read that: `steps.ID.outputs.NAME`")
@@ -97,7 +97,7 @@ extension WorkflowDecoder {
         file.bytes.withUnsafeBufferPointer { firstExpression(in: $0, from: 0) != nil }
     }
 
-    /// Reports every expression that stands in a script, or where nothing evaluates it, each at its place.
+    /// Reports every expression in a script, or where nothing evaluates it, each at its place.
     mutating func reportExpressions(below root: YAMLNode, rowCount: Int) {
         guard document.hasExpressions else { return }
         let refused = document.refusedRows.sorted { $0.lowerBound < $1.lowerBound }
@@ -187,7 +187,7 @@ extension WorkflowDecoder {
 }
 
 extension String {
-    fileprivate var trimmingBlanks: String {
+    var trimmingBlanks: String {
         var text = self[...]
         while text.first?.isWhitespace == true { text.removeFirst() }
         while text.last?.isWhitespace == true { text.removeLast() }

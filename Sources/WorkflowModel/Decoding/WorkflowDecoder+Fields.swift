@@ -42,7 +42,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// The scalars of a list, each at most once. Where `mayBeAlone`, one scalar may stand in the list's place;
+    /// The scalars of a list, each at most once. Where `mayBeAlone`, one scalar may take the list's place;
     /// otherwise it is reported, and still taken.
     mutating func items(_ entry: MappingReader.Entry, expected: String, mayBeAlone: Bool) -> [YAMLNode] {
         let value = entry.value

@@ -28,7 +28,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Nothing more is said about what stands below.
+    /// Nothing more is said about what is below.
     mutating func refuse(_ value: YAMLNode) {
         document.refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
     }
@@ -175,6 +175,7 @@ extension WorkflowDecoder {
             value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
         case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
         case .run, .mutex: value.kind == .scalar && value.type == .string
+        case .require: value.kind == .sequence
         case .manual: value.type == .bool
         default: false
         }

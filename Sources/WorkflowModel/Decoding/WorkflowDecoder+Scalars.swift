@@ -247,7 +247,7 @@ extension WorkflowDecoder {
         return Int(place) > file.start ? file.text(in: SourceRange(start: place - 1, end: place)) : ""
     }
 
-    /// What stands there, for "found …".
+    /// What is there, for "found …".
     func found(_ node: YAMLNode) -> String {
         switch node.kind {
         case .mapping: return "a mapping"

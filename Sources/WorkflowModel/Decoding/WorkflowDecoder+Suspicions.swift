@@ -2,13 +2,13 @@ internal import Glibc
 internal import SourceDiagnostics
 internal import YAMLSyntax
 
-// What is accepted and yet hardly meant: it would run, and do something else than it seems to say.
+// What is valid but probably a mistake: it would run, and do something other than what it seems to say.
 
 // `run: [cargo build, cargo test]`: commands where words are wanted.
 extension WorkflowDecoder {
     mutating func reportJoinedWords(_ list: YAMLNode) {
         guard let first = list.elements.first(where: { _ in true }), first.kind == .scalar else { return }
-        // A path may have blanks, and so may what an expression comes to.
+        // A path may have blanks, and so may the value of an expression.
         guard !first.text.contains("\n"), !first.text.contains("${{") else { return }
         let parts = Self.blankSeparated(first.text)
         guard parts.count > 1, !parts[0].contains("/") else { return }
@@ -41,7 +41,7 @@ extension WorkflowDecoder {
     }
 }
 
-// `env: { PATH: "bin:$PATH" }`: the values of `env` are no shell's.
+// `env: { PATH: "bin:$PATH" }`: no shell reads the values of `env`.
 extension WorkflowDecoder {
     /// Names that most people mean the variable by.
     private static let wellKnown: Set<String> = [

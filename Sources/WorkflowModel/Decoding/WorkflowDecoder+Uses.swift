@@ -119,9 +119,13 @@ extension WorkflowDecoder {
             return nil
         }
         let path = RelativePath.joined(document.folder, name)
+        if let identity = identities[path], let known = documents[identity] {
+            return UsedDocument(document: known, identity: identity, path: path, isKnown: true)
+        }
         switch files.read(path) {
         case .found(let found, let name, let bytes):
             let identity = found == files.identity() ? Self.firstFile : found
+            identities[path] = identity
             if let known = documents[identity] {
                 return UsedDocument(document: known, identity: identity, path: path, isKnown: true)
             }
@@ -192,7 +196,7 @@ extension WorkflowDecoder {
 
     // MARK: What all files share
 
-    /// One name is one secret of the run, in whatever file.
+    /// A name is the same secret everywhere in the run, whichever file says it.
     mutating func takeSecrets(_ own: [Secret]) {
         for secret in own {
             guard let known = runSecrets.first(where: { $0.name == secret.name }) else {
@@ -207,7 +211,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// One name is one pool of the run, in whatever file.
+    /// A name is the same pool everywhere in the run, whichever file says it.
     mutating func takePools(_ own: [Pool]) {
         for pool in own {
             guard let known = runPools.first(where: { $0.name == pool.name }) else {
@@ -220,41 +224,5 @@ extension WorkflowDecoder {
                 notes: [.init("here it has \(known.size)", at: known.range)],
                 fix: .init("write the same size in both, or rename one"))
         }
-    }
-}
-
-/// Paths with `/` that count from a folder. Pure; follows no links.
-package enum RelativePath {
-    /// The way from where `folder` counts from, without `.` and, as far as it goes, without `..`.
-    package static func joined(_ folder: String, _ path: String) -> String {
-        guard !path.hasPrefix("/") else { return path }
-        var parts: [Substring] = []
-        for part in folder.split(separator: "/") + path.split(separator: "/") where part != "." {
-            if part == "..", let last = parts.last, last != ".." { parts.removeLast() } else { parts.append(part) }
-        }
-        return parts.joined(separator: "/")
-    }
-
-    /// Empty for a file in the folder that its path counts from.
-    static func folder(of path: String) -> String {
-        path.split(separator: "/").dropLast().joined(separator: "/")
-    }
-}
-
-/// A full id, such as `build[x86_64].compile`.
-enum StepPath {
-    /// The ids in it, without instances.
-    static func ids(_ name: String) -> [String] {
-        var ids = [""]
-        var isInstance = false
-        for character in name {
-            switch character {
-            case "[": isInstance = true
-            case "]": isInstance = false
-            case "." where !isInstance: ids.append("")
-            default: if !isInstance { ids[ids.count - 1].append(character) }
-            }
-        }
-        return ids
     }
 }

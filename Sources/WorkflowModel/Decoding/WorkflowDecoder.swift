@@ -17,12 +17,14 @@ package struct WorkflowDecoder {
     var runSecrets: [Secret] = []
     var runPools: [Pool] = []
     var findings = FindingList()
-    /// What is read at the moment.
+    /// The document being read.
     var document: DecodedDocument
-    /// The bodies around what is read at the moment, outermost first.
+    /// The bodies around the place being read, outermost first.
     var openBodies: [OpenBody] = []
     /// The documents of files that are used, by identity.
     var documents: [String: YAMLDocument] = [:]
+    /// The identities of files by the paths that they were used by.
+    var identities: [String: String] = [:]
     /// Whether what is read has been read before, so that all findings about it are made.
     var isKnown = false
     var useCount = 0

@@ -10,7 +10,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     // Words of version 1 that this program answers with "not supported yet".
     case interactive, detach, jobserver, sources, generates, services
 
-    /// The word as it stands in a file: the case's name in kebab case.
+    /// The word as a file has it: the case's name in kebab case.
     package var spelling: String { "\(letters)" }
 
     fileprivate var letters: StaticString { Self.spellings[Int(rawValue)] }

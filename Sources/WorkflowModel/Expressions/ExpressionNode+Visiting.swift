@@ -72,7 +72,7 @@ extension Expression {
         return asks
     }
 
-    /// Whether it asks something of the run or of files, beside what its names stand for.
+    /// Whether it asks something of the run or of files, beside what its names mean.
     package var asksTheRun: Bool { usesStatus || asksFiles }
 
     /// Whether it asks something of files.

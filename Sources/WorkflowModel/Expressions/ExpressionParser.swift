@@ -1,7 +1,7 @@
 package import SourceDiagnostics
 
 /// Reads one expression. From the loosest to the tightest: `||`, `&&`, comparisons (not chained), `??`, `!`, and what
-/// stands behind a value: `.name`, `[…]`, `.*`.
+/// follows a value: `.name`, `[…]`, `.*`.
 package struct ExpressionParser {
     /// How deep brackets, calls and `!` may be nested.
     package static let depthLimit = 64
@@ -123,7 +123,7 @@ package struct ExpressionParser {
         return path.isEmpty ? value : ExpressionNode(.access(value, path), at: value.range.joined(with: end))
     }
 
-    /// What stands behind a value, and where it ends.
+    /// What follows a value, and where it ends.
     private mutating func accessors(
         after range: SourceRange
     ) throws(ExpressionError) -> ([ExpressionNode.Accessor], SourceRange) {
@@ -132,7 +132,7 @@ package struct ExpressionParser {
         while true {
             let start = token.range
             if token.kind == .symbol(.dot) {
-                // The lexer stands behind the dot, where a name may begin with a digit.
+                // The lexer is past the dot, where a name may begin with a digit.
                 if let member = lexer.memberName(), case .name(let name) = member.kind {
                     end = text.range(member.range)
                     path.append(.field(ExpressionNode.Name(text: name, range: end)))

@@ -1,12 +1,12 @@
 internal import SourceDiagnostics
 
-/// The bytes of a scalar's value, and where each of them stands in the file.
+/// The bytes of a scalar's value, and where each of them is in the file.
 struct ExpressionText {
     let bytes: [UInt8]
     private let start: UInt32
     /// Per byte the place of the character it belongs to; empty where the source spells the value as it is.
     private let places: [SourceRange]
-    /// Whether the scalar stands in single quotes, in which a single quote is written twice.
+    /// Whether the scalar is in single quotes, in which a single quote is written twice.
     let isSingleQuoted: Bool
 
     /// A value that the source spells as it is, from an offset on.

@@ -10,6 +10,11 @@ package enum Template: Sendable, Hashable {
     package var literal: String? {
         if case .literal(let text) = self { text } else { nil }
     }
+
+    /// The expression where it is all there is; nil for a text and for one with expressions in it.
+    package var expression: Expression? {
+        if case .parsed(let parsed) = self { parsed.expression } else { nil }
+    }
 }
 
 extension Template: ExpressibleByStringLiteral {
@@ -49,7 +54,7 @@ extension ParsedTemplate: Hashable {
     }
 }
 
-/// Takes a text apart into what stands as it is and its expressions. `$${{` stands for a `${{` of the text.
+/// Takes a text apart into plain text and its expressions. `$${{` is a `${{` of the text.
 struct TemplateParser {
     private let text: ExpressionText
     private var parts: [ParsedTemplate.Part] = []

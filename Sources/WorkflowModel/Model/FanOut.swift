@@ -53,7 +53,7 @@ package struct FanOut: Sendable {
 
     /// One copy of the node.
     package struct Instance: Sendable {
-        /// What stands in the brackets of the id: the values in axis order or the label, or the index where they would
+        /// What is in the brackets of the id: the values in axis order or the label, or the index where they would
         /// be hard to read.
         package let key: String
         /// In axis order, then what `include` adds. The text is the scalar's own, so `3.10` stays `3.10`.
@@ -92,7 +92,7 @@ extension FanOut {
 
     /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
     ///
-    /// An instance whose item or label `isHidden` is named by its number, because its name stands in every log; for the
+    /// An instance whose item or label `isHidden` is named by its number, because its name is in every log; for the
     /// same reason no message shows an item.
     package func instances(
         over value: Value, isHidden: (String) -> Bool = { _ in false }

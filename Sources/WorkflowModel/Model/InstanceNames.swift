@@ -1,4 +1,4 @@
-/// What stands in the brackets of an instance's id: its values in axis order, or its label.
+/// What is in the brackets of an instance's id: its values in axis order, or its label.
 ///
 /// An instance whose values would be hard to read or to type has its number in their place; where two would have the
 /// same name, all of the fan-out have their numbers.

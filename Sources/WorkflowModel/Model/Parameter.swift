@@ -36,7 +36,7 @@ package struct Parameter: Sendable {
 }
 
 extension Parameter {
-    /// Why a text is not a value of a parameter: a clause that can stand behind `--param name=text: `.
+    /// Why a text is not a value of a parameter: a clause that can follow `--param name=text: `.
     package struct ValueError: Error {
         package let message: String
     }

@@ -3,7 +3,7 @@ package import SourceDiagnostics
 /// One entry of `require`: what has to hold where a step or group starts.
 package struct Requirement: Sendable {
     package let condition: Expression
-    /// What people are told where it does not hold.
+    /// What people read where it does not hold.
     package let message: Template
     /// Where the entry stands.
     package let range: SourceRange

@@ -1,6 +1,6 @@
 package import SourceDiagnostics
 
-/// The script of a step. Most stand in the file as they are and are read from there when the step starts, so that a
+/// The script of a step. Most are in the file as they are and are read from there when the step starts, so that a
 /// hundred thousand waiting steps hold no copies.
 package enum Script: Sendable, ExpressibleByStringLiteral {
     /// A text of no file.

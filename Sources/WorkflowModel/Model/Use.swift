@@ -57,6 +57,17 @@ package struct Use: Sendable {
     }
 }
 
+extension Use {
+    /// What a body sees of parameters: its own and, in a template, those of its file that have other names.
+    package func adding<Item>(
+        _ around: @autoclosure () -> [Item], to own: [Item], named name: (Item) -> String
+    ) -> [Item] {
+        guard source == .template else { return own }
+        let hidden = Set(parameters.map(\.name))
+        return own + around().filter { !hidden.contains(name($0)) }
+    }
+}
+
 extension Workflow {
     /// What a group uses; nil for one whose body stands where it does. O(log uses).
     package func use(of group: NodeIndex) -> Use? {
@@ -92,9 +103,7 @@ extension Workflow {
     /// those of its file.
     package func parameters(of use: Use?) -> [Parameter] {
         guard let use else { return parameters }
-        guard use.source == .template else { return use.parameters }
-        let own = Set(use.parameters.map(\.name))
-        return use.parameters + parameters(of: usedFile(around: use.group)).filter { !own.contains($0.name) }
+        return use.adding(parameters(of: usedFile(around: use.group)), to: use.parameters, named: \.name)
     }
 
     /// What `defaults` says to a step or group; with `isInside`, what it says inside a group that uses a file.
@@ -150,7 +159,14 @@ extension Parameter {
         case (.int, .int), (.bool, .bool): return given
         case (.list, .list(let items)):
             return .list(try items.map { item throws(ValueError) in .string(try text(of: item)) })
-        default: return try value(from: try text(of: given))
+        case (.list, _): throw ValueError(message: "expected a list, found \(given.described)")
+        default:
+            let text = try text(of: given)
+            do {
+                return try value(from: text)
+            } catch {
+                throw ValueError(message: "\(error.message), found \(Phrase.quoted(text))")
+            }
         }
     }
 

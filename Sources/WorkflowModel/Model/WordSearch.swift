@@ -2,7 +2,7 @@ internal import Glibc
 internal import SourceDiagnostics
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a name stands in the bytes with no letter, digit or `_` beside it. O(length), at the speed of memory.
+    /// Whether a name is in the bytes with no letter, digit or `_` beside it. O(length), at the speed of memory.
     func hasWord(_ name: String) -> Bool {
         let name = Array(name.utf8)
         guard let base = baseAddress, let first = name.first else { return false }
@@ -26,7 +26,7 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// Whether a name stands in the text with no letter, digit or `_` beside it. O(length).
+    /// Whether a name is in the text with no letter, digit or `_` beside it. O(length).
     package func hasWord(_ name: String) -> Bool {
         var text = self
         return text.withUTF8 { $0.hasWord(name) }

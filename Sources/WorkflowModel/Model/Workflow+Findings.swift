@@ -2,7 +2,7 @@ package import SourceDiagnostics
 
 extension Workflow {
     /// Findings about a workflow as people want to read them: one that a body brings along in each place where it is
-    /// used stands once, and one about a file that is used tells where that is. O(findings × uses).
+    /// used is reported once, and one about a file that is used tells where that is. O(findings × uses).
     package func explained(_ findings: [Diagnostic]) -> [Diagnostic] {
         guard !uses.isEmpty else { return findings }
         var told: Set<Told> = []

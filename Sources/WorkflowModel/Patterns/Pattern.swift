@@ -95,7 +95,7 @@ package struct Pattern: Sendable {
     }
 }
 
-/// What is wrong with a pattern: a clause that can stand behind a colon.
+/// What is wrong with a pattern: a clause that can follow a colon.
 package struct PatternError: Error {
     package let message: String
 }

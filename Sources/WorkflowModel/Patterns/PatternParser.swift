@@ -128,7 +128,7 @@ struct PatternParser {
         }
     }
 
-    /// What stands behind a `{`, and behind it the closing brace; nil, and nothing read, where it is not a repetition.
+    /// What follows a `{`, and then the closing brace; nil, and nothing read, where it is not a repetition.
     private mutating func repetitionCount() -> (least: Int, most: Int?)? {
         let start = index
         let least = number()

@@ -3,7 +3,8 @@ import WorkflowModel
 
 // Names that nothing has.
 extension DataFlowCheck {
-    private static let roots = ["params", "vars", "steps", "env", "run", "previous"]
+    /// What expressions can read beside the variables of fan-outs.
+    static let roots = ["params", "vars", "steps", "env", "run", "previous"]
 
     /// Roots of other tools, each with what flowrun says.
     private static let foreignRoots = [

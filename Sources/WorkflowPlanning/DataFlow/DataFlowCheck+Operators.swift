@@ -42,9 +42,11 @@ extension DataFlowCheck {
     }
 
     mutating func expectBool(_ node: ExpressionNode) {
+        let isPresent = type(of: node).absence == nil
         let type = present(node)
         if case .bool = type.kind { return }
-        guard !type.isAny else { return }
+        // One finding is enough: what gives a default learns of the type then.
+        guard !type.isAny, isPresent else { return }
         report(
             .valueType, "expected true or false, found \(type.described)", at: node.range,
             fix: .init("compare it, as in `… == 'value'`"))

@@ -40,7 +40,7 @@ extension DataFlowCheck {
             reportTooEarly(id)
             return nil
         }
-        // The one who reads, or the group around it that stands beside what is read.
+        // The one who reads, or the group around it that is a sibling of what is read.
         var sibling = place.row
         while sibling != 0, workflow.nodes[sibling].parent.row != scope { sibling = workflow.nodes[sibling].parent.row }
         if sibling == row {

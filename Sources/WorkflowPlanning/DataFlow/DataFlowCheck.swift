@@ -60,7 +60,7 @@ struct DataFlowCheck {
     /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
         // By row: a copy of a node holds on to all that it has.
-        !workflow.uses.isEmpty
+        !workflow.uses.isEmpty || workflow.defaults.workingDirectory?.expressions.isEmpty == false
             || workflow.nodes.indices.contains { row in
                 if workflow.nodes[row].settings != nil { return true }
                 guard case .arguments(let words) = workflow.nodes[row].body else { return false }
@@ -79,6 +79,7 @@ struct DataFlowCheck {
             for word in words { checkWord(word) }
             place.isWord = false
         }
+        if row == 0 { checkFolder(of: workflow.defaults) }
         if let use = workflow.use(of: NodeIndex(row)) { check(use) }
         guard let settings = workflow.nodes[row].settings else { return }
         checkSharedValues(settings.sharedValues, of: row)
@@ -100,22 +101,14 @@ struct DataFlowCheck {
             guard let parameter = use.parameters.first(where: { $0.name == argument.name }) else { continue }
             check(argument, for: parameter)
         }
-        guard let settings = use.settings else { return }
         place = Place(row: use.group.row, isInside: true)
-        checkEnvironment(settings)
+        if use.source == .file { checkFolder(of: use.defaults) }
+        if let settings = use.settings { checkEnvironment(settings) }
         place = Place(row: use.group.row)
     }
 
-    private mutating func check(_ argument: Use.Argument, for parameter: Parameter) {
-        guard case .text(.parsed(let parsed)) = argument.value, let expression = parsed.expression else {
-            for template in argument.templates { check(template, what: "an item of a list") }
-            return
-        }
-        let type = present(expression.root)
-        guard !type.isAny, !parameter.kind.mayBe(type) else { return }
-        report(
-            .valueType, "the parameter `\(parameter.name)` is \(parameter.kind.described), found \(type.described)",
-            at: expression.root.range, notes: [.init("the parameter is declared here", at: parameter.range)])
+    private mutating func checkFolder(of defaults: Defaults) {
+        if let folder = defaults.workingDirectory { check(folder, what: "`working-directory`") }
     }
 
     private mutating func checkEnvironment(_ settings: Settings) {
@@ -125,8 +118,8 @@ struct DataFlowCheck {
         if let folder = settings.workingDirectory { check(folder, what: "`working-directory`") }
     }
 
-    /// A text: what has no value has no place in it. With `what`, it also has to be a text by itself.
-    private mutating func check(_ template: Template, what: String? = nil) {
+    /// A text, in which every expression needs a value. With `what`, it also has to be a text by itself.
+    mutating func check(_ template: Template, what: String? = nil) {
         guard case .parsed(let parsed) = template else { return }
         for case .expression(let expression) in parsed.parts {
             let type = present(expression.root)
@@ -138,7 +131,7 @@ struct DataFlowCheck {
         }
     }
 
-    /// A word of a `run` list: where it is one expression, a list stands for its elements.
+    /// A word of a `run` list: where it is one expression, a list becomes its elements.
     private mutating func checkWord(_ word: Template) {
         guard case .parsed(let parsed) = word, let expression = parsed.expression else { return check(word) }
         guard case .list(let element) = present(expression.root).kind, let absence = element.absence else { return }
@@ -195,10 +188,14 @@ struct DataFlowCheck {
     private mutating func checkLabel(_ label: Template, of row: Int) {
         place = Place(row: row)
         check(label, what: "`label`")
-        let own = Set(variables(around: row).filter { $0.row == row }.map(\.name))
+        let visible = variables(around: row)
+        let own = Set(visible.filter { $0.row == row }.map(\.name))
+        let others = Set(Self.roots + visible.map(\.name)).subtracting(own)
         for expression in label.expressions {
-            let others = expression.references.map(\.root).filter { !own.contains($0) }
-            guard !others.isEmpty || expression.asksTheRun else { continue }
+            // An unknown name has its finding already.
+            guard expression.references.contains(where: { others.contains($0.root) }) || expression.asksTheRun else {
+                continue
+            }
             report(
                 .notKnownHere, "`label` reads only \(Phrase.all(own.sorted())), the variables of its own fan-out",
                 at: expression.root.range)
@@ -263,26 +260,5 @@ struct DataFlowCheck {
             self.place = outer
         }
         return body(&self)
-    }
-}
-
-extension Parameter.Kind {
-    /// Whether a value of some type can be one of the parameter. A text may turn out to be.
-    fileprivate func mayBe(_ type: ValueType) -> Bool {
-        switch (self, type.kind) {
-        case (_, .any), (.list, .list), (.bool, .bool), (.int, .int), (.int, .number): true
-        case (.string, _), (.path, _), (.choice, _): type.isScalar
-        default: type.isText
-        }
-    }
-
-    /// What follows "the parameter is".
-    fileprivate var described: String {
-        switch self {
-        case .string, .path, .choice: "a text"
-        case .int: "a whole number"
-        case .bool: "true or false"
-        case .list: "a list"
-        }
     }
 }

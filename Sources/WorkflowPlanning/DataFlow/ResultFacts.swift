@@ -88,7 +88,7 @@ struct ResultKnowledge {
         }
     }
 
-    /// A status function in the condition stands in for plain needs, not for those that say which end they want.
+    /// A status function in the condition replaces plain needs, not those that say which end they want.
     private mutating func add(needsOf row: Int, areMet: Bool) {
         let arePlainMet = areMet && !waitsForAll(row)
         for entry in needs.range(of: row) {

@@ -1,12 +1,18 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// What is wrong with `vars` among themselves: those that read each other in a ring, and names that something else has.
+/// What is wrong with `vars` among themselves: those that read each other in a ring or in too long a row, and names
+/// that something else has.
 struct SharedValueFindings {
     let workflow: Workflow
     private var findings = FindingList()
-    /// Those that are known to lead to no ring, or to one that has been told.
-    private var done: Set<SharedValueID> = []
+    /// How many follow from one another up to each that has been looked at, itself included. One that leads to a ring
+    /// that has been told has nothing behind it.
+    private var depths: [SharedValueID: Int] = [:]
+    /// Whether so many follow from one another that nothing is to follow them further.
+    private(set) var isTooDeep = false
+    /// How many may follow from one another.
+    private static let depthLimit = 64
 
     init(workflow: Workflow) { self.workflow = workflow }
 
@@ -49,19 +55,35 @@ struct SharedValueFindings {
 
     /// Goes where the reads lead, depth first, without recursion.
     private mutating func search(from start: SharedValueID) {
-        guard !done.contains(start) else { return }
-        var path = [(id: start, rest: workflow.dependencies(of: start)[...])]
+        guard depths[start] == nil else { return }
+        var path = [(id: start, rest: workflow.dependencies(of: start)[...], depth: 1)]
         while let last = path.indices.last {
             guard let next = path[last].rest.popFirst() else {
-                done.insert(path.removeLast().id)
+                let (id, _, depth) = path.removeLast()
+                depths[id] = depth
+                if depth > Self.depthLimit { reportDepth(of: id) }
+                if let reader = path.indices.last { path[reader].depth = max(path[reader].depth, depth + 1) }
                 continue
             }
             if let first = path.firstIndex(where: { $0.id == next }) {
                 report(path[first...].map(\.id))
-                done.formUnion(path[first...].map(\.id))
-            } else if !done.contains(next) {
-                path.append((next, workflow.dependencies(of: next)[...]))
+                for hop in path[first...] { depths[hop.id] = 1 }
+            } else if let depth = depths[next] {
+                path[last].depth = max(path[last].depth, depth + 1)
+            } else {
+                path.append((next, workflow.dependencies(of: next)[...], 1))
             }
+        }
+    }
+
+    private mutating func reportDepth(of id: SharedValueID) {
+        guard !isTooDeep else { return }
+        isTooDeep = true
+        let (file, place) = (workflow.file, workflow[id].range)
+        findings.add(.error) {
+            Diagnostic(
+                .fanOutTooLarge, "more than \(Self.depthLimit) of `vars` follow from one another", in: file, at: place,
+                fix: .init("let one command make several of them, as `type: json`"))
         }
     }
 

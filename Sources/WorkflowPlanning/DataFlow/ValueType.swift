@@ -64,7 +64,7 @@ struct ValueType: Sendable {
         if case .any = kind { true } else { false }
     }
 
-    /// Whether a value of this kind stands in a text as people expect it.
+    /// Whether a value of this kind reads as people expect in a text.
     var isScalar: Bool {
         switch kind {
         case .list, .object, .result, .outputs: false

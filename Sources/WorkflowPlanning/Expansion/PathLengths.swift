@@ -121,7 +121,7 @@ struct PlanOrder {
 }
 
 extension PlanOrder {
-    /// All rows as they come, where none waits for a later one: hooks stand behind what they wait for.
+    /// All rows as they come, where none waits for a later one: hooks come after what they wait for.
     private mutating func appendInOrder(_ nodes: [PlanNode], _ rows: Range<PlanIndex>) {
         var open: [PlanIndex] = []
         func close(before row: PlanIndex) {

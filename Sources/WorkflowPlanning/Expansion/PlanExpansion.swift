@@ -109,7 +109,7 @@ struct PlanExpansion {
             variables: frame.variables, edgeStart: edgeStart)
     }
 
-    /// Stands for whatever instances the run will make.
+    /// In place of whatever instances the run will make.
     private static let anyInstance = FanOut.Instance(key: "*", variables: [])
 
     private mutating func appendCopy(
@@ -194,7 +194,7 @@ struct PlanLayout {
     /// From the row of the copy around it to the row of a definition (of its fan-out, where it has one).
     private(set) var distance: [Int]
     let workflow: Workflow
-    /// Whether a fan-out whose items only the run knows has one instance that stands for all of them, or none.
+    /// Whether a fan-out whose items only the run knows has one instance in place of all of them, or none.
     let isOutline: Bool
     /// By definition, of what is inside a fan-out whose items only the run knows: whether its copies go without it.
     /// Empty where they have everything.

@@ -11,7 +11,7 @@ struct CycleReporter {
     /// file of nothing but knots is to be refused in time too. One component gets at most an eighth of it.
     private var budget = 16_000_000
 
-    /// Longer cycles are told by their two ends.
+    /// Of a longer cycle only the two ends are shown.
     private static let longestTold = 200
     private static let mostNamed = 8
     private static let mostCuts = 10

@@ -141,7 +141,7 @@ extension Expression {
 }
 
 extension ExpressionNode {
-    /// What a condition comes to after a failure, or as if `always()` and `failure()` were false; nil where other
+    /// The value of a condition after a failure, or as if `always()` and `failure()` were false; nil where other
     /// values decide.
     fileprivate func truth(afterFailure: Bool) -> Bool? {
         switch kind {

@@ -2,7 +2,7 @@
 struct InstancePath {
     struct Part {
         let id: String
-        /// What stands in the brackets; nil where there are none.
+        /// What is in the brackets; nil where there are none.
         let key: String?
 
         var text: String { key.map { "\(id)[\($0)]" } ?? id }

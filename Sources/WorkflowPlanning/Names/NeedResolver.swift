@@ -91,7 +91,7 @@ extension NeedResolver {
             scopes.insert(enclosing)
             enclosing = nodes[enclosing].parent.row
         }
-        // The outermost group around it that stands beside the one that needs it, or beside a group around that.
+        // The outermost group around it that is a sibling of the one that needs it, or of a group around that.
         var group = inside
         while !scopes.contains(nodes[group].parent.row) { group = nodes[group].parent.row }
 
@@ -169,7 +169,7 @@ extension NeedResolver {
     }
 
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
-        // What an alias stands for may be right elsewhere.
+        // The value of an alias may be right elsewhere.
         let isAlias = workflow.file.bytes(in: need.range).first == UInt8(ascii: "*")
         let edit = Diagnostic.Fix.Edit(range: need.range, replacement: id)
         return Diagnostic.Fix("replace `\(need.name)` by `\(id)`", edits: isAlias ? [] : [edit])

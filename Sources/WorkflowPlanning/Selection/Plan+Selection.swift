@@ -110,7 +110,7 @@ struct TargetFinder {
         plan.nodes[row].role == .fanOut ? plan.members(of: row) : [row]
     }
 
-    /// What stands in the last brackets of an instance's id.
+    /// What is in the last brackets of an instance's id.
     private func instanceKey(of row: PlanIndex) -> String {
         let around = plan.nodes[plan.nodes[row].parent].id
         return String(plan.nodes[row].id.dropFirst(around.count + 1).dropLast())

@@ -157,6 +157,7 @@ struct `What a step reads` {
             "1️⃣(steps.maybe.outputs.v ?? 3) > 2",
             "FR0406 cannot order a text, a number or true or false and a whole number"
         ),
+        ("if(1️⃣env.X, 1, 2)", "FR0405 `env.X` may have no value, because the variable may not be set"),
         ("if(1️⃣params.count, 1, 2)", "FR0406 expected true or false, found a whole number"),
         ("if(params.flag, 1, 1️⃣[2])", "FR0406 one value of `if` is a whole number, the other a list"),
         ("len(1️⃣if(params.flag, 1, 2))", "FR0406 expected a list or a text, found a whole number"),
@@ -194,6 +195,9 @@ struct `What a step reads` {
         (
             "for-each: \"${{ 1️⃣steps.build.items.*.smoke.outputs.v }}\"",
             "FR0405 an item of the list may be missing, because `smoke` may not have succeeded"
+        ),
+        (
+            "for-each: [a, b]\n  label: ${{ 1️⃣itm }}", "FR0403 unknown name `itm`"
         ),
         (
             "for-each: [a, b]\n  label: ${{ 1️⃣run.id }}",
@@ -416,6 +420,11 @@ struct `What a step reads` {
                 "1️⃣ FR0404 this is evaluated before any step has run",
                 "2️⃣ FR0405 `env.A` may have no value, because the variable may not be set",
             ])
+    }
+
+    @Test func `in the folder of defaults is checked, in a file without any other expression`() {
+        let planned = Planned("a: { run: x }", top: "defaults: { working-directory: \"${{ params.1️⃣x }}\" }")
+        #expect(planned.summary == ["1️⃣ FR0403 there is no parameter `x`"])
     }
 
     @Test func `in a cycle is no reason to hang`() {

@@ -34,7 +34,7 @@ package struct EvaluationError: Error, Hashable {
 }
 
 extension Expression {
-    /// What the expression comes to. O(size of the values it reads); values are never read as expressions again.
+    /// The value of the expression. O(size of the values it reads); values are never read as expressions again.
     package func evaluate(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
         try ExpressionEvaluator(scope: scope).present(root)
     }

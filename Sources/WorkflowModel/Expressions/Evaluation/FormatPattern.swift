@@ -1,4 +1,4 @@
-/// The pattern of `format`: `{0}` stands for the first value behind it, `{{` and `}}` for braces.
+/// The pattern of `format`: `{0}` is the first value after it, `{{` and `}}` for braces.
 package enum FormatPattern {
     package struct SyntaxError: Error {
         package let message: String

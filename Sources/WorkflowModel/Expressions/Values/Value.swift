@@ -1,6 +1,6 @@
 internal import SourceDiagnostics
 
-/// What an expression comes to. No type turns into another by itself.
+/// The value of an expression. No type turns into another by itself.
 package enum Value: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -93,7 +93,7 @@ extension Value {
 
 extension Value {
     /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others
-    /// stay as they are spelt. Refused are names that stand in an object twice and nesting deeper than 64 levels.
+    /// stay as they are spelt. Refused are names that an object has twice and nesting deeper than 64 levels.
     /// O(length).
     package init(json text: String) throws(JSONError) {
         var reader = JSONReader(Array(text.utf8))

@@ -1,0 +1,82 @@
+internal import SourceDiagnostics
+internal import YAMLSyntax
+
+extension WorkflowDecoder {
+    /// `needs`: a list of names, or a mapping of names to the end they must come to.
+    mutating func decodeNeeds(_ entry: MappingReader.Entry) -> Range<UInt32> {
+        let start = UInt32(needs.count)
+        appendNeeds(entry)
+        return start..<UInt32(needs.count)
+    }
+
+    private mutating func appendNeeds(_ entry: MappingReader.Entry) {
+        let value = entry.value
+        switch value.kind {
+        case .invalid: return
+        case .sequence:
+            for element in value.elements where isName(element, in: entry) {
+                needs.append(Need(name: element.text, range: alias(to: element.range)?.range ?? element.range))
+            }
+        case .mapping:
+            for (key, value) in value.entries where isName(key, in: entry) {
+                let kind = needKind(MappingReader.Entry(key: key, value: value))
+                let range = alias(to: key.range)?.range ?? key.range
+                needs.append(Need(name: key.text, kind: kind ?? .done, range: range))
+            }
+        case .scalar:
+            let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"
+            guard value.type == .string, value.isPlain, !value.text.isEmpty else {
+                return reportType(entry, expected: expected)
+            }
+            reportType(entry, expected: expected, fix: replacing(value, by: "[\(value.text)]"))
+            needs.append(Need(name: value.text, range: value.range))
+        }
+        if value.isEmptyCollection {
+            report(
+                .emptyList, "\(Phrase.quoted(entry.key.text)) is empty", at: value, severity: .warning,
+                fix: .init("remove the key: a step without it starts at once"))
+        }
+    }
+
+    private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
+        let kinds: [Need.Kind] = [.success, .failure, .done]
+        let foreign = [
+            "always": "done", "completed": "done", "any": "done", "succeeded": "success", "failed": "failure",
+        ]
+        if entry.value.kind == .scalar, let meant = foreign[entry.value.text] {
+            reportValue(
+                entry, expected: Phrase.alternatives(kinds.map { "\($0)" }), fix: replacing(entry.value, by: meant))
+            return nil
+        }
+        guard let word = word(entry, of: kinds.map { "\($0)" }) else { return nil }
+        return kinds.first { "\($0)" == word }
+    }
+
+    /// Whether an entry can be a name at all; which step it names is the planner's question.
+    private mutating func isName(_ node: YAMLNode, in entry: MappingReader.Entry) -> Bool {
+        guard node.kind == .scalar else {
+            if node.kind != .invalid {
+                report(
+                    .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))", at: node,
+                    fix: .init("write `needs: { id: done }` to say how it must end"))
+            }
+            return false
+        }
+        switch node.type {
+        case .bool, .null:
+            let isAbsent = node.range.start == node.range.end
+            let fix =
+                isAbsent || node.isAlias ? nil : replacing(node, by: "\"\(node.text)\"", "quote it if it is an id")
+            report(
+                .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))",
+                at: isAbsent ? entry.value : node, fix: fix)
+            return false
+        default:
+            guard node.byteCount == 0 else { return true }
+            report(
+                .invalidID, "an entry of \(Phrase.quoted(entry.key.text)) is empty", at: node, fix: .init("write an id")
+            )
+            return false
+        }
+    }
+}
