@@ -242,9 +242,6 @@ final class StepAttempt {
     }
 
     private func takeOutputs() throws(StepError) -> [Value.Field] {
-        if isOverfull {
-            throw StepError("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output)
-        }
         let declarations = declarations
         guard !declarations.isEmpty else { return [] }
         var written: [UInt8] = []
@@ -271,12 +268,14 @@ final class StepAttempt {
 
     private func keep(_ bytes: UnsafeRawBufferPointer) {
         guard let count = standardOutput?.count, !isOverfull else { return }
-        if count + bytes.count > Self.captureLimit {
-            isOverfull = true
-            standardOutput = []
-        } else {
+        guard count + bytes.count > Self.captureLimit else {
             standardOutput?.append(contentsOf: bytes)
+            return
         }
+        isOverfull = true
+        standardOutput = []
+        // It may write without end.
+        stop()
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
@@ -336,6 +335,10 @@ extension StepAttempt: ProcessObserver {
         }
         self.ending = ending
         if let error = StepError(ofOutput: ending) { return fail(error) }
+        if isOverfull {
+            return fail(
+                StepError("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output))
+        }
         guard ending.status == .exited(0) else {
             failedCommand = findFailedCommand()
             return end(isSuccess: false)

@@ -167,6 +167,7 @@ extension WorkflowRunner {
     private func freezeSteps() {
         for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.freeze() }
         context.pending.commands.freeze()
+        for limit in waitLimits.values { limit.freeze() }
     }
 
     /// Ends what a freezing pause began.
@@ -180,6 +181,7 @@ extension WorkflowRunner {
     private func thawSteps() {
         for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.thaw() }
         context.pending.commands.thaw()
+        for limit in waitLimits.values { limit.thaw() }
     }
 
     // MARK: What the log tells

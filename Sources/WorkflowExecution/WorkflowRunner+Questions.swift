@@ -34,7 +34,7 @@ extension WorkflowRunner {
     /// What cleans up must not wait forever for a value: the step's own limit holds for that, too.
     private func limitWait(of row: PlanIndex) {
         guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
-        waitLimits[row] = clock.schedule(at: clock.now.advanced(by: limit)) { [weak self] in
+        waitLimits[row] = Countdown(limit, by: clock) { [weak self] in
             guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.context.pending.forget(row) else {
                 return
             }
@@ -44,7 +44,7 @@ extension WorkflowRunner {
     }
 
     func endWaitLimit(of row: PlanIndex) {
-        if let limit = waitLimits.removeValue(forKey: row) { clock.cancel(limit) }
+        waitLimits.removeValue(forKey: row)?.cancel()
     }
 
     /// Asks people before a row starts, after those that wait for an answer already.
@@ -96,8 +96,7 @@ extension WorkflowRunner {
             guard try isConditionTrue(of: row) else { return .skip }
             try checkArguments(of: row)
             try checkRequirements(of: row)
-            // Has their commands run now. Why one has no value is told where the step needs it, at its start.
-            if plan.isStep(row), !plan.isMilestone(row) { _ = try? builder.sharedVariables(of: row) }
+            if plan.isStep(row), !plan.isMilestone(row) { builder.prepare(row) }
             return .run
         }
     }
@@ -151,7 +150,9 @@ extension WorkflowRunner {
             do {
                 _ = try context.value(of: parameter, of: use, at: row)
             } catch {
-                throw failure(error.message, .expression)
+                var failure = failure(error.message, .expression)
+                failure.place = error.range
+                throw failure
             }
         }
     }

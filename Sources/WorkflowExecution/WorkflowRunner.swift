@@ -39,7 +39,7 @@ package final class WorkflowRunner {
     /// What is asked before steps start, and what waits to be.
     var questions: [(row: PlanIndex, text: String)] = []
     /// Of steps in hooks that wait for a value before they are decided.
-    var waitLimits: [PlanIndex: Timers.Token] = [:]
+    var waitLimits: [PlanIndex: Countdown] = [:]
     private var scheduler: OperationScheduler
     /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
     /// because a cancel of everything ends a pause, too.
@@ -84,7 +84,7 @@ package final class WorkflowRunner {
             builder.variables(ofFileUsedBy: $0, isBeingSet: $1, isShared: $2)
         }
         context.readInherited = { [unowned builder] in builder.inheritedVariables() }
-        context.makeCommand = { [unowned builder] key throws(SharedFailure) in try builder.command(for: key) }
+        context.makeCommand = { [unowned builder] key throws(SharedFailure) in try builder.launch(for: key) }
         context.pending.commands.runner = self
     }
 

@@ -12,8 +12,8 @@ import WorkflowModel
         "nothing can go on: the run waits for its member `a`, `a` needs `g`, `g` waits for its member `g.b`, "
         + "`g.b` needs `a`"
 
-    /// Carries out `run` with everything that it writes in JSON, and ends the process.
-    private static func runStuck() throws -> Never {
+    /// Carries out `run` with everything that it writes in JSON. Its folder goes before the process can end.
+    private static func runStuck() throws -> Int32 {
         let test = try FlowrunTest(
             """
             version: 1
@@ -31,14 +31,14 @@ import WorkflowModel
             else { return }
             plan.edges[plan.nodes[a].edgeRange.lowerBound] = PlanEdge(target: g, kind: .ok, isSequence: false)
         }
-        exit(try run().rawValue)
+        return try withExtendedLifetime(test) { try run().rawValue }
     }
 
     @Test func `a stuck run exits 125 and names every hop, in its log and on standard error`() async throws {
         let result = try #require(
             await #expect(
                 processExitsWith: .exitCode(125), observing: [\.standardOutputContent, \.standardErrorContent]
-            ) { try StuckRunCommandTests.runStuck() })
+            ) { exit(try StuckRunCommandTests.runStuck()) })
         let message = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(message.contains("flowrun: \(Self.stall); this is a fault of flowrun, not of the workflow\n"))
 

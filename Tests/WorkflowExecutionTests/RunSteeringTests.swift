@@ -100,6 +100,44 @@ import WorkflowExecution
             ])
     }
 
+    private static let sharedValue =
+        "vars: { v: { run: x, timeout: 50s } }\nsteps: { a: { run: 'echo $v' } }"
+
+    @Test @EventLoopActor func `the limit of a var's command stands still with it`() throws {
+        for isStopped in [false, true] {
+            let run = try VirtualRun(Self.sharedValue) { step, _ in
+                Behaviour(duration: .seconds(step.isEmpty ? 40 : 1))
+            }
+            if isStopped {
+                run.at(.seconds(30)) {
+                    run.runner.standStill(by: "SIGTSTP", until: "SIGCONT") { run.clock.pass(.seconds(3570)) }
+                }
+            } else {
+                run.at(.seconds(30)) { run.runner.pause(by: "ctl", freezing: true) }
+                run.at(.seconds(3600)) { run.runner.resume(by: "ctl") }
+            }
+            #expect(try run.run().outcome == .success)
+            #expect(run.lines(of: "a") == ["3610 started a", "3611 finished a success"])
+        }
+    }
+
+    @Test @EventLoopActor func `the limit of a var's command goes on after it stood still`() throws {
+        let run = try VirtualRun(Self.sharedValue) { step, _ in Behaviour(duration: .seconds(step.isEmpty ? 60 : 1)) }
+        run.at(.seconds(30)) { run.runner.pause(by: "ctl", freezing: true) }
+        run.at(.seconds(3600)) { run.runner.resume(by: "ctl") }
+        try run.run()
+        #expect(run.lines(of: "a") == ["3620 finished a failure"])
+        #expect(run.causes(of: "a").first == "`vars.v` (line 2) has no value: timed out after 50s")
+    }
+
+    @Test @EventLoopActor func `a var's command that is refused a process is tried anew after a pause`() throws {
+        let run = try VirtualRun(Self.sharedValue)
+        run.spawner.errors = Array(repeating: EAGAIN, count: 300)
+        run.at(.seconds(20)) { run.runner.pause(by: "ctl") }
+        run.at(.seconds(100)) { run.runner.resume(by: "ctl") }
+        #expect(try run.run().outcome == .success)
+    }
+
     @Test @EventLoopActor func `nothing is recorded or steered once the run is over`() throws {
         let run = try VirtualRun("steps: { a: { run: x } }")
         try run.run()

@@ -5,6 +5,17 @@ internal import WorkflowPlanning
 
 // What `vars` are in the environment of those that read them, and the commands that make them.
 extension CommandBuilder {
+    /// Evaluates what the start of a step will, where it may read `vars`, so that their commands run before the step
+    /// takes its place. Why one has no value is told at the start.
+    func prepare(_ row: PlanIndex) {
+        guard reads(by: plan.nodes[row].definition) != nil else { return }
+        _ = try? stepSurroundings(of: row)
+        _ = try? words(of: row)
+        if let input = plan.settings(of: row)?.standardInput, input.readsSharedValues {
+            _ = try? input.evaluate(in: RowScope(context: context, row: row))
+        }
+    }
+
     /// Those that a step reads, without those that something nearer to it sets.
     func sharedVariables(of row: PlanIndex) throws(StepError) -> [(name: String, value: String)] {
         let definition = plan.nodes[row].definition
@@ -41,12 +52,12 @@ extension CommandBuilder {
         return try withoutNUL(value.text)
     }
 
-    /// The command of one of `vars`; nil if it lacks a value itself.
-    func command(for key: SharedKey) throws(SharedFailure) -> ProcessCommand? {
-        let made: Result<ProcessCommand, StepError> = Result { () throws(StepError) in try makeCommand(for: key) }
+    /// What makes one of `vars`; nil if it lacks a value itself.
+    func launch(for key: SharedKey) throws(SharedFailure) -> SharedLaunch? {
+        let made: Result<SharedLaunch, StepError> = Result { () throws(StepError) in try makeLaunch(for: key) }
         guard !context.pending.isMissing else { return nil }
         switch made {
-        case .success(let command): return command
+        case .success(let launch): return launch
         case .failure(let error):
             throw SharedFailure(
                 cause: context.state.cause(error.kind, error.message, of: key, error.failure?.cause),
@@ -54,12 +65,12 @@ extension CommandBuilder {
         }
     }
 
-    private func makeCommand(for key: SharedKey) throws(StepError) -> ProcessCommand {
+    private func makeLaunch(for key: SharedKey) throws(StepError) -> SharedLaunch {
         guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
         try makeScratchFolder()
         let user = plan.fileUser(around: key.group, isInside: true)
         let policy = plan.environmentPolicy(inside: user.flatMap(plan.use))
-        var environment = try sharedSurroundings(of: key.group, policy)
+        var surroundings = try sharedSurroundings(of: key.group, policy)
         var changes: [(name: String, value: String?)] = []
         for id in plan.workflow.sharedValuesRead(by: key.id) {
             let read = context.sharedKey(of: id, around: key.group)
@@ -67,21 +78,30 @@ extension CommandBuilder {
         }
         changes += options.environment.map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
-        environment.environment = EnvironmentBlock(environment.environment, changes: changes)
-        return try command(words(of: definition, key), in: environment)
+        surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)
+        let (words, scriptFile) = try words(of: definition, key)
+        do throws(StepError) {
+            return SharedLaunch(command: try command(words, in: surroundings), scriptFile: scriptFile)
+        } catch {
+            if let scriptFile { files.drop(scriptFile) }
+            throw error
+        }
     }
 
-    private func words(of definition: SharedValue.Command, _ key: SharedKey) throws(StepError) -> [String] {
+    private func words(
+        of definition: SharedValue.Command, _ key: SharedKey
+    ) throws(StepError) -> (words: [String], scriptFile: String?) {
         switch definition.body {
         case .group, .milestone: preconditionFailure("`vars` without a command")
         case .arguments(let templates):
-            return try words(of: templates, in: RowScope(context: context, row: key.group, isShared: true))
+            return (try words(of: templates, in: RowScope(context: context, row: key.group, isShared: true)), nil)
         case .script(let script):
             let text = script.text(in: plan.workflow.file)
             guard let shebang = Shebang(text) else {
-                return (definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text)
+                return ((definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text), nil)
             }
-            return shebang.command(for: try files.make(holding: text, of: "vars"), isTraced: false)
+            let file = try files.make(holding: text, of: "vars")
+            return (shebang.command(for: file, isTraced: false), file)
         }
     }
 }

@@ -81,12 +81,11 @@ extension RunContext {
     private func instance(_ row: PlanIndex) -> Value {
         var fields = [Value.Field(name: "item", value: item(of: row))] + fields(of: row)
         guard state.plan.nodes[row].role == .group else { return .object(fields) }
-        let members = state.plan.members(of: row)
-        for member in members {
+        for member in state.plan.members(of: row) where state.plan.nodes[member].hook == nil {
             let name = state.plan.workflow[state.plan.nodes[member].definition].id
             fields.append(Value.Field(name: name, value: .object(self.fields(of: member))))
         }
-        for definition in state.plan.leftOut(of: row) {
+        for definition in state.plan.leftOut(of: row) where state.plan.workflow[definition].hook == nil {
             guard let value = result(ofLeftOut: definition, nil) else { continue }
             fields.append(Value.Field(name: state.plan.workflow[definition].id, value: value))
         }

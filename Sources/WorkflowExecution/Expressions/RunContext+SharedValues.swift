@@ -5,9 +5,6 @@ internal import WorkflowPlanning
 
 // What `vars.NAME` is: a value of the file, or what a command has printed.
 extension RunContext {
-    /// How many `vars` may follow from one another.
-    private static let depthLimit = 64
-
     /// What a name means to a row.
     func sharedKey(of name: String, seenFrom row: PlanIndex, seesOwn: Bool) -> SharedKey? {
         let workflow = state.plan.workflow
@@ -54,12 +51,6 @@ extension RunContext {
         _ template: Template, of key: SharedKey, _ definition: SharedValue
     ) throws(EvaluationError) -> Value {
         if let known = sharedTexts[key] { return known }
-        guard sharedDepth < Self.depthLimit else {
-            throw EvaluationError(
-                "more than \(Self.depthLimit) of `vars` follow from one another", at: definition.range)
-        }
-        sharedDepth += 1
-        defer { sharedDepth -= 1 }
         let value = try template.value(in: RowScope(context: self, row: key.group, isShared: true))
         if case .string(let text) = value, text.utf8.count > OutputDeclaration.Kind.sizeLimit {
             throw EvaluationError("`vars.\(definition.name)` has more than 1 MiB", at: definition.range)

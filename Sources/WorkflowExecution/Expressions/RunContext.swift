@@ -50,15 +50,13 @@ final class RunContext {
     var readEnvironmentOfFile: @EventLoopActor (PlanIndex, Bool, Bool) -> Value = { _, _, _ in .object([]) }
 
     /// What the parameters of bodies are given, by the groups that use them.
-    private var givenParameters: [PlanIndex: Value] = [:]
+    private var givenParameters: [PlanIndex: [Value.Field]] = [:]
     /// Per group that somebody has looked into: its members by their ids.
     private var members: [PlanIndex: [String: Meaning]] = [:]
-    /// The command of one of `vars`; nil if it lacks something itself.
-    var makeCommand: @EventLoopActor (SharedKey) throws(SharedFailure) -> ProcessCommand? = { _ in nil }
+    /// What makes one of `vars`; nil if it lacks something itself.
+    var makeCommand: @EventLoopActor (SharedKey) throws(SharedFailure) -> SharedLaunch? = { _ in nil }
     /// The values of `vars` that are texts and were asked for.
     var sharedTexts: [SharedKey: Value] = [:]
-    /// How many of `vars` are being evaluated, each for the one before.
-    var sharedDepth = 0
     /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
     var lists: [ListKey: Value] = [:]
 
@@ -85,17 +83,20 @@ final class RunContext {
     /// `params` inside the body that a group uses, nil being the workflow itself. One that is given nothing that can be
     /// evaluated has no value; the group has failed then.
     func parameters(inside user: PlanIndex?) -> Value {
-        guard let user, let use = state.plan.use(of: user) else { return parameters }
+        user == nil ? parameters : .object(parameterFields(inside: user))
+    }
+
+    /// The same by name.
+    func parameterFields(inside user: PlanIndex?) -> [Value.Field] {
+        guard let user, let use = state.plan.use(of: user) else { return options.parameters.fields }
         if let known = givenParameters[user] { return known }
-        var fields = use.parameters.compactMap { parameter in
+        let own = use.parameters.compactMap { parameter in
             (try? value(of: parameter, of: use, at: user)).map { Value.Field(name: parameter.name, value: $0) }
         }
-        if use.source == .template, case .object(let around) = parameters(inside: state.plan.fileUser(around: user)) {
-            let own = Set(use.parameters.map(\.name))
-            fields += around.filter { !own.contains($0.name) }
-        }
-        if !pending.isMissing { givenParameters[user] = .object(fields) }
-        return .object(fields)
+        let fields = use.adding(
+            parameterFields(inside: state.plan.fileUser(around: user)), to: own, named: \.name)
+        if !pending.isMissing { givenParameters[user] = fields }
+        return fields
     }
 
     /// What `with` gives to one parameter, or else its default.

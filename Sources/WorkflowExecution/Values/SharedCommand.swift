@@ -16,6 +16,8 @@ final class SharedCommand {
     private var output: [UInt8] = []
     private var tail = OutputTail()
     private var streams: (output: StepStream, error: StepStream)
+    private var limit: Countdown?
+    /// Of the next try to start.
     private var timer: Timers.Token?
     private var refusedSince: EventLoopClock.Instant?
     private var isStopped = false
@@ -48,8 +50,7 @@ final class SharedCommand {
             return refused(error)
         }
         guard let timeout else { return }
-        timer = runner.clock.schedule(at: runner.clock.now.advanced(by: timeout)) { [weak self] in
-            self?.timer = nil
+        limit = Countdown(timeout, by: runner.clock) { [weak self] in
             self?.hasTimedOut = true
             self?.terminate()
         }
@@ -79,8 +80,22 @@ final class SharedCommand {
     }
 
     func kill() { process?.killAll() }
-    func freeze() { process?.freeze() }
-    func thaw() { process?.thaw() }
+
+    func freeze() {
+        process?.freeze()
+        limit?.freeze()
+    }
+
+    func thaw() {
+        process?.thaw()
+        limit?.thaw()
+    }
+
+    /// Starts what a pause has held back. The time for which a start is tried begins anew.
+    func startHeld() {
+        refusedSince = nil
+        start()
+    }
 
     /// A command that writes without end is stopped; what it came to is an error.
     private var isTooLong: Bool { output.count > OutputDeclaration.Kind.sizeLimit }
@@ -94,6 +109,7 @@ final class SharedCommand {
 
     private func end(_ result: Result<Value, SharedFailure>?) {
         process = nil
+        limit.take()?.cancel()
         if let timer = timer.take() { runner.clock.cancel(timer) }
         whenEnded(result)
     }

@@ -11,7 +11,7 @@ internal import WorkflowPlanning
 final class SharedCommands {
     private enum State {
         /// The command that would make it; nobody waits yet.
-        case ready(ProcessCommand)
+        case ready(SharedLaunch)
         case running(SharedCommand)
         case ended(Result<Value, SharedFailure>)
     }
@@ -44,15 +44,15 @@ final class SharedCommands {
     /// What the command came to; nil if that is still to be found out. `make` makes the command at the first time, and
     /// returns nil if it lacks something itself.
     func value(
-        of key: SharedKey, making make: () throws(SharedFailure) -> ProcessCommand?
+        of key: SharedKey, making make: () throws(SharedFailure) -> SharedLaunch?
     ) -> Result<Value, SharedFailure>? {
         switch states[key] {
         case .ended(let result): return result
         case .ready, .running: break
         case nil:
             do {
-                guard let command = try make() else { return nil }
-                states[key] = .ready(command)
+                guard let launch = try make() else { return nil }
+                states[key] = .ready(launch)
             } catch {
                 states[key] = .ended(.failure(error))
                 return .failure(error)
@@ -73,16 +73,17 @@ final class SharedCommands {
     }
 
     private func startIfReady(_ key: SharedKey) {
-        guard case .ready(let command)? = states[key], let runner else { return }
-        let started = SharedCommand(command, for: key, by: runner) { [weak self] result in
-            self?.hasEnded(key, command, result)
+        guard case .ready(let launch)? = states[key], let runner else { return }
+        let started = SharedCommand(launch.command, for: key, by: runner) { [weak self] result in
+            self?.hasEnded(key, launch, result)
         }
         states[key] = .running(started)
         started.start()
     }
 
-    private func hasEnded(_ key: SharedKey, _ command: ProcessCommand, _ result: Result<Value, SharedFailure>?) {
-        states[key] = result.map(State.ended) ?? .ready(command)
+    private func hasEnded(_ key: SharedKey, _ launch: SharedLaunch, _ result: Result<Value, SharedFailure>?) {
+        states[key] = result.map(State.ended) ?? .ready(launch)
+        if result != nil, let scriptFile = launch.scriptFile { runner?.files.drop(scriptFile) }
         for tell in leavers.removeValue(forKey: key) ?? [] { tell() }
         let isWanted = waiters.values.contains { $0.key == key }
         guard result != nil else {
@@ -125,7 +126,7 @@ final class SharedCommands {
     }
 
     /// Starts what a pause has held back.
-    func startHeld() { running.forEach { $0.start() } }
+    func startHeld() { running.forEach { $0.startHeld() } }
 
     func killAll() { running.forEach { $0.kill() } }
     func freeze() { running.forEach { $0.freeze() } }

@@ -1,3 +1,4 @@
+internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
@@ -6,6 +7,13 @@ internal import WorkflowPlanning
 struct SharedKey: Hashable {
     let group: PlanIndex
     let id: SharedValueID
+}
+
+/// What makes the value of one of `vars`.
+struct SharedLaunch {
+    let command: ProcessCommand
+    /// The script for its own interpreter; nil for one that a shell reads.
+    let scriptFile: String?
 }
 
 /// Why one of `vars` has no value, for everything that reads it.
