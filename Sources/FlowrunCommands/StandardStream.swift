@@ -12,7 +12,7 @@ struct StandardStream {
     private let stream: ColorMode.Stream
 
     /// Keeps the numbers 0, 1 and 2 from being given to a pipe or an epoll set where whoever started flowrun has closed
-    /// them. What stands in for a closed one cannot be written to, so that a log without a reader is still an error.
+    /// them. The substitute for a closed one cannot be written to, so that a log without a reader is still an error.
     static func reserveDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             // The lowest free number, which is this one.

@@ -36,7 +36,9 @@ struct `Before it starts` {
         #expect(log.outcomes["group.s"] == "not-run")
         #expect(log.outcomes["each[a]"] == "success" && log.finished("each[b]")?.cause?.message == "not for b")
         #expect(log.outcomes["behind"] == "not-run" && log.outcomes["spare"] == "skipped")
-        try await test.run("workflow.yml").expect(stdout: "bad: count is 0 (workflow.yml:", "group group: set it first")
+        try await test.run("workflow.yml").expect(
+            stdout: "bad: count is 0 (workflow.yml:", "group group: set it first",
+            "not run: behind because bad failed: count is 0\n")
         try await test.runLogged("--param", "count=1", "behind").expect(exit: 0)
     }
 

@@ -176,6 +176,32 @@ struct SharedValueTests {
         #expect(test.survivors() == [])
     }
 
+    @Test func `the script file of an interpreter goes with its command`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { v: { run: "#!/bin/sh\\necho $0" } }
+            steps:
+              a: { run: 'echo $v; [ -n "$v" ] && [ ! -e "$v" ]' }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+    }
+
+    @Test func `a value that only one branch reads is made before its reader takes a place`() async throws {
+        let log = try await FlowrunTest(
+            """
+            version: 1
+            vars: { w: { run: 'until [ -e go ]; do sleep 0.01; done; echo w' } }
+            steps:
+              a: { run: [echo, "${{ if(len(run.id) > 0, vars.w, 'none') }}"] }
+              b: { run: [touch, go] }
+            """
+        ).runLogged("-j", "1").log()
+        #expect(log.output(of: "a") == "w\n")
+        #expect(log.startOrder == ["b", "a"])
+    }
+
     @Test func `a hook waits for a value no longer than its own limit`() async throws {
         let test = try FlowrunTest(
             """
@@ -276,7 +302,8 @@ struct SharedValueTests {
         let plan = try await test.run("plan", "workflow.yml")
         plan.expect(exit: 0)
         plan.expect(
-            stdout: "a[p]\n", "a[q]\n", "vars.v (line 4): its command runs before the first step that reads it\n")
+            stdout: "a[p]\n", "a[q]\n",
+            "vars.v (workflow.yml:4): its command runs before the first step that reads it\n")
         #expect(!plan.stdout.contains("unread"))
         try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
         try await test.run("-n", "workflow.yml").expect(exit: 0)

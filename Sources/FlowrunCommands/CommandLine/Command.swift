@@ -20,7 +20,7 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// What stands behind the command beside its options.
+    /// What follows the command apart from its options.
     var operands: [Operand] {
         switch self {
         case .run:
@@ -83,7 +83,7 @@ package enum Command: String, CaseIterable, Sendable {
             """
             Looks at what is in the folder and writes a flowrun.yml to start from. With
             --from it converts a Makefile, a Taskfile, a justfile or a GitHub workflow:
-            what cannot be said stands in comments with its line. A file that is there
+            what cannot be said becomes a comment with its line. A file that is there
             is never replaced.
             """
         case .explain: "Without a code: all codes and what they are about."
@@ -156,7 +156,7 @@ struct CommandSet: OptionSet, Sendable {
     static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why, .runs, .replay]
 }
 
-/// A word of the command line that is no option.
+/// A word of the command line that is not an option.
 struct Operand: Sendable {
     enum Count: Sendable {
         case one, optional, list, optionalList

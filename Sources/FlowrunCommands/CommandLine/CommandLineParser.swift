@@ -185,10 +185,10 @@ struct CommandLineParser {
 }
 
 extension Option {
-    /// Whether a command takes it; what stands in place of a command may stand beside any.
+    /// Whether a command takes it; what takes the place of a command goes with any.
     func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(CommandSet(command)) }
 
-    /// What stands for the value in help; empty if there is none.
+    /// The placeholder for the value in help; empty if there is none.
     var placeholder: String {
         switch value {
         case .none: ""

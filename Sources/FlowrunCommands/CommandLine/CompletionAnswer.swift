@@ -4,7 +4,7 @@ internal import RunJournal
 internal import SourceDiagnostics
 internal import WorkflowModel
 
-/// What may stand in the place of the last word of an unfinished command line.
+/// What may take the place of the last word of an unfinished command line.
 struct CompletionAnswer {
     /// What the shell does beside offering the candidates.
     enum Kind: String {
@@ -72,7 +72,7 @@ struct CompletionAnswer {
     /// The last of the words is the one to complete.
     init(_ words: [String]) {
         var parser = CommandLineParser()
-        // What is wrong before it is told when the line is run.
+        // Mistakes before it are reported when the line is run.
         for word in words.dropLast() { try? parser.take(word) }
         let arguments = parser.arguments
         let word = words.last ?? ""

@@ -1,4 +1,4 @@
-/// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, what may stand in the
+/// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, what may take the
 /// place of the last word. The answer is a line with the kind, then a candidate a line (`CompletionAnswer`).
 enum CompletionScript: String, CaseIterable {
     case bash, zsh, fish

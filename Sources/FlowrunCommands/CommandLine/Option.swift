@@ -22,7 +22,7 @@ package final class Option: Sendable {
     let value: Value
     /// Every value counts; of other options only the last one does.
     let isRepeatable: Bool
-    /// Those that take it; empty for what stands in place of a command.
+    /// Those that take it; empty for what takes the place of a command.
     let commands: CommandSet
     let help: String
 
@@ -78,14 +78,14 @@ package final class Option: Sendable {
             "Limit for the whole run, such as 90s or 1h30m."),
         Option(
             .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run, .replay],
-            "What standard output carries: text, json (one event per line) or quiet."),
+            "What goes to standard output: text, json (one event per line) or quiet."),
         Option(
             .logFile, nil, "--log-file", .required("PATH", .files), [.run],
             "Write the JSON Lines log to a file as well."),
         Option(
             .output, nil, "--output", .required("MODE", .words(["grouped", "stream", "failed", "none"])),
             [.run, .replay],
-            "What the text log shows of steps' output, over the file's log: grouped, stream, failed or none."),
+            "What the text log shows of steps' output: grouped, stream, failed or none; wins over the file."),
         Option(
             .progress, nil, "--progress", .required("MODE", .words(["auto", "live", "plain", "none"])), [.run],
             "Progress on standard error: auto, live, plain or none."),

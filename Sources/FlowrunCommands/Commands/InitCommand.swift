@@ -5,7 +5,7 @@ internal import WorkflowConversion
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// `flowrun init`: writes a first workflow file for a folder, or one that another tool's file comes to.
+/// `flowrun init`: writes a first workflow file for a folder, or one converted from another tool's file.
 struct InitCommand {
     /// The file that is converted; nil for a look at the folder.
     private let source: String?
@@ -22,7 +22,7 @@ struct InitCommand {
 
     func callAsFunction() throws(CommandError) {
         let path = destination ?? Self.place(besides: source)
-        // Before anything is read, so that the answer is the same whatever is there.
+        // Before anything is read, so that the answer does not depend on what is there.
         if path != "-", let existing = existing(path) {
             throw .failed("`\(existing)` is there already, and is not replaced; `-o FILE` names another file")
         }
@@ -66,7 +66,9 @@ struct InitCommand {
             { path in
                 let what = found.isEmpty ? "two steps to start from" : "for \(Phrase.all(found))"
                 let written = path.map { "wrote `\($0)`: \(what)" } ?? "a workflow \(what)"
-                let hints = convertible.map { "`flowrun init --from \($0) -o FILE` converts `\($0)` step by step" }
+                let hints = convertible.map { file in
+                    "`flowrun init --from \(file.shellWord) -o FILE` converts `\(file)` step by step"
+                }
                 return [written] + hints + (path == nil ? [] : ["next: `flowrun list`, then `flowrun`"])
             }
         )
@@ -101,7 +103,7 @@ struct InitCommand {
                     lines.append("what could not be converted is in comments that say `not converted`")
                 }
                 if let path {
-                    let option = WorkflowChoice.defaultFiles.contains(path) ? "" : " \(path)"
+                    let option = WorkflowChoice.defaultFiles.contains(path) ? "" : " \(path.shellWord)"
                     lines.append("next: `flowrun list\(option)`")
                 }
                 return lines
@@ -133,7 +135,7 @@ struct InitCommand {
         return names
     }
 
-    /// nil for what is no text, or none that can be read.
+    /// nil for what cannot be read as text.
     private static func text(of name: String) -> String? {
         let (file, unreadable) = SourceFile.read(name)
         return unreadable == nil ? String(decoding: file.bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self) : nil

@@ -2,7 +2,7 @@ internal import Reporting
 internal import RunControl
 internal import RunJournal
 
-/// `flowrun why`: how a step of the last run, or of a live one, came to its end.
+/// `flowrun why`: why a step of the last run, or of a live one, ended as it did.
 struct WhyCommand {
     private let step: String
     /// nil for the last one.

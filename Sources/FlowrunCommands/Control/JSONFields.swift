@@ -4,7 +4,7 @@ internal import WorkflowModel
 struct JSONFields {
     private let fields: [Value.Field]
 
-    /// nil if the bytes are no JSON object.
+    /// nil if the bytes are not a JSON object.
     init?(_ bytes: some Sequence<UInt8>) {
         guard let value = try? Value(json: String(decoding: Array(bytes), as: UTF8.self)) else { return nil }
         self.init(value)

@@ -30,7 +30,7 @@ struct RunSelector {
                 if !error.isAbsence { throw .failed(error.message) }
             }
         }
-        throw .failed("no run has left anything here: there is no `\(place.preferred.path)`")
+        throw .failed("no run has left a record here: there is no `\(place.preferred.path)`")
     }
 
     /// The run that is meant: the named one; that of the named workflow file; that of the step which asks; that of the

@@ -57,7 +57,7 @@ struct StepDurations {
         .usage("--durations \(path): \(reason)")
     }
 
-    /// nil for what is no time that could be added up.
+    /// nil for a time that cannot be added up.
     private static func duration(_ value: Value) -> Duration? {
         let seconds: Double
         switch value {

@@ -75,7 +75,7 @@ struct WorkflowChoice: Sendable, Equatable {
     /// What to say beside the findings of a file that is not a workflow and has the name of a step; nil elsewhere.
     var advice: String? {
         guard isNamed, !Self.hasFormOfFile(file), let found = Self.found else { return nil }
-        return "`\(file)` is a file here; for the step of this name write `flowrun -f \(found) \(file)`"
+        return "`\(file)` is a file here; for the step of this name write `flowrun -f \(found) \(file.shellWord)`"
     }
 }
 

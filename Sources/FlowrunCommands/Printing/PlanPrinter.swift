@@ -218,7 +218,8 @@ package struct PlanPrinter {
     private func commandsText() -> String {
         let lines = commands.map { id in
             let scope = plan.workflow.path(of: id.scope)
-            let place = (scope.isEmpty ? "" : " in \(scope)") + " (line \(plan.workflow.place(of: id).line))"
+            let (file, line) = plan.workflow.place(of: id)
+            let place = (scope.isEmpty ? "" : " in \(scope)") + " (\(file):\(line))"
             return "vars.\(plan.workflow[id].name)\(place): its command runs before the first step that reads it\n"
         }
         return lines.isEmpty ? "" : lines.joined() + "\n"

@@ -19,7 +19,7 @@ struct RunLogs {
     private let text: TextReporter?
     private var region: LiveRegion?
 
-    /// Whether something stands on the terminal that nothing may be drawn below.
+    /// Whether the terminal shows something that nothing may be drawn below.
     private final class Hold {
         var isHeld: () -> Bool = { false }
     }
@@ -108,7 +108,7 @@ struct RunLogs {
     /// Whether a reader is so far behind that steps should wait.
     var areCongested: Bool { output.isCongested || file?.isCongested == true }
 
-    /// Takes away what stands on the terminal only for a while; it comes back with the next event.
+    /// Takes away what the terminal shows only for a while; it comes back with the next event.
     func clearDisplay() { region?.clear() }
 
     /// The terminal has another size.

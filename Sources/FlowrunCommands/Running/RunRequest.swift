@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 package import Reporting
 internal import SourceDiagnostics
@@ -109,8 +110,8 @@ extension RunRequest {
         guard keepsJournal, file != "-" else { return nil }
         let named = choice.isNamed ? ["-f", file] : []
         let words = ["flowrun", "why"] + named + (stateDirectory.map { ["--state-dir", $0] } ?? [])
-        // One that a shell reads as it stands.
-        return words.allSatisfy(\.isPlainWord) ? words.joined(separator: " ") : nil
+        // What has to be escaped to be shown cannot be copied.
+        return words.allSatisfy { $0.visible == $0 } ? words.map(\.shellWord).joined(separator: " ") : nil
     }
 
     /// Whether what goes to standard output gets colours.
@@ -136,12 +137,6 @@ extension Arguments {
 }
 
 extension String {
-    fileprivate var isPlainWord: Bool {
-        unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_./+,:=@".unicodeScalars.contains($0)
-        }
-    }
-
     /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
     /// value that is not byte for byte the caller's is worse than none.
     fileprivate var isExactArgument: Bool {

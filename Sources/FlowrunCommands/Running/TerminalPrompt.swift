@@ -7,7 +7,7 @@ internal import WorkflowExecution
 /// Asks on the terminal: a line on standard error, the answer from standard input.
 @EventLoopActor
 final class TerminalPrompt: Prompt {
-    /// Whether a question stands on the terminal, below which nothing is to be drawn.
+    /// Whether the terminal shows a question, below which nothing is to be drawn.
     private(set) var isAsking = false
     private let say: (String) -> Void
     private var line: [UInt8] = []
@@ -21,7 +21,7 @@ final class TerminalPrompt: Prompt {
     func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void) {
         isAsking = true
         line = []
-        // A line that was typed before is no answer to this.
+        // A line that was typed before is not an answer to this.
         tcflush(STDIN_FILENO, TCIFLUSH)
         say("\(question.visible) [y/N]")
         _ = Poller.shared.watch(STDIN_FILENO, for: .read) { [weak self] in self?.read(answer) }

@@ -6,7 +6,13 @@ extension Cause {
     var words: String {
         // The message of what reads one of `vars` says already what became of that.
         if cause == nil || isOfSharedValue { return ownWords }
-        return kind == .member && root.isFailure ? root.rootWords : "\(ownWords) because \(root.rootWords)"
+        return kind == .member && (root.isFailure || root.kind == .condition) ? reason : "\(ownWords) because \(reason)"
+    }
+
+    /// The root as a clause with its subject. A condition that rules out others failed its own step: that of a
+    /// `require`, or one that could not be evaluated.
+    var reason: String {
+        cause != nil && root.kind == .condition ? "\(root.subject.words) failed: \(root.message)" : root.rootWords
     }
 
     /// What this link alone says; of a member with its name, because the chain begins at the group around it.
@@ -22,7 +28,7 @@ extension Cause {
     private var isOfSharedValue: Bool { if case .sharedValue? = cause?.subject { true } else { false } }
 
     /// A root cause as a clause with its subject: `compile failed`, `group build timed out`.
-    var rootWords: String {
+    private var rootWords: String {
         switch kind {
         case .exit, .signal, .spawn, .expression, .output, .lost: "\(subject.words) failed"
         case .timeout: "\(subject.words) timed out"

@@ -21,8 +21,8 @@ struct RunSummary {
     private var tolerated: [(step: String, words: String)] = []
     /// The file that has all output, nil where there is none.
     private let logFile: String?
-    /// The values of copies that did not succeed.
-    private var items: [String: String] = [:]
+    /// The values and names of steps that did not succeed, where the id does not say them.
+    private var titles: [String: String] = [:]
     /// Failed steps whose output stands in the log already as it came.
     private var shown: Set<String> = []
     /// The last ends in groups that may be tried again, in their order: only the last round's count.
@@ -46,7 +46,9 @@ struct RunSummary {
 
     /// Notes the end of a step; `round` as in its event.
     mutating func note(_ step: StepFinished, round: Int?) {
-        if step.outcome != .success, let item = step.item { items[step.step] = item }
+        if step.outcome != .success, step.item != nil || step.name != nil {
+            titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
+        }
         note(
             End(id: step.step, outcome: step.outcome, cause: step.cause, isTolerated: step.isTolerated), round: round)
     }
@@ -73,7 +75,7 @@ struct RunSummary {
                 skipped.count += 1
                 if skipped.names.count < Self.namesKept { skipped.names.append(end.id) }
             }
-            let group = Victims(outcome: end.outcome, reason: end.cause?.root.rootWords ?? "")
+            let group = Victims(outcome: end.outcome, reason: end.cause?.reason ?? "")
             if victims[group] == nil { order.append(group) }
             victims[group, default: ([], 0)].count += 1
             if victims[group]!.names.count < Self.namesKept { victims[group]!.names.append(end.id) }
@@ -116,7 +118,7 @@ struct RunSummary {
     private func write(_ failure: RunFinished.Failure, to text: inout LogText) {
         text.spaces(2)
         text.add(
-            failure.step.map { InstanceValues.title($0, item: items[$0]) } ?? failure.group.map { "group \($0)" }
+            failure.step.map { titles[$0] ?? $0 } ?? failure.group.map { "group \($0)" }
                 ?? "the run", .failure)
         text.add(": \(failure.cause.words) (\(failure.command?.file ?? failure.file)")
         if let line = failure.command?.line ?? failure.line { text.add(":\(line)") }
@@ -142,7 +144,7 @@ struct RunSummary {
     private func writeSkipped(to text: inout LogText) {
         text.add("skipped: ", .caution)
         text.add(list: skipped.names, of: skipped.count, limit: Self.namesKept)
-        if let why, let first = skipped.names.first { text.add(" (`\(why) \(first)` tells why)") }
+        if let why, let first = skipped.names.first { text.add(" (`\(why) \(first.shellWord)` tells why)") }
         text.newline()
     }
 

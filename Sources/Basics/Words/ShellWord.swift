@@ -1,0 +1,14 @@
+extension String {
+    /// The text as a word that a POSIX shell takes literally: as it is where no shell finds anything in it, and in
+    /// single quotes elsewhere.
+    package var shellWord: String {
+        let isPlain =
+            !isEmpty
+            && utf8.allSatisfy { byte in
+                byte >= 0x80 || (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
+                    || "_-./,:@%+".utf8.contains(byte)
+            }
+        guard !isPlain else { return self }
+        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}
