@@ -26,7 +26,13 @@ struct JustfileTests {
     @Test func `variables are in the environment where a shell need not be asked`() throws {
         try expect(
             "v := 'a' + \"b\" / 'c'\ne := env('HOST', 'x')\nt := `date`\na:\n  echo {{v}} {{e}} '{{t}}'\n", "justfile",
-            "# justfile:3: written out where a script reads it\n#     t := `date`\n", "run: echo $v $e \"$(date)\"\n")
+            "vars:\n  t: { run: date }\n", "run: echo $v $e \"$t\"\n")
+        try expect(
+            "export t := `date`\na:\n  echo {{t}}\n", "justfile",
+            "# justfile:1: written out where a script reads it, not in the environment\n#     export t := `date`\n",
+            "run: echo $(date)\n")
+        try expect("t := `echo {{u}}`\nu := `date`\na:\n  echo {{t}}\n", "justfile", "t: { run: echo $(date) }\n")
+        try expect("t := `echo {{t}}`\na:\n  echo {{t}}\n", "justfile", "a variable is defined by itself")
         try expect("e := env('HOST', 'x')\na:\n  b\n", "justfile", "env:\n  e: ${{ env.HOST ?? 'x' }}\n")
     }
 

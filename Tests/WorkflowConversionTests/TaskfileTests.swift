@@ -25,8 +25,14 @@ struct TaskfileTests {
             top: "vars: { A: one, B: 'b-{{.A}}', C: { sh: date }, D: '{{.D | default \"d\"}}' }\n",
             [
                 "env:\n  A: one\n  B: b-one\n", "D: { type: string, default: d, env: D }",
-                "echo $A \"$B\" $(date) $D \"$@\" a ${E:-x}", "written out where a script reads it",
+                "vars:\n  C: { run: date }\n", "echo $A \"$B\" $C $D \"$@\" a ${E:-x}",
             ])
+        try expect(
+            "  a: echo {{.R}} {{.T}}\n", top: "vars: { F: x, R: { sh: 'git {{.F}}' }, T: 'b/{{.R}}' }\n",
+            ["vars:\n  R: { run: git $F }\n", "echo $R b/$R", "written out where a script reads it"])
+        // Read by itself.
+        try expect(
+            "  a: echo {{.R}}\n", top: "vars: { R: { sh: 'echo {{.R}}' } }\n", ["a variable is defined by itself"])
     }
 
     @Test func `calls between commands are copies in a sequence`() throws {

@@ -6,6 +6,7 @@ package struct WorkflowDraft: Equatable, Sendable {
     package var name: String?
     package var defaultSteps: [String] = []
     package var params: [YAMLEntry] = []
+    package var vars: [YAMLEntry] = []
     package var secrets: [YAMLEntry] = []
     package var env: [YAMLEntry] = []
     /// The other keys at the top.
@@ -35,7 +36,8 @@ package struct WorkflowDraft: Equatable, Sendable {
         var entries = [YAMLEntry("version", .word("1"))]
         if let name { entries.append(YAMLEntry("name", .text(name))) }
         if !defaultSteps.isEmpty { entries.append(YAMLEntry("default", .texts(defaultSteps))) }
-        for (key, values) in [("params", params), ("secrets", secrets), ("env", env)] where !values.isEmpty {
+        for (key, values) in [("params", params), ("vars", vars), ("secrets", secrets), ("env", env)]
+        where !values.isEmpty {
             entries.append(YAMLEntry(key, .mapping(values), isSpaced: true))
         }
         for (index, setting) in settings.enumerated() {
@@ -68,6 +70,7 @@ extension WorkflowDraft {
         switch path[0] {
         case "steps": return giveUpStep(path.dropFirst())
         case "params": return retire(path, from: \.params)
+        case "vars": return retire(path, from: \.vars)
         case "secrets": return retire(path, from: \.secrets)
         case "env": return retire(path, from: \.env)
         case "default" where !defaultSteps.isEmpty:

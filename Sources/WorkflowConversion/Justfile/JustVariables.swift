@@ -3,14 +3,21 @@ internal import WorkflowModel
 /// The variables of a justfile, and the names that the shell has them under.
 struct JustVariables {
     private var values: [String: JustValue] = [:]
-    private var unread: Set<String> = []
+    private var exported: Set<String> = []
+    /// The scripts of variables that are what one command prints: it runs once, for all that read it.
+    private(set) var sharedScripts: [String: String] = [:]
     private static let depthLimit = 12
 
     init(_ statements: [JustStatement]) {
         for statement in statements {
-            guard case .assignment(let name, let text, _) = statement.content else { continue }
+            guard case .assignment(let name, let text, let isExported) = statement.content else { continue }
             values[name] = JustExpression.value(of: text)
-            if values[name] == nil { unread.insert(name) }
+            if isExported { exported.insert(name) }
+        }
+        // In the order of the file, so that no two read each other.
+        for statement in statements {
+            guard case .assignment(let name, _, _) = statement.content else { continue }
+            sharedScripts[name] = script(ofShared: name)
         }
     }
 
@@ -35,7 +42,17 @@ struct JustVariables {
         return text
     }
 
-    /// With what variables stand for in place of them; nil where that cannot be read.
+    /// The script of a variable that is what one command prints, nil where programs find it in their environment.
+    private func script(ofShared name: String) -> String? {
+        let shellName = Self.shellName(name)
+        guard let value = values[name], value.parts.count == 1, case .output(let command)? = value.parts.first,
+            !exported.contains(name), VariableName.isValid(shellName), !VariableName.isListenedTo(shellName),
+            let script = try? script(command, local: [:]), !script.contains("\n")
+        else { return nil }
+        return script
+    }
+
+    /// With the values of variables; nil where that cannot be read.
     private func resolved(_ value: JustValue, depth: Int = 0) -> JustValue? {
         guard depth < Self.depthLimit else { return nil }
         var parts: [JustValue.Part] = []
@@ -53,12 +70,12 @@ struct JustVariables {
     /// Puts an expression into a script. `local` are the parameters of the recipe, with the one that takes all further
     /// arguments under its mark.
     func append(
-        _ expression: String, to script: inout ShellText, local: [String: Character?]
+        _ expression: String, to script: inout ShellText, local: [String: Character?], depth: Int = 0
     ) throws(JustProblem) {
         guard let value = JustExpression.value(of: expression) else {
             throw JustProblem("a script has nothing like `{{\(expression.trimmed)}}`")
         }
-        try append(value, to: &script, local: local, depth: 0)
+        try append(value, to: &script, local: local, depth: depth)
     }
 
     func append(
@@ -68,13 +85,13 @@ struct JustVariables {
         for part in value.parts {
             switch part {
             case .text(let text): script.append(text)
-            case .output(let command): script.append(output: try self.script(command, local: local))
+            case .output(let command): script.append(output: try self.script(command, local: local, depth: depth + 1))
             case .environment(let name, nil): script.append(expansion: "\(name):?")
             case .environment(let name, let substitute?): script.append(expansion: "\(name)-\(shellWord(substitute))")
             case .variable(let name):
                 if let mark = local[name] {
                     if mark == nil { script.append(variable: Self.shellName(name)) } else { script.appendArguments() }
-                } else if entry(of: name) != nil {
+                } else if entry(of: name) != nil || sharedScripts[name] != nil {
                     script.append(variable: Self.shellName(name))
                 } else if let value = values[name] {
                     try append(value, to: &script, local: local, depth: depth + 1)
@@ -86,7 +103,7 @@ struct JustVariables {
     }
 
     /// A text with `{{…}}` in it as a shell script.
-    func script(_ text: String, local: [String: Character?]) throws(JustProblem) -> String {
+    func script(_ text: String, local: [String: Character?], depth: Int = 0) throws(JustProblem) -> String {
         var script = ShellText()
         var rest = text[...]
         while let start = rest.firstRange(of: "{{") {
@@ -98,7 +115,7 @@ struct JustVariables {
                 continue
             }
             guard let end = rest.firstRange(of: "}}") else { throw JustProblem("`{{` has no end") }
-            try append(String(rest[..<end.lowerBound]), to: &script, local: local)
+            try append(String(rest[..<end.lowerBound]), to: &script, local: local, depth: depth)
             rest = rest[end.upperBound...]
         }
         script.append(rest)

@@ -105,6 +105,11 @@ struct JustfileConversion {
 
     private mutating func add(_ name: String, _ isExported: Bool, _ statement: JustStatement) {
         let comments = source.comment(above: statement.line)
+        if let script = variables.sharedScripts[name] {
+            let run = YAMLEntry("run", .text(script))
+            draft.vars.append(YAMLEntry(JustVariables.shellName(name), .inline([run]), comments: comments))
+            return
+        }
         guard let value = variables.entry(of: name) else {
             let reason = "written out where a script reads it"
             notes += comments + statement.origin.comments(isExported ? "\(reason), not in the environment" : reason)

@@ -94,12 +94,19 @@ struct TaskVariables {
     static func isName(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
 
     /// A command as a shell script.
-    func script(_ text: String) throws(TaskProblem) -> String {
+    func script(_ text: String, depth: Int = 0) throws(TaskProblem) -> String {
         var script = ShellText()
-        try append(text, to: &script, depth: 0)
+        try append(text, to: &script, depth: depth)
         let result = script.finish()
         if let problem = script.problem { throw TaskProblem(problem) }
         return result
+    }
+
+    /// The script of a command that runs once, for all that read what it prints; nil where there is none.
+    func sharedScript(_ command: String) -> String? {
+        // On one line, and without the arguments of a task.
+        guard let script = try? script(command), !script.contains("\n"), !script.contains("$@") else { return nil }
+        return script
     }
 
     private func append(_ text: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
@@ -127,7 +134,7 @@ struct TaskVariables {
                 if template(text) != nil, Self.isName(name) { return script.append(variable: name) }
                 try append(text, to: &script, depth: depth + 1)
             case .param, .shell: script.append(variable: name)
-            case .command(let command): script.append(output: try self.script(command))
+            case .command(let command): script.append(output: try self.script(command, depth: depth + 1))
             case .unknown, .list: throw TaskProblem("what `\(name)` is could not be converted")
             case nil:
                 switch name {

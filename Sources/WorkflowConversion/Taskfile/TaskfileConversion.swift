@@ -86,6 +86,13 @@ struct TaskfileConversion {
                     if exported { variables[name] = .shell }
                     continue
                 }
+            case .command(let command) where !exported && TaskVariables.isName(name):
+                if let script = variables.sharedScript(command) {
+                    let run = YAMLEntry("run", .text(script))
+                    draft.vars.append(YAMLEntry(name, .inline([run]), comments: comments))
+                    variables[name] = .shell
+                    continue
+                }
             default: break
             }
             if exported, case .command(let command) = value, let script = try? variables.script(command) {
