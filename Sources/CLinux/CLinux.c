@@ -89,6 +89,10 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
         call(SYS_rt_sigaction, __builtin_ctzll(left) + 1, (long)default_action, 0, sizeof no_signals);
     child->failed_call = CLINUX_FAILED_SETUP;
     if ((result = call(SYS_setsid, 0, 0, 0, 0)) < 0) goto failed;
+    if (child->mark != 0) {
+        const uint64_t limit[2] = {child->mark, child->mark};
+        if ((result = call(SYS_prlimit64, 0, RLIMIT_RTTIME, (long)limit, 0)) < 0) goto failed;
+    }
     if ((result = call(SYS_dup3, child->standard_input, STDIN_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_output, STDOUT_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_error, STDERR_FILENO, 0, 0)) < 0) goto failed;
@@ -169,6 +173,11 @@ int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); 
 
 int clinux_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+int clinux_pidfd_signal_group(int pidfd, int signal) {
+    const unsigned group = 1 << 2; // PIDFD_SIGNAL_PROCESS_GROUP
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, group);
 }
 
 int clinux_pipe(int *reading, int *writing) {

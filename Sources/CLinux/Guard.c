@@ -41,7 +41,7 @@ int clinux_mark(pid_t pid, uint64_t *mark) {
     return is_mark(limit.rlim_max);
 }
 
-static uint64_t make_mark(void) {
+uint64_t clinux_make_mark(void) {
     struct rlimit own;
     if (getrlimit(RLIMIT_RTTIME, &own) != 0) return 0;
     uint64_t level = highest_level;
@@ -239,7 +239,7 @@ int clinux_enter_guard(void) {
     guard.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     if (guard.pidfd < 0) return -errno;
     guard.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    guard.mark = make_mark();
+    guard.mark = clinux_make_mark();
     siginfo_t info;
     had_children = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -16,10 +16,12 @@ package struct StepFinished: Sendable {
     package let usage: ResourceUsage?
     /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
     package let outputTruncated: String?
-    /// Which container held the step's processes, such as `session`; nil where no process was started.
+    /// How the step's processes were told from all others, `guard` or `session`; nil where no process was started.
     package let containment: String?
-    /// How many processes outlived the step's first one and had to be killed.
+    /// How many processes had left the step's session and had to be ended.
     package let escaped: Int
+    /// How many processes outlived the step's first one and had to be killed, wherever they were.
+    package let leftBehind: Int
     /// The failed system call's error number where the process could not be started.
     package let errno: Int32?
     /// Whether the step failed or timed out and that is tolerated (`continue-on-error`).
@@ -33,7 +35,8 @@ package struct StepFinished: Sendable {
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
         outputTruncated: String? = nil,
-        containment: String? = nil, escaped: Int = 0, errno: Int32? = nil, isTolerated: Bool = false,
+        containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, errno: Int32? = nil,
+        isTolerated: Bool = false,
         item: String? = nil, name: String? = nil
     ) {
         self.name = name
@@ -50,6 +53,7 @@ package struct StepFinished: Sendable {
         self.outputTruncated = outputTruncated
         self.containment = containment
         self.escaped = escaped
+        self.leftBehind = leftBehind
         self.errno = errno
         self.isTolerated = isTolerated
     }

@@ -305,7 +305,8 @@ struct RunState {
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                 outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
-                containment: ending == nil ? nil : "session", escaped: ending?.escaped ?? 0, errno: attempt?.errno,
+                containment: ending?.layer, escaped: ending?.escaped ?? 0,
+                leftBehind: ending?.leftBehind ?? 0, errno: attempt?.errno,
                 isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),
                 item: plan.loopItem(of: row).map(options.secrets.masked), name: plan.settings(of: row)?.name))
     }

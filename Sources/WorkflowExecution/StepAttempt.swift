@@ -334,6 +334,11 @@ extension StepAttempt: ProcessObserver {
             return fail(StepError(error, program: program, folder: folder))
         }
         self.ending = ending
+        if let remaining = ending.remaining {
+            let error = StepError(losing: remaining)
+            record(.warning(code: "lost", message: "`\(step)`: \(error.message)"))
+            return fail(error)
+        }
         if let error = StepError(ofOutput: ending) { return fail(error) }
         if isOverfull {
             return fail(

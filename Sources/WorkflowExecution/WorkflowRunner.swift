@@ -209,7 +209,9 @@ package final class WorkflowRunner {
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
         let reasons = plan.retry(of: attempt.row)?.reasons ?? []
-        send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
+        // Not beside what is left of it.
+        let mayRetry = attempt.error?.kind != .lost && (reasons.isEmpty || reasons.include(attempt.status))
+        send(.ended(id, .failure, mayRetry: mayRetry))
     }
 
     // MARK: Time

@@ -138,7 +138,8 @@ struct StepProcessTests {
         result.expect(exit: 0)
         let log = try result.log()
         #expect(log.output(of: "leaves") == "done\n")
-        #expect(try #require(log.finished("leaves")?["escaped"]?.int) >= 1)
+        #expect(try #require(log.finished("leaves")?["left_behind"]?.int) >= 1)
+        #expect(log.finished("leaves")?["escaped"]?.int == 0)
         LogInvariants.check(log, needs: DependencyTable(["next": ["leaves"]]))
     }
 
@@ -165,6 +166,6 @@ struct StepProcessTests {
         result.expect(exit: 0)
         let log = try result.log()
         #expect(log.all("step.signal").isEmpty)
-        #expect(log.finished("leaves")?["escaped"]?.int == 0)
+        #expect(log.finished("leaves")?["left_behind"]?.int == 0)
     }
 }

@@ -171,7 +171,7 @@ struct TimeoutTests {
             guard ["good", "bad"].allSatisfy({ log.finished($0)?["signal"]?.string == nil }) else { return false }
             #expect(log.outcomes == ["good": "success", "bad": "failure"])
             #expect(log.finished("bad")?.cause?.kind == "exit")
-            #expect(log.finished("good")?["escaped"]?.int == 1)
+            #expect(log.finished("good")?["left_behind"]?.int == 1)
             #expect(test.survivors() == [])
             LogInvariants.check(log)
             return true

@@ -16,6 +16,12 @@ package final class RunningFlowrun: Sendable {
 
     package var pid: Int32 { child.pid }
 
+    /// The child of the process that was started, which does the work; nil where /proc does not tell.
+    package var runner: Int32? {
+        let children = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        return children?.split(separator: " ").first.flatMap { Int32($0) }
+    }
+
     /// Sends a signal to the program, not to its steps.
     package func signal(_ number: Int32) { child.signal(number) }
 

@@ -69,7 +69,7 @@ import Testing
         let script = "bash -c 'trap \"\" TERM; echo up $$; while :; do sleep 1; done' & wait"
         let result = try await run(script, stopWhen: "up", grace: .seconds(1))
         #expect(result.ending.status == .signalled(SIGTERM))
-        #expect(result.ending.escaped > 0)
+        #expect(result.ending.leftBehind > 0)
         #expect(result.signals == [SIGTERM, SIGCONT, SIGKILL])
         #expect(!isAlive(result.pid(after: "up")))
     }
@@ -95,14 +95,60 @@ import Testing
     {
         let result = try await run("sleep 1000 & echo up $!; exit 0")
         #expect(result.ending.status == .exited(0))
+        #expect(result.ending.leftBehind == 1)
+        #expect(result.ending.escaped == 0)
+        #expect(!isAlive(result.pid(after: "up")))
+    }
+
+    @Test @EventLoopActor func `a process that has left the session is killed with the others, and counted`()
+        async throws
+    {
+        let result = try await run("setsid sleep 9999 & echo up $!; exit 0")
         #expect(result.ending.escaped == 1)
+        #expect(result.ending.leftBehind == 1)
+        #expect(result.ending.remaining == nil)
+        #expect(!isAlive(result.pid(after: "up")))
+    }
+
+    @Test @EventLoopActor func `neither an empty environment nor a daemon's way out hides a process`() async throws {
+        let result = try await run(
+            "env -i setsid sh -c 'env -i setsid sleep 9999 <&- >&- 2>&- & echo up $!'; exec sleep 9999",
+            stopWhen: "up", grace: .seconds(1000))
+        #expect(result.ending.escaped >= 1)
         #expect(!isAlive(result.pid(after: "up")))
     }
 
     @Test @EventLoopActor func `a pipe that somebody outside holds open does not hold up the end`() async throws {
-        let result = try await run("setsid sleep 30 & echo up $!; exit 0")
-        #expect(result.ending.isOutputTruncated)
-        kill(result.pid(after: "up"), SIGKILL)
+        let observer = Observer()
+        let process = try start(
+            path: "/bin/bash", arguments: ["-c", "echo up; kill -STOP $$; exit 0"], for: observer)
+        var holder: Int32 = -1
+        observer.onOutput = {
+            holder = open("/proc/\(process.pid)/fd/1", O_WRONLY | O_CLOEXEC)
+            kill(process.pid, SIGCONT)
+        }
+        // It may be continued before it has stopped.
+        process.thaw()
+        let again = EventLoopClock()
+        while holder < 0 { try await again.sleep(until: again.now.advanced(by: .milliseconds(1))) }
+        for _ in 0..<1000 where isAlive(process.pid) {
+            kill(process.pid, SIGCONT)
+            try await again.sleep(until: again.now.advanced(by: .milliseconds(1)))
+        }
+        let ending = await observer.wait()
+        close(holder)
+        #expect(ending.status == .exited(0))
+        #expect(ending.isOutputTruncated)
+    }
+
+    @Test @EventLoopActor func `every command has a mark of its own, which all of its processes inherit`() async throws
+    {
+        let script = "for _ in 1 2; do setsid bash -c 'ulimit -R' | cat; done"
+        let first = try await run(script).output.split(separator: "\n")
+        let second = try await run(script).output.split(separator: "\n")
+        try #require(first.count == 2 && second.count == 2)
+        #expect(first[0] == first[1])
+        #expect(first[0] != second[0])
     }
 
     @Test @EventLoopActor func `a command waits with its output while nobody may read it`() async throws {

@@ -9,10 +9,10 @@ import Testing
 
     // MARK: The normal end
 
-    @Test mutating func `a command whose pipes are closed and whose session is empty ends with its first process`() {
+    @Test mutating func `a command whose pipes are closed and of which nobody is left ends with its first process`() {
         command.expect(command.lifecycle.pipesClosed(), [])
         command.reap(at: 10, [.look])
-        command.look(isAlive: false, at: 10, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 10, [.finish(isTruncated: false, isLost: false)])
         #expect(command.lifecycle.isOver)
     }
 
@@ -30,7 +30,7 @@ import Testing
         command.expect(command.lifecycle.pipesClosed(), [.look])
         command.look(isAlive: true, at: 12, [.wake(at: .milliseconds(16))])
         command.time(at: 16, [.look])
-        command.look(isAlive: false, at: 16, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 16, [.finish(isTruncated: false, isLost: false)])
     }
 
     @Test mutating func `looks become rarer, down to twenty a second`() {
@@ -56,14 +56,14 @@ import Testing
         command.look(isAlive: true, at: 2000, [.send(SIGKILL), .look])
         #expect(command.lifecycle.isStopping)
         command.look(isAlive: true, at: 2000, [.sweep, .wake(at: .milliseconds(2001))])
-        command.look(isAlive: false, at: 2001, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 2001, [.finish(isTruncated: false, isLost: false)])
     }
 
     @Test mutating func `a pipe held by an outsider is waited for until the drain window is over`() {
         command.reap(at: 0, [.look])
         command.look(isAlive: false, at: 0, [.tellLingering, .wake(at: .milliseconds(1))])
         command.look(isAlive: false, at: 1999, [.wake(at: .milliseconds(2000))])
-        command.look(isAlive: false, at: 2000, [.finish(isTruncated: true)])
+        command.look(isAlive: false, at: 2000, [.finish(isTruncated: true, isLost: false)])
     }
 
     @Test mutating func `a pipe held by an outsider holds up a stop for the last wait only`() {
@@ -71,7 +71,7 @@ import Testing
         command.reap(at: 100, [.look])
         command.look(isAlive: false, at: 100, [.wake(at: .milliseconds(101))])
         command.look(isAlive: false, at: 299, [.wake(at: .milliseconds(300))])
-        command.look(isAlive: false, at: 300, [.finish(isTruncated: true)])
+        command.look(isAlive: false, at: 300, [.finish(isTruncated: true, isLost: false)])
     }
 
     @Test mutating func `the outsider may let go during the last wait`() {
@@ -79,7 +79,7 @@ import Testing
         command.reap(at: 100, [.look])
         command.look(isAlive: false, at: 100, [.wake(at: .milliseconds(101))])
         command.expect(command.lifecycle.pipesClosed(), [.look])
-        command.look(isAlive: false, at: 150, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 150, [.finish(isTruncated: false, isLost: false)])
     }
 
     // MARK: Grace and kill
@@ -92,7 +92,7 @@ import Testing
         command.reap(at: 5101, [.look])
         command.look(isAlive: false, at: 5101, [.wake(at: .milliseconds(5102))])
         _ = command.lifecycle.pipesClosed()
-        command.look(isAlive: false, at: 5102, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 5102, [.finish(isTruncated: false, isLost: false)])
     }
 
     @Test mutating func `an exit while stopping leaves the others what is left of the grace`() {
@@ -138,16 +138,16 @@ import Testing
         command.look(isAlive: true, at: 51, [.sweep, .wake(at: .milliseconds(53))])
     }
 
-    @Test mutating func `members that even KILL does not end are given up when the kill window is over`() {
+    @Test mutating func `members that even KILL does not end are lost when the kill window is over`() {
         command.reap(at: 0, [.look])
         command.kill(at: 0, [.send(SIGKILL), .look])
         command.look(isAlive: true, at: 9999, [.sweep, .wake(at: .milliseconds(10_000))])
-        command.look(isAlive: true, at: 10_000, [.finish(isTruncated: true)])
+        command.look(isAlive: true, at: 10_000, [.finish(isTruncated: true, isLost: true)])
     }
 
-    @Test mutating func `a first process that even KILL does not end is given up as well`() {
+    @Test mutating func `a first process that even KILL does not end is lost as well`() {
         command.kill(at: 0, [.send(SIGKILL), .wake(at: .milliseconds(10_000))])
-        command.time(at: 10_000, [.finish(isTruncated: true)])
+        command.time(at: 10_000, [.finish(isTruncated: true, isLost: true)])
         command.reap(at: 10_001, [])
     }
 
@@ -192,7 +192,7 @@ import Testing
         command.readsOn(at: 9100, [.wake(at: .milliseconds(9104))])
         command.look(isAlive: false, at: 20_000, [.wake(at: .milliseconds(20_008))])
         command.thaw(at: 20_000, [.send(SIGCONT), .wake(at: .milliseconds(20_016))])
-        command.look(isAlive: false, at: 22_000, [.finish(isTruncated: true)])
+        command.look(isAlive: false, at: 22_000, [.finish(isTruncated: true, isLost: false)])
     }
 
     @Test mutating func `a stop does not wait for anybody to read`() {
@@ -232,13 +232,13 @@ import Testing
         command.kill(at: 2000, [.send(SIGKILL), .wake(at: .milliseconds(12_000))])
         command.freeze(at: 3000, [])
         command.thaw(at: 4000, [])
-        command.time(at: 12_000, [.finish(isTruncated: true)])
+        command.time(at: 12_000, [.finish(isTruncated: true, isLost: true)])
     }
 
     @Test mutating func `what is over wants nothing any more`() {
         _ = command.lifecycle.pipesClosed()
         command.reap(at: 0, [.look])
-        command.look(isAlive: false, at: 0, [.finish(isTruncated: false)])
+        command.look(isAlive: false, at: 0, [.finish(isTruncated: false, isLost: false)])
         command.reap(at: 1, [])
         command.look(isAlive: true, at: 1, [])
         command.time(at: 1, [])

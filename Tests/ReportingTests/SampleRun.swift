@@ -91,7 +91,7 @@ func sampleRun() -> EventLog {
             StepFinished(
                 step: "build[x86].crash", attempt: 1, outcome: .failure, status: .signalled(11),
                 duration: .milliseconds(898), cause: crash, usage: usage, outputTruncated: "held_open",
-                containment: "session", escaped: 2)),
+                containment: "session", leftBehind: 2)),
         at: 901)
     log.add(.groupCancelRequested(group: "build[x86]", cause: stopped), at: 902)
     log.add(.stepCancelRequested(step: "build[x86].compile", attempt: 1, cause: stopped), at: 902)

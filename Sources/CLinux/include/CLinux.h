@@ -26,6 +26,7 @@ struct clinux_child {
     int standard_output;
     int standard_error;
     uint64_t defaulted;            // signals that get their default action; signal n is bit n - 1
+    uint64_t mark;                 // 0: none
 
     // Written by the child; to be read once it is reaped.
     int error;                     // 0, or the error number of the call that failed; the exit status is 127 then
@@ -60,6 +61,10 @@ int clinux_reap(int pidfd, struct clinux_ending *ending);
 /// pidfd_open(2) and pidfd_send_signal(2); -1 with errno on failure.
 int clinux_pidfd_open(pid_t pid);
 int clinux_pidfd_send_signal(int pidfd, int signal);
+
+/// Signals the process group that the process behind a pidfd has led, also when that process is reaped. -1 with errno:
+/// ESRCH when nobody is left in it, EINVAL before Linux 6.9.
+int clinux_pidfd_signal_group(int pidfd, int signal);
 
 /// A pipe, close-on-exec; the read end does not block, the write end does, as programs expect of their standard output.
 /// Returns 0, or a negative error number.

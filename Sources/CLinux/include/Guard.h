@@ -29,6 +29,9 @@ const struct clinux_guard *clinux_guard(void);
 /// command; 0 is a command whose processes may outlive the run.
 enum { CLINUX_MARK_LEVEL = 56, CLINUX_MARK_RUN = 24 };
 
+/// A mark for a new run with the command 0; 0 where none can be set.
+uint64_t clinux_make_mark(void);
+
 /// The mark of a process, also of a zombie. Returns 1, 0 if the process has none, or a negative error number: that of a
 /// process that is gone is -ESRCH.
 int clinux_mark(pid_t pid, uint64_t *mark);

@@ -7,7 +7,7 @@ final class ChildProcess: RunningProcess {
     let pid: Int32
 
     private let pidfd: Int32
-    private let session: ProcessSession
+    private var tree: ProcessTree
     private let started = Poller.shared.now
     private var lifecycle = ProcessLifecycle()
     private var pipes: OpenPipes
@@ -36,9 +36,10 @@ final class ChildProcess: RunningProcess {
             throw error
         }
         var pidfd: Int32 = -1
+        let mark = Containment.shared.makeMark()
         let pid = slot.spawn(
             command, input: command.standardInput?.descriptor ?? input, output: output.writing,
-            error: (errors ?? output).writing, pidfd: &pidfd)
+            error: (errors ?? output).writing, mark: mark, pidfd: &pidfd)
         guard pid > 0 else {
             output.close()
             errors?.close()
@@ -51,7 +52,8 @@ final class ChildProcess: RunningProcess {
         self.pidfd = pidfd
         self.slot = slot
         self.observer = observer
-        session = ProcessSession(id: pid)
+        tree = ProcessTree(id: pid, leader: pidfd, mark: mark)
+        ending.layer = Containment.shared.layer.rawValue
         pipes = OpenPipes(output: output.reading, error: errors?.reading)
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
@@ -80,24 +82,28 @@ final class ChildProcess: RunningProcess {
             case .look: look()
             case .wake(let time): wake(at: time)
             case .tellLingering: observer?.processLingers()
-            case .finish(let isTruncated): finish(isTruncated: isTruncated)
+            case .finish(let isTruncated, let isLost): finish(isTruncated: isTruncated, isLost: isLost)
             }
         }
     }
 
     private func send(_ signal: Int32) {
-        if signal == SIGKILL, isReaped { killMembers() } else { session.signal(signal, leader: isReaped ? nil : pidfd) }
-        observer?.process(sent: signal)
+        if signalAll(signal) { observer?.process(sent: signal) }
     }
 
-    private func killMembers() {
-        ending.escaped = max(ending.escaped, session.signal(SIGKILL, leader: nil))
+    private func killMembers() { _ = signalAll(SIGKILL) }
+
+    /// Returns whether anybody has got the signal.
+    private func signalAll(_ signal: Int32) -> Bool {
+        let reach = tree.signal(signal, isLeaderReaped: isReaped)
+        if ![SIGSTOP, SIGCONT].contains(signal) { ending.escaped = max(ending.escaped, reach.escaped) }
+        if signal == SIGKILL, isReaped { ending.leftBehind = max(ending.leftBehind, reach.found) }
+        return reach.sent > 0
     }
 
     private func look() {
-        // A look at all processes is expensive: a normal end takes it only where there is a sign of somebody.
-        let isAlive = (lifecycle.expectsSurvivors || session.hasGroup) && session.hasMembers
-        perform(lifecycle.looked(isAlive: isAlive, at: EventLoopClock().now))
+        let presence = tree.presence(isLikely: lifecycle.expectsSurvivors)
+        perform(lifecycle.looked(isAlive: presence != .nobody, at: EventLoopClock().now))
     }
 
     private func wake(at time: EventLoopClock.Instant) {
@@ -108,7 +114,7 @@ final class ChildProcess: RunningProcess {
         }
     }
 
-    private func finish(isTruncated: Bool) {
+    private func finish(isTruncated: Bool, isLost: Bool) {
         // What is left in a pipe was written in time, whether or not the log keeps up.
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
@@ -116,12 +122,16 @@ final class ChildProcess: RunningProcess {
             while reads < 4, read(stream) == .more { reads += 1 }
         }
         ending.isOutputTruncated = isTruncated && !pipes.areClosed
+        if isLost { ending.remaining = tree.members?.map(\.pid) ?? [] }
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
         for index in 0..<pipes.count { close(pipes.stream(at: index)) }
         if let slot {
             Poller.shared.close(pidfd)
             ProcessSpawner.shared.abandon(slot)
+        } else {
+            // Until now it has stood for the leader's group.
+            Poller.shared.closeAfterEvent(pidfd)
         }
         observer.take()?.process(ended: ending)
     }
@@ -133,7 +143,6 @@ final class ChildProcess: RunningProcess {
         let result = clinux_reap(pidfd, &ended)
         guard result != 0 else { return Poller.shared.watchOnceMore(pidfd) }
         guard result > 0, let slot else { giveUp("wait for a process", -result) }
-        Poller.shared.closeAfterEvent(pidfd)
         ending.status = ended.code == CLD_EXITED ? .exited(ended.status) : .signalled(ended.status)
         if ended.code == CLD_EXITED, let error = slot.error { ending.status = .notStarted(error) }
         ending.duration = started.duration(to: Poller.shared.now)

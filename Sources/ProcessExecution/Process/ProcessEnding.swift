@@ -8,6 +8,9 @@ package struct ProcessEnding: Sendable {
         case notStarted(SpawnError)
     }
 
+    /// How long after KILL a process may take to disappear before it counts as one that does not.
+    package static let killWindow = ProcessLifecycle.killWindow
+
     package var status: Status
     /// Kibibytes; of the first process and those it waited for.
     package var maxResident: Int
@@ -19,8 +22,15 @@ package struct ProcessEnding: Sendable {
     package var isOutputTruncated: Bool
     /// The error number of a read from its pipes that failed, so that what came behind is lost; nil if none did.
     package var outputError: Int32?
-    /// Processes that outlived the first one and had to be killed.
+    /// Processes that had left the session of the first one and had to be ended.
     package var escaped: Int
+    /// Processes that outlived the first one and had to be killed, wherever they were.
+    package var leftBehind = 0
+    /// Processes that did not end by KILL; empty where the machine did not let flowrun look for them. nil: nothing of the
+    /// command is left.
+    package var remaining: [Int32]?
+    /// How its processes were told from all others, in the log's word.
+    package var layer = "session"
 
     package init(
         status: Status, maxResident: Int = 0, user: Duration = .zero, system: Duration = .zero,

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// A command's way from its start to its end, as a value: it is told what happens and answers with what is to be done.
 ///
-/// A command is over when its first process is reaped, its pipes are at their end and nobody of its session is left.
+/// A command is over when its first process is reaped, its pipes are at their end and nobody of it is left. What does not
+/// even end by KILL makes it lost.
 /// What holds a pipe or lives on after the first process has the drain window, then it is killed: whoever waits for the
 /// end of a pipe alone hangs on every background process.
 struct ProcessLifecycle {
@@ -13,14 +14,15 @@ struct ProcessLifecycle {
         case send(Int32)
         /// Send KILL once more to those that are found, and tell nobody.
         case sweep
-        /// Look for processes of the session, then say `looked`.
+        /// Look for processes of the command, then say `looked`.
         case look
         /// Say `time` at this time, and not at an earlier one.
         case wake(at: Instant)
         /// Tell that the first process has ended by itself and something goes on.
         case tellLingering
-        /// All is over. `isTruncated`: somebody holds a pipe, who is not waited for any longer.
-        case finish(isTruncated: Bool)
+        /// All is over. `isTruncated`: somebody holds a pipe, who is not waited for any longer. `isLost`: somebody has
+        /// not ended by KILL, or it cannot be told that nobody is left.
+        case finish(isTruncated: Bool, isLost: Bool)
     }
 
     /// How long what outlives the first process may go on.
@@ -28,7 +30,7 @@ struct ProcessLifecycle {
     /// How long after KILL a process may take to disappear before the step goes on without it; only one that hangs in
     /// the kernel takes that long.
     static let killWindow = Duration.seconds(10)
-    /// How long a stopped command whose session is empty waits for the ends of its pipes, which only a stranger holds.
+    /// How long a stopped command of which nobody is left waits for the ends of its pipes, which only a stranger holds.
     static let lastWait = Duration.milliseconds(200)
     /// The time from one look to the next doubles from the first to the second.
     private static let lookIntervals = (Duration.milliseconds(1), Duration.milliseconds(50))
@@ -136,23 +138,23 @@ struct ProcessLifecycle {
         switch phase {
         case .running:
             guard isDue(at: time) else { return wait(at: time) }
-            return isKilled ? finish() : kill(at: time)
+            return isKilled ? finish(isLost: true) : kill(at: time)
         case .draining: return [.look]
         case .over: return []
         }
     }
 
-    /// What a look has shown: whether anybody of the session is left.
+    /// What a look has shown: whether anybody of the command may be left.
     mutating func looked(isAlive: Bool, at time: Instant) -> [Action] {
         guard phase == .draining else { return [] }
         if !isAlive {
-            if arePipesClosed { return finish() }
+            if arePipesClosed { return finish(isLost: false) }
             if isStopping, !isLastWait {
                 isLastWait = true
                 setDeadline(after: Self.lastWait, at: time)
             }
         }
-        if isDue(at: time) { return isKilled || !isAlive ? finish() : kill(at: time) }
+        if isDue(at: time) { return isKilled || !isAlive ? finish(isLost: isAlive) : kill(at: time) }
         let lingering: [Action] = owesLingering && !isStopping ? [.tellLingering] : []
         owesLingering = false
         return lingering + (isKilled && isAlive ? [.sweep] : []) + wait(at: time)
@@ -189,8 +191,8 @@ struct ProcessLifecycle {
         return [.wake(at: min(next, due ?? next))]
     }
 
-    private mutating func finish() -> [Action] {
+    private mutating func finish(isLost: Bool) -> [Action] {
         phase = .over
-        return [.finish(isTruncated: !arePipesClosed)]
+        return [.finish(isTruncated: !arePipesClosed, isLost: isLost)]
     }
 }

@@ -1,71 +1,127 @@
+internal import CLinux
 internal import Glibc
 
 /// All processes of the machine, as /proc shows them. One look serves all teardowns of the same moment: stopping four
 /// hundred steps at once does not take four hundred walks through /proc.
+///
+/// A look that fails is nil and never an empty table: "nobody is left" needs proof. Two descriptors are kept in reserve,
+/// so that a teardown can look even where steps have left no other.
 @EventLoopActor
 enum ProcessTable {
+    /// A process that is neither gone nor a zombie.
     struct Entry {
         let pid: pid_t
+        let parent: pid_t
         let group: pid_t
         let session: pid_t
+        let mark: ProcessMark?
     }
 
     private static var entries: [Entry] = []
     private static var taken: EventLoopClock.Instant?
     /// How long a look may be used. Whoever acts on an entry looks at that process again.
     private static let lifetime = Duration.milliseconds(5)
+    private static var folder: OpaquePointer?
+    private static var spare: Int32 = -1
 
-    /// The living processes of a session; nil where the machine does not let flowrun look. That there are none is never
-    /// said from an old look.
-    static func members(of session: pid_t) -> [Entry]? {
+    /// Opens what later looks need. Called before the first process is started; a look does it by itself where nobody
+    /// has.
+    static func reserve() {
+        guard folder == nil else { return }
+        guard let opened = opendir("/proc") else { return }
+        folder = opened
+        spare = fcntl(dirfd(opened), F_DUPFD_CLOEXEC, 3)
+    }
+
+    /// Lets `body` open one descriptor, also where none is free.
+    static func withSpareDescriptor<Result>(_ body: () -> Result) -> Result {
+        if spare >= 0 { close(spare) }
+        defer { if let folder { spare = fcntl(dirfd(folder), F_DUPFD_CLOEXEC, 3) } }
+        return body()
+    }
+
+    /// Everybody, from a look that is at most five milliseconds old; nil where the machine does not let flowrun look.
+    static func look() -> [Entry]? {
         let now = EventLoopClock().now
-        if let taken, taken.advanced(by: lifetime) > now {
-            let known = entries.filter { $0.session == session }
-            if !known.isEmpty { return known }
-        }
+        if let taken, taken.advanced(by: lifetime) > now { return entries }
+        return lookAgain()
+    }
+
+    /// Everybody as they are now.
+    static func lookAgain() -> [Entry]? {
         taken = nil
-        guard let seen = look() else { return nil }
+        reserve()
+        guard let folder else { return nil }
+        let seen = withSpareDescriptor { walk(folder) }
+        guard let seen else { return nil }
         entries = seen
-        taken = now
-        return entries.filter { $0.session == session }
+        taken = EventLoopClock().now
+        return seen
     }
 
-    /// A process that is neither gone nor a zombie; nil otherwise.
-    static func entry(of pid: pid_t) -> Entry? {
-        let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 512) { buffer -> Entry? in
-            let count = read(descriptor, buffer.baseAddress, buffer.count)
-            guard count > 0 else { return nil }
-            // pid (name) state ppid pgrp session: the name may hold anything, its last parenthesis ends it.
-            let text = buffer.prefix(count)
-            guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-            let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 4)
-            guard fields.count > 3, fields[0].first != UInt8(ascii: "Z"), fields[0].first != UInt8(ascii: "X"),
-                let group = pid_t(String(decoding: fields[2], as: UTF8.self)),
-                let session = pid_t(String(decoding: fields[3], as: UTF8.self))
-            else { return nil }
-            return Entry(pid: pid, group: group, session: session)
-        }
-    }
-
-    private static func look() -> [Entry]? {
-        guard let folder = opendir("/proc") else { return nil }
-        defer { closedir(folder) }
-        var entries: [Entry] = []
+    private static func walk(_ folder: OpaquePointer) -> [Entry]? {
+        rewinddir(folder)
+        var seen: [Entry] = []
         while let name = readdir(folder) {
             let pid = withUnsafePointer(to: &name.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { atoi($0) }
             }
             guard pid > 0 else { continue }
-            errno = 0
-            if let entry = entry(of: pid) {
-                entries.append(entry)
-            } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM {
-                return nil
+            switch read(pid) {
+            case .entry(let entry): seen.append(entry)
+            case .gone: break
+            case .unknown: return nil
             }
         }
-        return entries
+        return seen
+    }
+
+    /// A process that is neither gone nor a zombie; nil otherwise, and where that is not known.
+    static func entry(of pid: pid_t) -> Entry? {
+        if case .entry(let entry) = read(pid) { entry } else { nil }
+    }
+
+    enum Reading {
+        case entry(Entry)
+        /// Or a zombie.
+        case gone
+        case unknown
+    }
+
+    static func read(_ pid: pid_t) -> Reading {
+        guard let text = contents(of: "\(pid)/stat", capacity: 512) else {
+            return errno == ENOENT || errno == ESRCH ? .gone : .unknown
+        }
+        // pid (name) state ppid pgrp session: the name may hold anything, its last parenthesis ends it.
+        guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return .unknown }
+        let fields = text.utf8[end...].dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 4)
+        guard fields.count > 3, let parent = pid_t(Substring(fields[1])), let group = pid_t(Substring(fields[2])),
+            let session = pid_t(Substring(fields[3]))
+        else { return .unknown }
+        if let state = fields[0].first, "ZX".utf8.contains(state) { return .gone }
+        let mark: ProcessMark?
+        switch ProcessMark.of(pid) {
+        case .mark(let found): mark = found
+        case .unmarked: mark = nil
+        case .gone: return .gone
+        case .unknown: return .unknown
+        }
+        return .entry(Entry(pid: pid, parent: parent, group: group, session: session, mark: mark))
+    }
+
+    /// A file below /proc; nil with errno where it cannot be read.
+    static func contents(of name: String, capacity: Int) -> String? {
+        guard let folder else {
+            errno = ENOSYS
+            return nil
+        }
+        let descriptor = openat(dirfd(folder), name, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            guard count > 0 else { return nil }
+            return String(decoding: buffer.prefix(count), as: UTF8.self)
+        }
     }
 }

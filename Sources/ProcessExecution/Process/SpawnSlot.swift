@@ -29,15 +29,17 @@ final class SpawnSlot {
         memory.deallocate()
     }
 
-    /// Starts a process; descriptors are above 2. Returns its number or, below zero, the error number.
+    /// Starts a process; descriptors are above 2. `mark` nil: it gets none. Returns its number or, below zero, the error number.
     func spawn(
-        _ command: ProcessCommand, input: Int32, output: Int32, error: Int32, pidfd: inout Int32
+        _ command: ProcessCommand, input: Int32, output: Int32, error: Int32, mark: ProcessMark?,
+        pidfd: inout Int32
     ) -> pid_t {
         lay(command)
         child.pointee.standard_input = input
         child.pointee.standard_output = output
         child.pointee.standard_error = error
         child.pointee.defaulted = Signals.defaulted
+        child.pointee.mark = mark?.rawValue ?? 0
         return clinux_spawn(child, stack, &pidfd)
     }
 

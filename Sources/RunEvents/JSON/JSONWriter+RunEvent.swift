@@ -130,6 +130,7 @@ extension JSONWriter {
         field("sys", step.usage?.system)
         field("containment", step.containment)
         field("escaped", step.escaped)
+        field("left_behind", step.leftBehind)
         field("errno", step.errno.map(Int.init))
         field("item", step.item)
         field("name", step.name)

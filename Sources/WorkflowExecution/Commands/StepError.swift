@@ -2,6 +2,7 @@ internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
 internal import SourceDiagnostics
+internal import WorkflowModel
 
 /// Why a step's command could not even be made, or what it handed on cannot be taken.
 struct StepError: Error {
@@ -47,6 +48,15 @@ struct StepError: Error {
         guard let error = ending.outputError else { return nil }
         let reason = String(cString: strerror(error)).lowercased()
         self.init("what it wrote could not be read to the end: \(reason)", errno: error, kind: .output)
+    }
+
+    /// A command of which these processes did not end by KILL; none where flowrun could not look for them.
+    init(losing processes: [Int32]) {
+        let numbers = processes.map(String.init).joined(separator: ", ")
+        self.init(
+            processes.isEmpty
+                ? "nothing tells whether any of its processes is left"
+                : "still there \(ProcessEnding.killWindow.asWritten) after SIGKILL: process \(numbers)", kind: .lost)
     }
 
     /// What went wrong in words, with the fix if there is an obvious one.

@@ -115,6 +115,9 @@ final class SharedCommand {
     }
 
     private func result(of ending: ProcessEnding) -> Result<Value, SharedFailure> {
+        if let remaining = ending.remaining {
+            return .failure(failure(.lost, StepError(losing: remaining).message))
+        }
         switch ending.status {
         case _ where hasTimedOut:
             return .failure(failure(.timeout, "timed out after \((timeout ?? .zero).asWritten)"))

@@ -1,0 +1,66 @@
+internal import CLinux
+internal import Glibc
+
+/// What holds the processes of a run together: marks that they inherit, and a guard that adopts what loses its parent.
+@EventLoopActor
+final class Containment {
+    static let shared = Containment()
+
+    /// How the processes of a command are told from all others; what the log says of it.
+    enum Layer: String {
+        /// By their mark, wherever they go; none can go without the guard's seeing it.
+        case guarded = "guard"
+        /// By their mark, or where none can be set by their session; who leaves both unseen is not found.
+        case session
+    }
+
+    /// The run of the marks; nil where none can be set, because somebody has set that limit before.
+    let run: UInt64?
+    /// The guard's children; -1 where there is no guard, or a kernel that does not list them.
+    private let children: Int32
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let runner = getpid()
+    private var commands: UInt64 = 0
+
+    private init() {
+        let known = clinux_guard()?.pointee
+        children = known?.children ?? -1
+        let mark = known?.mark ?? clinux_make_mark()
+        run = mark == 0 ? nil : ProcessMark(rawValue: mark).run
+        ProcessTable.reserve()
+    }
+
+    var layer: Layer { run != nil && children >= 0 ? .guarded : .session }
+
+    /// The mark of a new command; nil where none can be set.
+    func makeMark(isDetached: Bool = false) -> ProcessMark? {
+        guard let run else { return nil }
+        guard !isDetached else { return ProcessMark(run: run, command: 0) }
+        commands += 1
+        return ProcessMark(run: run, command: commands)
+    }
+
+    /// Whoever has lost his parent, zombies included, in no order. nil where that is not known: without a guard, or
+    /// where there are more than a look shows.
+    ///
+    /// Empty is proof: every process that is left of a command whose first one is reaped descends from one of these. The
+    /// kernel's list may leave out entries only behind one that it shows, and the runner is the first.
+    var orphans: [pid_t]? {
+        guard children >= 0 else { return nil }
+        let count = pread(children, buffer.baseAddress, buffer.count, 0)
+        guard count > 0, count < buffer.count - 16 else { return nil }
+        var found: [pid_t] = []
+        var number: pid_t = 0
+        var isWhole = false
+        for byte in buffer[..<count] {
+            if byte == UInt8(ascii: " ") {
+                if number == runner { isWhole = true } else { found.append(number) }
+                number = 0
+            } else {
+                number = number &* 10 &+ pid_t(byte) &- 48
+            }
+        }
+        // Without the runner it is the list of a guard that is dead.
+        return isWhole ? found : nil
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLinux
+internal import Glibc
+
+/// What tells which command a process belongs to. Every process inherits it, whatever it forks, executes or becomes the
+/// leader of, and no program uses what it is made of: a limit on real-time scheduling that nothing ever reaches.
+struct ProcessMark: Hashable {
+    let rawValue: UInt64
+
+    /// What all marks of a run have in common.
+    var run: UInt64 { rawValue >> UInt64(CLINUX_MARK_RUN) }
+
+    /// Lower for a flowrun inside a step of another.
+    var level: UInt64 { rawValue >> UInt64(CLINUX_MARK_LEVEL) }
+
+    /// The mark of a run's command with this number, which may be as large as it likes. 0 is for processes that may
+    /// outlive the run.
+    init(run: UInt64, command: UInt64) {
+        let commands = UInt64(1) << UInt64(CLINUX_MARK_RUN)
+        rawValue = run << UInt64(CLINUX_MARK_RUN) | (command == 0 ? 0 : (command - 1) % (commands - 1) + 1)
+    }
+
+    init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    enum Reading: Equatable {
+        case mark(ProcessMark)
+        /// It has none.
+        case unmarked
+        case gone
+        /// The machine does not let flowrun look.
+        case unknown
+    }
+
+    /// The mark of a process, also of a zombie. One system call.
+    @EventLoopActor
+    static func of(_ pid: pid_t) -> Reading {
+        var value: UInt64 = 0
+        switch clinux_mark(pid, &value) {
+        case 1: return .mark(ProcessMark(rawValue: value))
+        case 0: return .unmarked
+        case -ESRCH: return .gone
+        // A program that has become another user's.
+        default: return inLimits(of: pid)
+        }
+    }
+
+    /// From `/proc/PID/limits`, which everybody may read unless other users' processes are hidden.
+    @EventLoopActor
+    private static func inLimits(of pid: pid_t) -> Reading {
+        guard let text = ProcessTable.contents(of: "\(pid)/limits", capacity: 4096) else { return .unknown }
+        let name = "Max realtime timeout"
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return .unknown }
+        let fields = line.dropFirst(name.utf8.count).split(separator: " ")
+        guard fields.count > 1, let value = UInt64(fields[1]) else { return .unmarked }
+        let mark = ProcessMark(rawValue: value)
+        return (1...63).contains(mark.level) ? .mark(mark) : .unmarked
+    }
+}

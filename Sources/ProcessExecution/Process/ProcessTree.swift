@@ -1,0 +1,151 @@
+internal import CLinux
+internal import Glibc
+
+/// All processes of a command: those that have its mark, and whatever descends from them. Where no mark could be set, its
+/// session.
+///
+/// Only what cannot be a stranger is signalled: the group of a leader that is not reaped, or behind its pidfd, and
+/// members behind pidfds, looked at again.
+@EventLoopActor
+struct ProcessTree {
+    /// The leader's number, and that of its group and session.
+    let id: pid_t
+    let leader: Int32
+    let mark: ProcessMark?
+    /// Of flowruns inside the command, whose processes have marks of their own.
+    private var innerRuns: Set<UInt64> = []
+
+    /// `leader` is a pidfd that stays open as long as this is used.
+    init(id: pid_t, leader: Int32, mark: ProcessMark?) {
+        self.id = id
+        self.leader = leader
+        self.mark = mark
+    }
+
+    enum Presence {
+        case nobody, somebody
+        /// The machine does not let flowrun look.
+        case unknown
+    }
+
+    /// How many processes were found, and how many of them had left the session. `sent` of them got the signal.
+    struct Reach {
+        var found = 0
+        var escaped = 0
+        var sent = 0
+    }
+
+    // MARK: Looking
+
+    /// Whether anybody is left whose leader is reaped, zombies not counted: they stay until somebody reaps them.
+    /// `isLikely` says whether a look at all processes is worth its price where nothing cheaper gives proof.
+    mutating func presence(isLikely: Bool) -> Presence {
+        guard let orphans = Containment.shared.orphans else {
+            return isLikely || hasGroup ? members.map { $0.isEmpty ? .nobody : .somebody } ?? .unknown : .nobody
+        }
+        var presence = hasGroup ? members.map { $0.isEmpty ? .nobody : .somebody } ?? .unknown : Presence.nobody
+        for orphan in orphans where presence != .somebody {
+            switch ProcessTable.read(orphan) {
+            case .entry(let entry): if isMember(entry) { return .somebody }
+            case .gone: break
+            case .unknown: presence = .unknown
+            }
+        }
+        return presence
+    }
+
+    /// Whether a process of the leader's own group is left, if only a zombie.
+    private var hasGroup: Bool { kill(-id, 0) == 0 || errno == EPERM }
+
+    /// Who is there; nil where the machine does not let flowrun look. That there are none is never said from an old look.
+    var members: [ProcessTable.Entry]? {
+        mutating get {
+            guard let entries = ProcessTable.look() else { return nil }
+            let found = select(from: entries)
+            guard found.isEmpty else { return found }
+            return ProcessTable.lookAgain().map { select(from: $0) }
+        }
+    }
+
+    private func isMember(_ entry: ProcessTable.Entry) -> Bool {
+        mark == nil ? entry.session == id : entry.mark.map(isMember) ?? false
+    }
+
+    private func isMember(_ found: ProcessMark) -> Bool { found == mark || innerRuns.contains(found.run) }
+
+    private mutating func select(from entries: [ProcessTable.Entry]) -> [ProcessTable.Entry] {
+        var members = entries.filter { isMember($0) || ($0.pid == id && $0.parent == getpid()) }
+        guard !members.isEmpty else { return [] }
+        let children = Dictionary(grouping: entries, by: \.parent)
+        var known = Set(members.map(\.pid))
+        var next = 0
+        while next < members.count {
+            for child in children[members[next].pid] ?? [] where known.insert(child.pid).inserted {
+                members.append(child)
+            }
+            next += 1
+        }
+        if let mark {
+            for member in members {
+                if let found = member.mark, found.level < mark.level { innerRuns.insert(found.run) }
+            }
+        }
+        return members
+    }
+
+    // MARK: Signalling
+
+    /// Signals the leader's group at one stroke, so that a process that forks meanwhile cannot slip away, then every
+    /// other member.
+    mutating func signal(_ signal: Int32, isLeaderReaped: Bool) -> Reach {
+        var reach = Reach()
+        let members = members ?? []
+        reach.found = members.count
+        reach.escaped = members.count { $0.session != id }
+        var isGroupReached = true
+        if isLeaderReaped {
+            isGroupReached = clinux_pidfd_signal_group(leader, signal) == 0 || errno == ESRCH
+        } else if kill(-id, signal) != 0 {
+            // A new process has no session and no group yet: it gets the signal alone.
+            isGroupReached = errno == ESRCH && clinux_pidfd_send_signal(leader, signal) == 0
+        }
+        let inGroup = members.count { $0.group == id }
+        if isGroupReached { reach.sent += isLeaderReaped ? inGroup : max(1, inGroup) }
+        for member in members where !(isGroupReached && member.group == id) {
+            let isSame = { ProcessMark.of($0) == member.reading && getsid($0) == member.session }
+            if send(signal, to: member.pid, ifStill: isSame) { reach.sent += 1 }
+        }
+        if signal == SIGKILL { killOrphans(&reach) }
+        return reach
+    }
+
+    /// Those who fork and end faster than a look at all processes takes.
+    private func killOrphans(_ reach: inout Reach) {
+        var before: [pid_t] = []
+        for _ in 0..<200 {
+            guard let orphans = Containment.shared.orphans, orphans != before else { return }
+            before = orphans
+            for orphan in orphans where send(SIGKILL, to: orphan, ifStill: isMember) { reach.sent += 1 }
+        }
+    }
+
+    private func isMember(_ pid: pid_t) -> Bool {
+        guard mark != nil else { return getsid(pid) == id }
+        if case .mark(let found) = ProcessMark.of(pid) { return isMember(found) }
+        return false
+    }
+
+    /// Signals behind a pidfd, if the process that the pidfd is of is still the one that was meant.
+    private func send(_ signal: Int32, to pid: pid_t, ifStill isMeant: (pid_t) -> Bool) -> Bool {
+        ProcessTable.withSpareDescriptor {
+            let pidfd = clinux_pidfd_open(pid)
+            guard pidfd >= 0 else { return false }
+            defer { close(pidfd) }
+            return isMeant(pid) && clinux_pidfd_send_signal(pidfd, signal) == 0
+        }
+    }
+}
+
+extension ProcessTable.Entry {
+    fileprivate var reading: ProcessMark.Reading { mark.map { .mark($0) } ?? .unmarked }
+}

@@ -1,0 +1,104 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// Nothing of a step survives its end, in whatever shape its processes are. `Tests/Scripts/torture_processes.py` is the
+/// long form.
+struct ContainmentTests {
+    private static func workflow(_ shape: ProcessShape, _ mode: String, _ more: String = "") -> String {
+        """
+        version: 1
+        defaults: { grace: 200ms }
+        steps:
+          tree: { \(more)run: [./tree, \(shape.rawValue), \(mode), up] }
+
+        """
+    }
+
+    // F01, F02, F03, F04
+    @Test(arguments: ProcessShape.allCases)
+    func `nothing is left after a signal`(shape: ProcessShape) async throws {
+        let test = try FlowrunTest(Self.workflow(shape, "stay"))
+        try test.addTreeGenerator()
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        running.signal(SIGTERM)
+        let result = try await running.finish()
+        #expect(test.treeSurvivors() == [])
+        result.expect(.signalled(SIGTERM))
+        LogInvariants.check(try result.log())
+    }
+
+    // F01, F06
+    @Test(arguments: ProcessShape.allCases)
+    func `nothing is left after a normal end`(shape: ProcessShape) async throws {
+        let after = "  after: { needs: [tree], run: ['true'] }\n"
+        let test = try FlowrunTest(Self.workflow(shape, "end") + after)
+        try test.addTreeGenerator()
+        let result = try await test.runLogged()
+        #expect(test.treeSurvivors() == [])
+        result.expect(exit: 0)
+        let log = try result.log()
+        LogInvariants.check(log)
+        let leaves: Set<ProcessShape> = [.setsid, .daemon, .holdpipe, .leaderdies, .respawn, .comet, .scrub]
+        let escaped = try #require(log.finished("tree")?["escaped"]?.int)
+        if shape == .plain || shape == .fork { #expect(escaped == 0) }
+        if leaves.subtracting([.comet]).contains(shape) { #expect(escaped > 0) }
+        #expect(log.finished("tree")?["containment"]?.string == "guard")
+    }
+
+    // F11
+    @Test(arguments: ProcessShape.allCases)
+    func `nothing is left after a KILL of the runner`(shape: ProcessShape) async throws {
+        let test = try FlowrunTest(Self.workflow(shape, "stay"))
+        try test.addTreeGenerator()
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        kill(try #require(running.runner), SIGKILL)
+        try await running.finish().expect(.signalled(SIGKILL))
+        #expect(test.treeSurvivors() == [])
+    }
+
+    // F01
+    @Test(arguments: [ProcessShape.respawn, .comet, .scrub])
+    func `nothing is left after a timeout`(shape: ProcessShape) async throws {
+        let test = try FlowrunTest(Self.workflow(shape, "stay", "timeout: 300ms, "))
+        try test.addTreeGenerator()
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(test.treeSurvivors() == [])
+    }
+
+    @Test func `a flowrun inside a step is taken down with its own steps`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            defaults: { grace: 1ms }
+            steps:
+              outer: { run: [\(FlowrunBinary.path), inner.yml] }
+            """,
+            files: [
+                "inner.yml": """
+                version: 1
+                defaults: { grace: 1000s }
+                steps: { a: { run: [./tree, respawn, stay, up] } }
+                """
+            ])
+        try test.addTreeGenerator()
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        running.signal(SIGTERM)
+        try await running.finish().expect(.signalled(SIGTERM))
+        #expect(test.treeSurvivors() == [])
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `where no mark can be set, the log says so and sessions are swept`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'sleep 9999 > /dev/null 2>&1 &' } }\n")
+        let result = try await test.run(
+            "workflow.yml", "--log", "json", launcher: ["bash", "-c", #"ulimit -R 1000000; exec "$0" "$@""#])
+        result.expect(exit: 0)
+        #expect(test.survivors() == [])
+        #expect(try result.log().finished("a")?["containment"]?.string == "session")
+    }
+}

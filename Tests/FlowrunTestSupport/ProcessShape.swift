@@ -1,0 +1,39 @@
+import Foundation
+import Synchronization
+
+/// A tree of processes that is hard to take down, made by `Tests/Scripts/treegen.c`.
+package enum ProcessShape: String, CaseIterable, Sendable {
+    case plain, fork, doublefork, setsid, daemon, deaf, stopped, holdpipe, leaderdies, respawn, comet, scrub
+}
+
+extension FlowrunTest {
+    private static let compiled = Mutex<[UInt8]?>(nil)
+
+    /// Puts the program that makes such trees into the test's folder, as `tree`: `./tree SHAPE stay|end FILE`.
+    package func addTreeGenerator() throws {
+        let program = try Self.compiled.withLock { compiled throws -> [UInt8] in
+            if let compiled { return compiled }
+            let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "Scripts/treegen.c").path
+            let compiler = Process()
+            compiler.executableURL = URL(filePath: "/usr/bin/env")
+            compiler.arguments = ["cc", "-o", path("tree"), source]
+            try compiler.run()
+            compiler.waitUntilExit()
+            let bytes = Array(try Data(contentsOf: URL(filePath: path("tree"))))
+            compiled = bytes
+            return bytes
+        }
+        try write(program, to: "tree")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("tree"))
+    }
+
+    /// The processes of trees in the test's folder, whatever they have done to their environment.
+    package func treeSurvivors() -> [Int32] {
+        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return processes.compactMap(Int32.init).filter { pid in
+            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
+            return program?.hasPrefix(path("tree")) ?? false
+        }
+    }
+}
