@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -76,6 +78,38 @@ static long call(long number, long a, long b, long c, long d) {
 #define PARENT_WAITS 0
 #endif
 
+// Closes what is open above standard error, for Linux before 5.9. Runs in the child.
+static void close_open_descriptors(void) {
+    struct entry {
+        uint64_t inode;
+        int64_t offset;
+        unsigned short size;
+        unsigned char type;
+        char name[];
+    };
+    char entries[4096] __attribute__((aligned(8)));
+    long const folder = call(SYS_openat, AT_FDCWD, (long)"/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0) {
+        for (int descriptor = STDERR_FILENO + 1; descriptor < 65536; descriptor++) call(SYS_close, descriptor, 0, 0, 0);
+        return;
+    }
+    // Each round takes the first ones of those that are left.
+    for (int closed = 1; closed != 0;) {
+        closed = 0;
+        call(SYS_lseek, folder, 0, SEEK_SET, 0);
+        long const count = call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
+        for (long at = 0; at < count;) {
+            struct entry *entry = (struct entry *)(entries + at);
+            at += entry->size;
+            int descriptor = 0;
+            for (char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
+                descriptor = descriptor * 10 + *digit - '0';
+            if (descriptor > STDERR_FILENO && descriptor != folder && call(SYS_close, descriptor, 0, 0, 0) == 0) closed++;
+        }
+    }
+    call(SYS_close, folder, 0, 0, 0);
+}
+
 // Runs in the child, on its own stack in the parent's memory, until it has become the program.
 __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_program(void *argument) {
     struct clinux_child *child = argument;
@@ -96,16 +130,21 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     if ((result = call(SYS_dup3, child->standard_input, STDIN_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_output, STDOUT_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_error, STDERR_FILENO, 0, 0)) < 0) goto failed;
-    if (!closes_all_on_exec && call(SYS_close_range, STDERR_FILENO + 1, ~0U, 0, 0) != 0) {
-        // Linux before 5.9.
-        for (int descriptor = STDERR_FILENO + 1; descriptor < 65536; descriptor++) call(SYS_close, descriptor, 0, 0, 0);
-    }
+    if (!closes_all_on_exec && call(SYS_close_range, STDERR_FILENO + 1, ~0U, 0, 0) != 0) close_open_descriptors();
+    // The lower limit closes nothing.
+    if (child->descriptors[1] != 0) call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)child->descriptors, 0);
     child->failed_call = CLINUX_FAILED_CHDIR;
     if (child->working_directory != NULL && (result = call(SYS_chdir, (long)child->working_directory, 0, 0, 0)) < 0)
         goto failed;
     child->failed_call = CLINUX_FAILED_EXEC;
     call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&no_signals, 0, sizeof no_signals);
-    result = call(SYS_execve, (long)child->path, (long)child->argv, (long)child->envp, 0);
+    // Somebody has the program open to write it, perhaps in a process that was forked meanwhile and is about to exec.
+    for (int attempt = 0; attempt < 50; attempt++) {
+        static const struct timespec pause = {.tv_nsec = 20000000};
+        result = call(SYS_execve, (long)child->path, (long)child->argv, (long)child->envp, 0);
+        if (result != -ETXTBSY) break;
+        call(SYS_nanosleep, (long)&pause, 0, 0, 0);
+    }
 failed:
     child->error = (int)-result;
     for (;;) call(SYS_exit_group, 127, 0, 0, 0);
@@ -315,6 +354,21 @@ uint64_t clinux_ignored_signals(void) {
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+// Before its first line of main, the Swift runtime asks for its own path, for a debugger that nobody has asked for, and
+// aborts where there is no /proc to tell. This is the variable that keeps it from asking.
+static const char *const runtime_root = "SWIFT_ROOT";
+static int has_made_up_root;
+
+__attribute__((constructor(102))) static void make_up_runtime_root(void) {
+    if (access("/proc/self/exe", F_OK) == 0 || getenv(runtime_root) != NULL) return;
+    has_made_up_root = setenv(runtime_root, "/", 1) == 0;
+}
+
+// After the runtime's own constructors: no step sees it.
+__attribute__((constructor)) static void forget_runtime_root(void) {
+    if (has_made_up_root) unsetenv(runtime_root);
+}
 
 // A start touches half of the pages of the program's zeroed memory, most of them twice: first to read, then to write.
 // One call costs a quarter of those page faults. Before all other constructors, which begin to touch them; older kernels

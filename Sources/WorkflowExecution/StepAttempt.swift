@@ -43,8 +43,7 @@ final class StepAttempt {
     /// Whether the scheduler knows that there is no process yet, so that the limit of the attempt does not run.
     private var isDelayed = false
     /// What was started, for the words of an error.
-    private var program = ""
-    private var folder: String?
+    private var command: ProcessCommand?
     private var streams: (output: StepStream, error: StepStream)
     /// Whether standard output has a pipe of its own.
     private var separatesStreams = false
@@ -55,19 +54,14 @@ final class StepAttempt {
     private var notes: NoteFile?
     private var isOverfull = false
 
-    /// A start that has not succeeded yet.
+    /// A command that has been made and not been started yet.
     private struct Launch {
         let command: ProcessCommand
         let notes: NoteFile?
         let words: StepStarted.Command
-        /// When the machine first refused a process for it; nil if it has not.
-        var refusedSince: EventLoopClock.Instant?
-        var delay = Duration.milliseconds(20)
         var timer: Timers.Token?
     }
 
-    /// How long a start is tried while the machine has no processes, memory or descriptors left.
-    static let launchWindow = Duration.seconds(30)
     /// The most that is kept of standard output for others to read.
     private static let captureLimit = 64 << 20
 
@@ -107,19 +101,25 @@ final class StepAttempt {
 
     // MARK: Start
 
-    /// Makes the command and starts it: on the spot, or once the files are hashed that its expressions name. If that
-    /// fails, the attempt ends, perhaps during this call.
-    func start() {
+    /// Makes the command and starts it: on the spot, once the files are hashed that its expressions name, or once the
+    /// machine has a process for it. If that fails, the attempt ends, perhaps during this call.
+    func start() { runner.starts.start(self) }
+
+    func tryStart() -> SpawnError? {
+        if launch != nil { return tryLaunch() }
         var failure: StepError?
         let made: Void? = runner.context.pending.evaluate(for: row) {
             do throws(StepError) { launch = try makeLaunch() } catch { failure = error }
         }
         guard made != nil else {
             launch = nil
-            delay()
-            return runner.context.pending.wait(for: row) { self.start() }
+            startIsDelayed()
+            runner.context.pending.wait(for: row) { self.start() }
+            return nil
         }
-        if let failure { fail(failure) } else { tryLaunch() }
+        guard let failure else { return tryLaunch() }
+        fail(failure)
+        return nil
     }
 
     private func makeLaunch() throws(StepError) -> Launch {
@@ -135,36 +135,42 @@ final class StepAttempt {
         return Launch(command: command, notes: notes, words: words)
     }
 
-    /// Starts what a pause has held back, refused starts included.
-    func retryLaunch() {
-        guard launch != nil else { return }
-        if launch?.refusedSince != nil { launch?.refusedSince = runner.clock.now }
-        tryLaunch()
-    }
+    /// Starts what a pause has held back.
+    func startHeld() { if launch != nil { start() } }
 
     /// The limit of the attempt is for the process, and there is none.
-    private func delay() {
+    func startIsDelayed() {
         guard !isDelayed else { return }
         isDelayed = true
         runner.send(.delayed(OperationID(row)))
     }
 
-    private func tryLaunch() {
-        guard let launch else { return }
+    private func tryLaunch() -> SpawnError? {
+        guard let launch else { return nil }
         if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
         // A resume tries again.
-        guard !runner.isPaused else { return delay() }
+        guard !runner.isPaused else {
+            startIsDelayed()
+            return nil
+        }
         // What it does would only add to what the reader of the log has not taken.
-        guard mayTakeOutput else { return tryLaunchLater(after: .milliseconds(20)) }
+        guard mayTakeOutput else {
+            startLater(after: .milliseconds(20))
+            return nil
+        }
         let process: any RunningProcess
         do {
             process = try runner.spawner.start(launch.command, for: self)
         } catch {
-            return launchFailed(error, launch)
+            // Its files would be among the descriptors that are missing.
+            self.launch = nil
+            guard !error.isPassing else { return error }
+            fail(StepError(error, of: launch.command))
+            return nil
         }
+        runner.starts.processHasStarted()
         self.process = process
-        program = launch.command.arguments.first ?? ""
-        folder = launch.command.workingDirectory
+        command = launch.command
         separatesStreams = launch.command.separatesStreams
         notes = launch.notes
         self.launch = nil
@@ -177,26 +183,19 @@ final class StepAttempt {
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
                     view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
         if isDelayed { runner.send(.launched(OperationID(row))) }
+        return nil
     }
 
-    private func launchFailed(_ error: SpawnError, _ launch: Launch) {
-        let now = runner.clock.now
-        let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
-        let since = launch.refusedSince ?? now
-        guard isPassing, since.duration(to: now) < Self.launchWindow else {
-            return fail(StepError(error, of: launch.command, isOutOfProcesses: isPassing))
-        }
-        self.launch?.refusedSince = since
-        self.launch?.delay = min(launch.delay * 2, .milliseconds(200))
-        tryLaunchLater(after: launch.delay)
-    }
-
-    private func tryLaunchLater(after time: Duration) {
-        delay()
+    private func startLater(after time: Duration) {
+        startIsDelayed()
         launch?.timer = runner.clock.schedule(at: runner.clock.now.advanced(by: time)) { [weak self] in
             self?.launch?.timer = nil
-            self?.tryLaunch()
+            self?.start()
         }
+    }
+
+    func startHasFailed(_ error: SpawnError) {
+        fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
     }
 
     // MARK: Stop
@@ -208,6 +207,7 @@ final class StepAttempt {
             return process.terminate(with: plan.killSignal(of: row).number, grace: plan.grace(of: row))
         }
         if let timer = launch?.timer { runner.clock.cancel(timer) }
+        runner.starts.withdraw(self)
         guard !isOver, !isLeaving else { return }
         isLeaving = true
         runner.context.pending.leave(row) { [self] in end(isSuccess: false) }
@@ -301,6 +301,8 @@ final class StepAttempt {
     }
 }
 
+extension StepAttempt: Starter {}
+
 extension StepAttempt: ProcessObserver {
     var mayTakeOutput: Bool { runner.recorder.mayTakeOutput() }
 
@@ -328,11 +330,10 @@ extension StepAttempt: ProcessObserver {
     }
 
     func process(ended ending: ProcessEnding) {
+        defer { runner.starts.processHasEnded() }
         streams.output.finish { write($0, $1, to: separatesStreams ? .stdout : .output) }
         streams.error.finish { write($0, $1, to: .stderr) }
-        if case .notStarted(let error) = ending.status {
-            return fail(StepError(error, program: program, folder: folder))
-        }
+        if case .notStarted(let error) = ending.status, let command { return fail(StepError(error, of: command)) }
         self.ending = ending
         if let remaining = ending.remaining {
             let error = StepError(losing: remaining)
@@ -369,7 +370,7 @@ extension ExitStatus {
             case .exited(let code): .exited(code)
             case .signalled(let number): .signalled(number)
             // As a shell would say it.
-            case .notStarted: .exited(127)
+            case .notStarted(let error): .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
             }
     }
 }

@@ -201,7 +201,8 @@ extension WorkflowRunner {
     func launchHeldSteps() {
         hasResumed = false
         context.pending.commands.startHeld()
-        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.retryLaunch() }
+        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.startHeld() }
+        starts.resume()
     }
 }
 

@@ -20,6 +20,7 @@ package final class WorkflowRunner {
     let builder: CommandBuilder
     let files: StepFiles
     let spawner: any Spawner
+    private(set) lazy var starts = StartQueue(of: self)
     let clock: any RunClock
     var control: ControlState
     /// The last attempt of each step that has begun and not ended.
@@ -263,7 +264,6 @@ package final class WorkflowRunner {
         let row = attempt.row
         if let error = attempt.error {
             state.noteFailure(of: row, error.kind, error.message, because: error.failure)
-            if error.isOutOfProcesses { result.isOutOfProcesses = true }
         } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)
             let command = attempt.failedCommand

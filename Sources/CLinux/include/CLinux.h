@@ -27,6 +27,7 @@ struct clinux_child {
     int standard_error;
     uint64_t defaulted;            // signals that get their default action; signal n is bit n - 1
     uint64_t mark;                 // 0: none
+    uint64_t descriptors[2];       // limit on descriptors, soft and hard; 0: the caller's
 
     // Written by the child; to be read once it is reaped.
     int error;                     // 0, or the error number of the call that failed; the exit status is 127 then

@@ -74,6 +74,12 @@ package struct Run {
     @EventLoopActor
     private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
         let options = options(with: values)
+        let descriptors = DescriptorLimit.raise()
+        guard descriptors >= DescriptorLimit.least else {
+            standardError.say(
+                "only \(descriptors) descriptors are allowed (ulimit -n); a run needs \(DescriptorLimit.least)")
+            return (.unable, nil)
+        }
         let files: RunFiles?
         let journal: JournalWriter?
         let logs: RunLogs

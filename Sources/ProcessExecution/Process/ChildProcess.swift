@@ -240,6 +240,7 @@ final class ChildProcess: RunningProcess {
 }
 
 /// Both ends of a new pipe. Only the reading one does not block.
+@EventLoopActor
 private struct Pipe {
     let reading: Int32
     let writing: Int32
@@ -251,6 +252,10 @@ private struct Pipe {
         if error < 0 { other?.close() }
         guard error == 0 else { throw SpawnError(errno: -error) }
         (reading, writing) = ends
+        guard DescriptorLimit.isReserved(max(reading, writing)) else { return }
+        close()
+        other?.close()
+        throw SpawnError(errno: EMFILE)
     }
 
     func close() {

@@ -44,6 +44,17 @@ extension ProcessCommand {
     }
 }
 
+extension ProcessCommand {
+    /// The argument or variable that takes the most space, in words; nil if there is none.
+    package var longestPart: (name: String, bytes: Int)? {
+        let arguments = arguments.enumerated().map { ("argument \($0)", $1.utf8.count) }
+        let variables = (environment.variables + additions).map {
+            ("the variable `\($0.name)`", $0.name.utf8.count + $0.value.utf8.count + 1)
+        }
+        return (arguments + variables).max { $0.1 < $1.1 }
+    }
+}
+
 /// Where bytes of a command come from.
 package enum OutputStream: Sendable {
     /// Standard output and standard error in one, in the order in which they were written.

@@ -40,6 +40,7 @@ final class SpawnSlot {
         child.pointee.standard_error = error
         child.pointee.defaulted = Signals.defaulted
         child.pointee.mark = mark?.rawValue ?? 0
+        if let given = DescriptorLimit.given { child.pointee.descriptors = (given.rlim_cur, given.rlim_max) }
         return clinux_spawn(child, stack, &pidfd)
     }
 

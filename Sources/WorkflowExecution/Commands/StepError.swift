@@ -10,8 +10,6 @@ struct StepError: Error {
     /// The failed call's error number; nil if no call failed.
     let errno: Int32?
     let kind: Cause.Kind
-    /// Whether the machine has no processes, memory or descriptors left.
-    let isOutOfProcesses: Bool
     /// What a shell would show of a program that is not there or cannot be started; nil for any other error.
     private(set) var shellStatus: ExitStatus?
     /// The place to blame; nil for that of the step.
@@ -19,28 +17,36 @@ struct StepError: Error {
     /// Which of `vars` has no value; nil if that is not the reason.
     var failure: SharedFailure?
 
-    init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn, isOutOfProcesses: Bool = false) {
+    init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn) {
         self.message = message
         self.errno = errno
         self.kind = kind
-        self.isOutOfProcesses = isOutOfProcesses
     }
 
     /// A command that no process could be made of.
-    init(_ error: SpawnError, of command: ProcessCommand, isOutOfProcesses: Bool = false) {
-        self.init(
-            error, program: command.arguments.first ?? "", folder: command.workingDirectory,
-            isOutOfProcesses: isOutOfProcesses)
+    init(_ error: SpawnError, of command: ProcessCommand) {
+        self.init(Self.describe(error, of: command), errno: error.errno)
+        setShellStatus(of: error)
     }
 
     /// A program that could not be started in a folder.
-    init(_ error: SpawnError, program: String, folder: String? = nil, isOutOfProcesses: Bool = false) {
-        self.init(
-            Self.describe(error, program: program, folder: folder), errno: error.errno,
-            isOutOfProcesses: isOutOfProcesses)
+    init(_ error: SpawnError, program: String, folder: String? = nil) {
+        self.init(Self.describe(error, program: program, folder: folder), errno: error.errno)
+        setShellStatus(of: error)
+    }
+
+    private mutating func setShellStatus(of error: SpawnError) {
         if error.subject != .workingDirectory {
             shellStatus = .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
         }
+    }
+
+    /// What went wrong with a command in words. Of one that is too long it names what is the longest.
+    static func describe(_ error: SpawnError, of command: ProcessCommand) -> String {
+        let words = describe(
+            error, program: command.arguments.first ?? "", folder: command.workingDirectory)
+        guard error.errno == E2BIG, let longest = command.longestPart else { return words }
+        return "\(words); \(longest.name) has \(longest.bytes) bytes"
     }
 
     /// A command of whose output something could not be read; nil if all was.
@@ -59,9 +65,11 @@ struct StepError: Error {
                 : "still there \(ProcessEnding.killWindow.asWritten) after SIGKILL: process \(numbers)", kind: .lost)
     }
 
+    static func reason(_ error: SpawnError) -> String { String(cString: strerror(error.errno)).lowercased() }
+
     /// What went wrong in words, with the fix if there is an obvious one.
     static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
-        let reason = String(cString: strerror(error.errno)).lowercased()
+        let reason = reason(error)
         switch (error.subject, error.errno) {
         case (.workingDirectory, _):
             return "cannot change to the working directory `\(folder ?? "")`: \(reason)"

@@ -17,9 +17,8 @@ final class SharedCommand {
     private var tail = OutputTail()
     private var streams: (output: StepStream, error: StepStream)
     private var limit: Countdown?
-    /// Of the next try to start.
-    private var timer: Timers.Token?
-    private var refusedSince: EventLoopClock.Instant?
+    /// Whether the machine is asked for the process.
+    private var isWaiting = false
     private var isStopped = false
     private var hasTimedOut = false
 
@@ -40,35 +39,37 @@ final class SharedCommand {
             ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true).timeout
     }
 
-    /// Starts the process, unless the run is paused: then a resume calls this again. Tries again as for a step while
-    /// the machine has no process left.
+    /// Starts the process, unless the run is paused: then a resume calls this again. Waits as a step does while the
+    /// machine has no process.
     func start() {
-        guard process == nil, timer == nil, !isStopped, !runner.isPaused else { return }
+        guard process == nil, !isWaiting, !isStopped, !runner.isPaused else { return }
+        isWaiting = true
+        runner.starts.start(self)
+    }
+
+    func tryStart() -> SpawnError? {
         do {
             process = try runner.spawner.start(command, for: self)
         } catch {
-            return refused(error)
+            guard !error.isPassing else { return error }
+            startHasFailed(error)
+            return nil
         }
-        guard let timeout else { return }
+        isWaiting = false
+        runner.starts.processHasStarted()
+        guard let timeout else { return nil }
         limit = Countdown(timeout, by: runner.clock) { [weak self] in
             self?.hasTimedOut = true
             self?.terminate()
         }
+        return nil
     }
 
-    private func refused(_ error: SpawnError) {
-        let now = runner.clock.now
-        let since = refusedSince ?? now
-        refusedSince = since
-        let isPassing = [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(error.errno)
-        guard isPassing, since.duration(to: now) < StepAttempt.launchWindow else {
-            if isPassing { runner.result.isOutOfProcesses = true }
-            return end(.failure(failure(.spawn, StepError(error, of: command).message)))
-        }
-        timer = runner.clock.schedule(at: now.advanced(by: .milliseconds(100))) { [weak self] in
-            self?.timer = nil
-            self?.start()
-        }
+    func startIsDelayed() {}
+
+    func startHasFailed(_ error: SpawnError) {
+        isWaiting = false
+        end(.failure(failure(.spawn, StepError(error, of: command).message)))
     }
 
     /// Nobody waits for the value any more.
@@ -76,6 +77,7 @@ final class SharedCommand {
         guard !isStopped else { return }
         isStopped = true
         guard process == nil else { return terminate() }
+        runner.starts.withdraw(self)
         end(nil)
     }
 
@@ -91,12 +93,6 @@ final class SharedCommand {
         limit?.thaw()
     }
 
-    /// Starts what a pause has held back. The time for which a start is tried begins anew.
-    func startHeld() {
-        refusedSince = nil
-        start()
-    }
-
     /// A command that writes without end is stopped; what it came to is an error.
     private var isTooLong: Bool { output.count > OutputDeclaration.Kind.sizeLimit }
 
@@ -110,7 +106,6 @@ final class SharedCommand {
     private func end(_ result: Result<Value, SharedFailure>?) {
         process = nil
         limit.take()?.cancel()
-        if let timer = timer.take() { runner.clock.cancel(timer) }
         whenEnded(result)
     }
 
@@ -124,9 +119,7 @@ final class SharedCommand {
         case _ where isTooLong: break
         case .exited(0): break
         case .notStarted(let error):
-            let program = command.arguments.first ?? ""
-            let message = StepError.describe(error, program: program, folder: command.workingDirectory)
-            return .failure(failure(.spawn, message))
+            return .failure(failure(.spawn, StepError.describe(error, of: command)))
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
@@ -145,6 +138,8 @@ final class SharedCommand {
         SharedFailure(cause: runner.state.cause(kind, message, of: key), tail: tail)
     }
 }
+
+extension SharedCommand: Starter {}
 
 extension SharedCommand: ProcessObserver {
     var mayTakeOutput: Bool { true }
@@ -167,6 +162,7 @@ extension SharedCommand: ProcessObserver {
     func process(sent signal: Int32) {}
 
     func process(ended ending: ProcessEnding) {
+        defer { runner.starts.processHasEnded() }
         streams.output.finish { bytes, _ in tail.append(bytes) }
         streams.error.finish { bytes, _ in tail.append(bytes) }
         end(isStopped ? nil : result(of: ending))
