@@ -93,6 +93,34 @@ struct ContainmentTests {
         #expect(test.survivors() == [])
     }
 
+    @Test func `a detached step leaves its processes to themselves, and says so`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              server: { detach: true, run: "setsid ./tree setsid stay up > /dev/null 2>&1 &" }
+              other: { needs: [server], run: "until test -e up; do :; done; ./tree setsid end up2" }
+            """)
+        try test.addTreeGenerator()
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(log.finished("server")?["containment"]?.string == "detached")
+        #expect(log.finished("server")?["left_behind"]?.int == 0)
+        #expect(log.finished("other")?["escaped"]?.int == 2)
+        let left = test.treeSurvivors()
+        #expect(left.count == 3)
+        left.forEach { kill($0, SIGKILL) }
+    }
+
+    @Test func `a detached step is stopped as any other while its first process runs`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { server: { detach: true, timeout: 200ms, run: [./tree, fork, stay, up] } }\n")
+        try test.addTreeGenerator()
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(test.treeSurvivors() == [])
+    }
+
     @Test func `where no mark can be set, the log says so and sessions are swept`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'sleep 9999 > /dev/null 2>&1 &' } }\n")
         let result = try await test.run(

@@ -9,7 +9,7 @@ final class ChildProcess: RunningProcess {
     private let pidfd: Int32
     private var tree: ProcessTree
     private let started = Poller.shared.now
-    private var lifecycle = ProcessLifecycle()
+    private var lifecycle: ProcessLifecycle
     private var pipes: OpenPipes
     /// Nil from the moment when the first process is reaped.
     private var slot: SpawnSlot?
@@ -36,7 +36,7 @@ final class ChildProcess: RunningProcess {
             throw error
         }
         var pidfd: Int32 = -1
-        let mark = Containment.shared.makeMark()
+        let mark = Containment.shared.makeMark(isDetached: command.isDetached)
         let pid = slot.spawn(
             command, input: command.standardInput?.descriptor ?? input, output: output.writing,
             error: (errors ?? output).writing, mark: mark, pidfd: &pidfd)
@@ -52,8 +52,10 @@ final class ChildProcess: RunningProcess {
         self.pidfd = pidfd
         self.slot = slot
         self.observer = observer
-        tree = ProcessTree(id: pid, leader: pidfd, mark: mark)
-        ending.layer = Containment.shared.layer.rawValue
+        // The mark of detached commands is one for all: only the session tells them apart, while the leader lives.
+        tree = ProcessTree(id: pid, leader: pidfd, mark: command.isDetached ? nil : mark)
+        ending.layer = (command.isDetached ? .detached : Containment.shared.layer).rawValue
+        lifecycle = ProcessLifecycle(isDetached: command.isDetached)
         pipes = OpenPipes(output: output.reading, error: errors?.reading)
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)

@@ -12,6 +12,8 @@ final class Containment {
         case guarded = "guard"
         /// By their mark, or where none can be set by their session; who leaves both unseen is not found.
         case session
+        /// Not at all: they may outlive their command.
+        case detached
     }
 
     /// The run of the marks; nil where none can be set, because somebody has set that limit before.

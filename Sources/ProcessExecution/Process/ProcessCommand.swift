@@ -16,6 +16,8 @@ package struct ProcessCommand {
     package let standardInput: MemoryFile?
     /// Whether standard output and standard error are told apart. One pipe for both costs less and keeps their order.
     package let separatesStreams: Bool
+    /// Whether what the first process leaves behind is left alone, and may outlive flowrun.
+    package var isDetached = false
 
     package init(
         path: String, arguments: [String], environment: EnvironmentBlock,

@@ -42,6 +42,8 @@ struct ProcessLifecycle {
         case over
     }
 
+    /// Whether the end of the first process is the end, whoever is left.
+    private let isDetached: Bool
     private var phase = Phase.running
     private var arePipesClosed = false
     /// Whether the end has been asked for, or has been forced because the drain window was over.
@@ -57,6 +59,8 @@ struct ProcessLifecycle {
     /// The end of the grace, of the drain window, of the kill window or of the last wait, as `clock` reads it.
     private var deadline: Instant?
     private var lookInterval = lookIntervals.0
+
+    init(isDetached: Bool = false) { self.isDetached = isDetached }
 
     var isOver: Bool { phase == .over }
 
@@ -119,6 +123,7 @@ struct ProcessLifecycle {
     mutating func reaped(at time: Instant) -> [Action] {
         guard phase == .running else { return [] }
         phase = .draining
+        if isDetached, !isStopping { return finish(isLost: false) }
         if !isStopping {
             setDeadline(after: Self.drainWindow, at: time)
             owesLingering = true
@@ -193,6 +198,6 @@ struct ProcessLifecycle {
 
     private mutating func finish(isLost: Bool) -> [Action] {
         phase = .over
-        return [.finish(isTruncated: !arePipesClosed, isLost: isLost)]
+        return [.finish(isTruncated: !arePipesClosed && !isDetached, isLost: isLost)]
     }
 }

@@ -55,7 +55,7 @@ extension DiagnosticCode {
                 The word belongs to version 1 of the format, and this version of flowrun cannot do it yet. It is refused
                 rather than ignored: a workflow that passes does all that it says.
                 """,
-                example: "version: 1\nsteps:\n  hello:\n    run: echo\n    detach: true",
+                example: "version: 1\nsteps:\n  hello:\n    run: echo\n    jobserver: true",
                 remedy: "remove it, or use a newer flowrun.")
         case .conflictingKeys:
             DiagnosticExplanation(

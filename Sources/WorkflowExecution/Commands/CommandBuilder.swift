@@ -84,10 +84,11 @@ final class CommandBuilder {
         }
         let notes = attempt.scriptFile == nil ? noteFile(for: words, of: row, surroundings.environment) : nil
         if let notes { additions.append((name: "BASH_ENV", value: notes.path)) }
-        let command = ProcessCommand(
+        var command = ProcessCommand(
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
             workingDirectory: workingDirectory, standardInput: try standardInput(of: row),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
+        command.isDetached = plan.settings(of: row)?.isDetached ?? false
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }

@@ -39,7 +39,8 @@ extension WorkflowDecoder {
             isManual: bool(reader.take(.manual)) ?? false,
             streams: streams(reader.take(.streams)),
             sharedValues: sharedValues(reader.take(.vars)),
-            requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)))
+            requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)),
+            isDetached: bool(reader.take(.detach)) ?? false)
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])

@@ -5,10 +5,10 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars, uses, with, templates, label, require, confirm
+        manual, streams, vars, uses, with, templates, label, require, confirm, detach
 
     // Words of version 1 that this program answers with "not supported yet".
-    case interactive, detach, jobserver, sources, generates, services
+    case interactive, jobserver, sources, generates, services
 
     /// The word as a file has it: the case's name in kebab case.
     package var spelling: String { "\(letters)" }
@@ -21,7 +21,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "working-directory", "timeout", "grace", "kill-signal", "continue-on-error", "max-parallel", "fail-fast",
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
-        "streams", "vars", "uses", "with", "templates", "label", "require", "confirm", "interactive", "detach",
+        "streams", "vars", "uses", "with", "templates", "label", "require", "confirm", "detach", "interactive",
         "jobserver", "sources", "generates",
         "services",
     ]
@@ -89,7 +89,7 @@ package enum WorkflowKeys {
         .name, .description, .manual, .needs, .if, .require, .confirm, .run, .env, .envPolicy, .dotenv, .secrets,
         .shell,
         .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
-        .platforms, .log, .streams, .matrix, .forEach, .as, .label, .maxItems, .maxParallel, .failFast,
+        .platforms, .log, .streams, .detach, .matrix, .forEach, .as, .label, .maxItems, .maxParallel, .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [

@@ -51,7 +51,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
-        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil
+        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil, isDetached: Bool = false
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -89,6 +89,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.vars, sharedValues.isEmpty ? nil : .sharedValues(sharedValues))
         add(.require, requirements.isEmpty ? nil : .requirements(requirements))
         add(.confirm, confirmation.map(Value.text))
+        add(.detach, isDetached ? .isSet : nil)
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -195,6 +196,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var log: LogView? { if case .log(let view) = value(.log) { view } else { nil } }
     /// Whether a step or group runs only when it is named, or something that is chosen needs it.
     package var isManual: Bool { storage.header.contains(.manual) }
+    /// Whether what the step's first process leaves behind may outlive it, and the run.
+    package var isDetached: Bool { storage.header.contains(.detach) }
     /// nil: not said here.
     package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
     /// `vars`, in file order.
