@@ -284,7 +284,12 @@ struct RunState {
     mutating func stepHasFinished(
         _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, _ attempt: AttemptEnd?
     ) -> RunEvent.Kind {
-        let traced = finish(row, outcome, cause)
+        var traced = finish(row, outcome, cause)
+        if let remaining = attempt?.ending?.remaining, outcome != .failure, let reason = traced {
+            // It was asked to end, for a reason that stands below, and did not.
+            traced = self.cause(.lost, StepError(losing: remaining).message, row, reason)
+            notes[row, default: Note()].cause = traced
+        }
         let outcome = StepOutcome(outcome)
         counts[outcome] += 1
         switch outcome {
@@ -300,7 +305,8 @@ struct RunState {
             StepFinished(
                 step: plan.nodes[row].id,
                 attempt: attempt?.lastStarted ?? 0,
-                outcome: outcome, status: (ending?.status).map(ExitStatus.init), duration: ending?.duration,
+                outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
+                duration: ending?.duration,
                 cause: traced, outputs: outcome == .success ? result(of: row).outputs.map { logged($0) } : [],
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },

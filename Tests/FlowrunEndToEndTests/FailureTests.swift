@@ -205,7 +205,9 @@ struct FailureTests {
         }
     }
 
-    @Test func `a program that exec refuses ends its attempt as a shell would say, and fails with the reason`() async throws {
+    @Test func `a program that exec refuses ends its attempt as a shell would say, and fails with the reason`()
+        async throws
+    {
         let test = try FlowrunTest(
             """
             version: 1

@@ -7,7 +7,8 @@ import Testing
 
 /// A machine that has no process left, in virtual time.
 struct StartQueueTests {
-    private static let six = "steps: { " + (1...6).map { "s\($0): { run: x, timeout: 5s }" }.joined(separator: ", ") + " }"
+    private static let six =
+        "steps: { " + (1...6).map { "s\($0): { run: x, timeout: 5s }" }.joined(separator: ", ") + " }"
 
     @Test @EventLoopActor func `thirty seconds without any process are thirty seconds for the whole run`() throws {
         let run = try VirtualRun(Self.six, jobs: 2)
@@ -21,7 +22,9 @@ struct StartQueueTests {
         }
     }
 
-    @Test @EventLoopActor func `while a step runs the others wait as long as it takes, and one warning says so`() throws {
+    @Test @EventLoopActor func `while a step runs the others wait as long as it takes, and one warning says so`()
+        throws
+    {
         let run = try VirtualRun(
             "steps: { long: { run: x }, first: { run: x }, a: { run: x, needs: [first], timeout: 5s }, b: { run: x } }",
             jobs: 3

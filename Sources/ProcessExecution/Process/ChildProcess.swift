@@ -124,11 +124,17 @@ final class ChildProcess: RunningProcess {
             while reads < 4, read(stream) == .more { reads += 1 }
         }
         ending.isOutputTruncated = isTruncated && !pipes.areClosed
-        if isLost { ending.remaining = tree.members?.map(\.pid) ?? [] }
+        if isLost {
+            let remaining = tree.members?.map(\.pid) ?? []
+            ending.remaining = remaining
+            ending.leftBehind = max(0, ending.leftBehind - remaining.count)
+        }
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
         for index in 0..<pipes.count { close(pipes.stream(at: index)) }
         if let slot {
+            ending.isReaped = false
+            ending.duration = started.duration(to: Poller.shared.now)
             Poller.shared.close(pidfd)
             ProcessSpawner.shared.abandon(slot)
         } else {

@@ -29,6 +29,8 @@ package struct ProcessEnding: Sendable {
     /// Processes that did not end by KILL; empty where the machine did not let flowrun look for them. nil: nothing of the
     /// command is left.
     package var remaining: [Int32]?
+    /// Whether the first process has ended; otherwise `status` says nothing.
+    package var isReaped = true
     /// How its processes were told from all others, in the log's word.
     package var layer = "session"
 

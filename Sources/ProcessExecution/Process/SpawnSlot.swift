@@ -40,7 +40,9 @@ final class SpawnSlot {
         child.pointee.standard_error = error
         child.pointee.defaulted = Signals.defaulted
         child.pointee.mark = mark?.rawValue ?? 0
-        if let given = DescriptorLimit.given { child.pointee.descriptors = (given.rlim_cur, given.rlim_max) }
+        if let given = DescriptorLimit.given {
+            child.pointee.descriptors = (UInt64(given.rlim_cur), UInt64(given.rlim_max))
+        }
         return clinux_spawn(child, stack, &pidfd)
     }
 

@@ -51,7 +51,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
-        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil, isDetached: Bool = false
+        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil,
+        isDetached: Bool = false
     ) {
         var keys = KeySet()
         var values: [Value] = []
