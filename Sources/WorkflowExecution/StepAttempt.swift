@@ -163,7 +163,7 @@ final class StepAttempt {
             process = try runner.spawner.start(launch.command, for: self)
         } catch {
             // Its files would be among the descriptors that are missing.
-            self.launch = nil
+            if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
             guard !error.isPassing else { return error }
             fail(StepError(error, of: launch.command))
             return nil

@@ -45,7 +45,7 @@ struct StarvationTests {
         result.expect(exit: 1)
         let end = try #require(try result.log().finished("a"))
         #expect(end["errno"]?.int == Int(E2BIG))
-        #expect(end.cause?["message"]?.string?.contains("the variable `BIG` has 200004 bytes") == true)
+        #expect(end.cause?.links.first?["message"]?.string?.contains("the variable `BIG` has 200004 bytes") == true)
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs to be root to hide /proc"))

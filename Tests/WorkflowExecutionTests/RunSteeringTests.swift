@@ -132,7 +132,8 @@ import WorkflowExecution
 
     @Test @EventLoopActor func `a var's command that is refused a process is tried anew after a pause`() throws {
         let run = try VirtualRun(Self.sharedValue)
-        run.spawner.errors = Array(repeating: EAGAIN, count: 300)
+        // Five tries a second: twenty seconds before the pause, and as long behind it.
+        run.spawner.errors = Array(repeating: EAGAIN, count: 200)
         run.at(.seconds(20)) { run.runner.pause(by: "ctl") }
         run.at(.seconds(100)) { run.runner.resume(by: "ctl") }
         #expect(try run.run().outcome == .success)

@@ -53,7 +53,7 @@ struct `A step is refused` {
         ("run: x\n1️⃣order: sequence", "FR0201 `order` is not a key of a step"),
         ("run: x\n1️⃣defaults: {}", "FR0201 `defaults` is not a key of a step"),
         ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
-        ("run: x\n1️⃣detach: \"${{ x }}\"", "FR0208 `detach` is not supported yet"),
+        ("run: x\n1️⃣interactive: \"${{ x }}\"", "FR0208 `interactive` is not supported yet"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
         ("env: {}\nuses: 1️⃣other.yml", "FR0224 cannot use `other.yml`: there is no folder to look for it in"),
         ("run: x\nenv: 1️⃣staging", "FR0205 `env` takes a mapping of names to values, found the text `staging`"),

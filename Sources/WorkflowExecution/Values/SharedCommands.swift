@@ -126,7 +126,7 @@ final class SharedCommands {
     }
 
     /// Starts what a pause has held back.
-    func startHeld() { running.forEach { $0.startHeld() } }
+    func startHeld() { running.forEach { $0.start() } }
 
     func killAll() { running.forEach { $0.kill() } }
     func freeze() { running.forEach { $0.freeze() } }
