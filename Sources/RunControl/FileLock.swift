@@ -6,9 +6,9 @@ internal import Glibc
 /// The kernel lets go of it with the process. A lock that the caller passed on counts as ours, so that
 /// `flock flowrun.yml flowrun` goes on working.
 package enum FileLock {
-    /// Takes the lock for as long as the process lives: at once or not at all. Does nothing for what is no regular
-    /// file, because nobody else can read a pipe.
-    package static func take(of path: String) throws(RunLockError) {
+    /// Takes the lock for as long as the process lives: at once or, while `isEnding` says that its holder is, soon. Does
+    /// nothing for what is no regular file, because nobody else can read a pipe.
+    package static func take(of path: String, isEnding: () -> Bool = { false }) throws(RunLockError) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else {
             // A file that is gone since it was read is not in anybody's way.
@@ -22,14 +22,27 @@ package enum FileLock {
             return
         }
         let error = errno
+        let isCallers = error == EWOULDBLOCK && callerHasLock(of: status)
+        if error == EWOULDBLOCK, !isCallers, wait(for: file, while: isEnding) == 0 { return }
         close(file)
         switch error {
-        case EWOULDBLOCK:
-            if !callerHasLock(of: status) { throw .held(by: nil) }
+        case EWOULDBLOCK: if !isCallers { throw .held(by: nil) }
         // Some network file systems lock only what is open for writing. The lock in the state directory remains.
         case EBADF: break
         default: throw .unusable(errno: error)
         }
+    }
+
+    /// Takes a lock, at once or while `isEnding` says that its holder is about to let go, but no longer than two seconds:
+    /// a run whose guard was killed takes its steps down first. Returns 0, or the error number.
+    static func wait(for file: Int32, while isEnding: () -> Bool) -> Int32 {
+        for _ in 0..<400 {
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { return 0 }
+            let error = errno
+            guard error == EWOULDBLOCK, isEnding() else { return error }
+            usleep(5000)
+        }
+        return EWOULDBLOCK
     }
 
     /// Whether a descriptor that came with the process has the lock: for that one taking it again succeeds.

@@ -23,7 +23,7 @@ package final class RunLock: Sendable {
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .unusable(errno: errno) }
         descriptor = file
-        let error = flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+        let error = FileLock.wait(for: file) { Self.holder(in: file).map { !$0.isAlive } ?? false }
         previous = Self.holder(in: file)
         guard error == 0 else {
             // The holder lives, if it is the one that is written there.

@@ -193,6 +193,21 @@ struct StateTests {
         #expect(try sockets(in: test) == [])
     }
 
+    // F43
+    @Test func `after a kill of the process that was started the next run starts at once`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        for _ in 0..<5 {
+            let first = try await test.start("workflow.yml")
+            try await first.waitForFile("up")
+            first.signal(SIGKILL)
+            try await first.finish().expect(.signalled(SIGKILL))
+            try FileManager.default.removeItem(atPath: test.path("up"))
+        }
+        gate.open()
+        try await test.run("workflow.yml").expect(exit: 0)
+    }
+
     @Test func `a state directory of one's own is shared by files of one name`() async throws {
         let test = try FlowrunTest(files: ["a/w.yml": Self.held, "b/w.yml": Self.good])
         let gate = try test.gate("a/go")

@@ -27,7 +27,10 @@ final class RunFiles {
         let name = directory.flatMap(place.name)
         if request.file != "-" {
             do throws(RunLockError) {
-                try FileLock.take(of: request.file)
+                try FileLock.take(of: request.file) {
+                    let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
+                    return last.map { !$0.isAlive } ?? false
+                }
             } catch {
                 let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
                 throw Self.error(error, file: request.file, lastHolder: last)

@@ -71,7 +71,8 @@ extension StepFinished {
             duration: record.duration("duration"), cause: Cause(record.object("cause")),
             outputs: LoggedValue.all(record.object("outputs")), outputBytes: outputBytes, usage: ResourceUsage(record),
             outputTruncated: record.string("output_truncated"), containment: record.string("containment"),
-            escaped: escaped, errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)),
+            escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
+            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)),
             isTolerated: isTolerated, item: record.string("item"), name: record.string("name"))
     }
 }
