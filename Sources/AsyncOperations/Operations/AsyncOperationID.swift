@@ -19,6 +19,8 @@ public struct AsyncOperationID: Sendable {
         number = Self.last.add(1, ordering: .relaxed).newValue << 2 | kind.rawValue
         self.name = name
     }
+
+    var isQueue: Bool { number & 3 == Kind.queue.rawValue }
 }
 
 extension AsyncOperationID: Hashable, Comparable {

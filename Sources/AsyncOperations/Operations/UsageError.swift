@@ -39,6 +39,8 @@ extension UsageError: CustomStringConvertible {
             "\(inner) asks for mutex `\(name)`, which \(outer) around it holds already; remove it from one of them"
         case .wouldWaitForItself(let waiter, let awaited) where waiter == awaited:
             "the body of \(waiter) would wait for its own end"
+        case .wouldWaitForItself(let waiter, let queue) where queue.isQueue:
+            "the body of \(waiter) would wait for \(queue) to be idle, which cannot be before that body ends"
         case .wouldWaitForItself(let waiter, let awaited):
             "the body of \(waiter) would wait for \(awaited), which cannot end before it"
         }

@@ -11,3 +11,8 @@ public struct OperationProgress: Sendable, Hashable {
         self.total = total
     }
 }
+
+extension OperationProgress: CustomStringConvertible {
+    /// The parts that have ended, and all of them, such as `2 of 5`.
+    public var description: String { "\(completed) of \(total)" }
+}

@@ -29,3 +29,26 @@ public struct OperationEvent: Sendable, Hashable {
     /// What happened.
     public let kind: Kind
 }
+
+extension OperationEvent: CustomStringConvertible {
+    /// What happened to whom, in one line, such as "`load`: started" or "`load`: ended: success".
+    public var description: String { "\(id): \(kind)" }
+}
+
+extension OperationEvent.Kind: CustomStringConvertible {
+    /// What happened, as a phrase, such as `tried again after 5.0 seconds`.
+    public var description: String {
+        switch self {
+        case .added(nil): "added"
+        case .added(let producer?): "added by \(producer)"
+        case .ready: "ready"
+        case .started(1): "started"
+        case .started(let attempt): "started, attempt \(attempt)"
+        case .cancelRequested(let reason): "told to stop: \(reason)"
+        case .retry(let delay): "tried again after \(delay)"
+        case .suspended: "suspended"
+        case .resumed: "resumed"
+        case .finished(let outcome): "ended: \(outcome)"
+        }
+    }
+}

@@ -43,7 +43,28 @@ import Testing
         #expect("\(states)" == "[pending, ready, executing, finished]")
         let outcomes: [OperationOutcome] = [.success, .failure, .timeout, .cancelled, .skipped, .notRun]
         #expect("\(outcomes)" == "[success, failure, timeout, cancelled, skipped, not run]")
-        #expect("\(OperationEvent.Kind.finished(.notRun))" == "finished(not run)")
+        #expect("\(OperationProgress(completed: 2, total: 5))" == "2 of 5")
+    }
+
+    @Test func `an event says in one line what happened to whom`() async throws {
+        let queue = AsyncOperationQueue("crawl", isSuspended: true)
+        let events = queue.events()
+        let again = OperationOptions(retry: RetryPolicy(attempts: 2))
+        let page = AsyncOperation("page", options: again) { context async throws(Overflow) in
+            if context.attempt == 1 { throw Overflow() }
+            _ = try? context.produce(nothing("link"))
+        }
+        try queue.add(page)
+        queue.resume()
+        _ = await page.outcome
+        try await queue.shutdown()
+        var lines: [String] = []
+        for await event in events where event.id != page.id || event.kind != .ready { lines.append("\(event)") }
+        let ofPage = ["added", "started", "tried again after 0.0 seconds", "started, attempt 2", "ended: success"]
+        #expect(lines.filter { $0.hasPrefix("`page`") } == ofPage.map { "`page`: \($0)" })
+        #expect(lines.contains("`link`: added by `page`"))
+        #expect(lines.contains("`crawl`: resumed"))
+        #expect("\(OperationEvent.Kind.cancelRequested(.shutdown))" == "told to stop: its queue was shut down")
     }
 
     @Test func `the failure of a compound operation has a line for each error, at any depth`() async throws {

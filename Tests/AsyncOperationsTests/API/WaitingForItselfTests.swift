@@ -72,7 +72,7 @@ import Testing
         let compound = try CompoundOperation { member }
         try queue.add(compound)
         #expect(await compound.outcome == .success)
-        let message = "the body of `member` would wait for `mine`, which cannot end before it"
+        let message = "the body of `member` would wait for `mine` to be idle, which cannot be before that body ends"
         #expect(refused.entries == [message, message])
         // The shutdown has changed nothing.
         try queue.add(nothing())
