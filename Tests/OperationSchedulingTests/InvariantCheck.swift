@@ -304,11 +304,11 @@ struct InvariantCheck {
             counted.contains { rows[$0].outcome == .timeout } || members.contains { rows[$0].outcome == .cancelled }
         if isHarmed, outcome == .success { return "D17: \(id) succeeds in spite of its members" }
         let ruledOut = members.filter { rows[$0].outcome == .notRun }
-        if outcome == .success, ruledOut.contains(where: { isRuledOut($0, fromOutside: id) == true }) {
-            return "D17: \(id) succeeds though something outside ruled a member out"
+        if outcome == .success, ruledOut.contains(where: { isRuledOut($0, besides: id) == true }) {
+            return "D17: \(id) succeeds though something outside, or a cancel, ruled a member out"
         }
-        if outcome == .notRun, !ruledOut.contains(where: { isRuledOut($0, fromOutside: id) != false }) {
-            return "D17: \(id) is not run, and nothing outside ruled a member out"
+        if outcome == .notRun, !ruledOut.contains(where: { isRuledOut($0, besides: id) != false }) {
+            return "D17: \(id) is not run, and nothing outside and no cancel ruled a member out"
         }
         guard let hook = table.hooks[id]?.finally, !rows[hook.row].hasStarted else { return nil }
         let wasCancelled = scenario.events.contains {
@@ -325,11 +325,13 @@ struct InvariantCheck {
     }
 
     /// Nil where a cause on the way has been put back for another round.
-    private func isRuledOut(_ row: Int, fromOutside group: OperationID) -> Bool? {
+    private func isRuledOut(_ row: Int, besides group: OperationID) -> Bool? {
         var next = OperationID(row)
         while rows[next.row].outcome == .notRun, let cause = rows[next.row].cause.row { next = cause }
         guard let outcome = rows[next.row].outcome else { return nil }
-        if flags(next).contains(.isExternal), outcome == .notRun { return true }
+        let isExternal = flags(next).contains(.isExternal)
+        if outcome == .cancelled, isExternal || rows[next.row].cause == .request { return true }
+        if isExternal, outcome == .notRun { return true }
         return !isInside(next.row, group)
     }
 

@@ -46,6 +46,26 @@ import Testing
         #expect(run.outcome(group) == .success)
     }
 
+    @Test func `a cancel inside a group that is skipped leaves no group around them a success`() {
+        var graph = OperationGraph()
+        let fine = graph.addOperation()
+        let group = graph.beginGroup()
+        let skipped = graph.beginGroup()
+        let cancelled = graph.addOperation()
+        graph.endGroup()
+        let ruledOut = graph.addOperation()
+        graph.endGroup()
+        graph.addDependency(of: skipped, on: fine, .failure)
+        graph.addDependency(of: ruledOut, on: cancelled)
+        let run = VirtualRun(graph, events: [(.seconds(1), .cancel(cancelled))]) { _ in
+            Behaviour(duration: .seconds(2))
+        }
+        #expect(run.outcome(skipped) == .skipped)
+        #expect(run.outcome(ruledOut) == .notRun)
+        #expect(run.outcome(group) == .notRun)
+        #expect(run.cause(group) == .member(ruledOut))
+    }
+
     @Test(arguments: [OperationOutcome.failure, .timeout, .cancelled])
     func `whatever else happened inside outranks it`(outcome: OperationOutcome) {
         var graph = OperationGraph()

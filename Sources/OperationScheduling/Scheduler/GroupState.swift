@@ -5,15 +5,16 @@ struct FirstEnds: Sendable {
     var cancelled: OperationID?
     var notRun: OperationID?
 
-    /// An end as `notRun` counts only if something outside the group ruled the row out.
+    /// An end as `notRun` does not count if a failure inside the group, which counts or is tolerated, ruled the row
+    /// out.
     mutating func note(
-        _ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool, isRuledOutFromOutside: Bool = false
+        _ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool, countsIfNotRun: Bool = false
     ) {
         switch outcome {
         case .failure where !isTolerated: failure = failure ?? id
         case .timeout where !isTolerated: timeout = timeout ?? id
         case .cancelled: cancelled = cancelled ?? id
-        case .notRun where isRuledOutFromOutside: notRun = notRun ?? id
+        case .notRun where countsIfNotRun: notRun = notRun ?? id
         case .success, .failure, .timeout, .skipped, .notRun: break
         }
     }

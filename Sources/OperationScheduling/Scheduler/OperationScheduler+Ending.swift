@@ -83,7 +83,7 @@ extension OperationScheduler {
         guard groups[index].stage == .body, states[parent.row].phase != .finished else { return }
         groups[index].ends.note(
             id, outcome, isTolerated: isTolerated,
-            isRuledOutFromOutside: outcome == .notRun && isRuledOut(id, fromOutside: parent))
+            countsIfNotRun: outcome == .notRun && isRuledOut(id, besides: parent))
         // A member that fails before its group starts counts when the group starts.
         if !isTolerated, outcome == .failure || outcome == .timeout, hasStarted(parent) { failFast(after: id) }
         groups[index].unfinishedMembers -= 1
@@ -100,9 +100,12 @@ extension OperationScheduler {
         roots[id] = cause.map { roots[$0] ?? $0 } ?? id
     }
 
-    /// Whether what ruled a row out is outside `group`, or not known here at all.
-    func isRuledOut(_ id: OperationID, fromOutside group: OperationID) -> Bool {
+    /// Whether a row was ruled out by something outside `group` or not known here at all, or by a request to cancel.
+    /// One inside decides about the group itself, unless it came inside a group that is skipped.
+    func isRuledOut(_ id: OperationID, besides group: OperationID) -> Bool {
         guard let root = roots[id] else { return false }
-        return has(root, .isExternal) && states[root.row].outcome == .notRun || !graph.isInside(root, group)
+        let isExternal = has(root, .isExternal)
+        if states[root.row].outcome == .cancelled, isExternal || states[root.row].cause == .request { return true }
+        return isExternal && states[root.row].outcome == .notRun || !graph.isInside(root, group)
     }
 }

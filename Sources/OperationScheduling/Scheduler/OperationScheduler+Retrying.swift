@@ -95,7 +95,7 @@ extension OperationScheduler {
                 groups[parentGroup(of: row)].unfinishedMembers -= 1
                 groups[parentGroup(of: row)].ends.note(
                     row, outcome, isTolerated: has(row, .toleratesFailure),
-                    isRuledOutFromOutside: outcome == .notRun && isRuledOut(row, fromOutside: parent(of: row)))
+                    countsIfNotRun: outcome == .notRun && isRuledOut(row, besides: parent(of: row)))
                 continue
             }
             rows.append(row)

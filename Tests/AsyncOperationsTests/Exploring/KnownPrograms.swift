@@ -55,7 +55,19 @@ extension Program {
             KnownProgram(
                 name: "what waits for its next round gets a member and is cancelled", program: cancelBetweenRounds),
             KnownProgram(name: "an operation is started twice while it ends", program: startOfTheEnding),
+            KnownProgram(
+                name: "what is skipped has a member that was cancelled, which another one needs",
+                program: cancelInsideTheSkipped),
         ] + waiting
+
+    static let cancelInsideTheSkipped = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false)),
+            Operation(
+                kind: .compound(.concurrent, failsFast: false), parent: 0, needs: [Need(on: 4, kind: .failure)]),
+            Operation(parent: 1), Operation(parent: 0, needs: [Need(on: 2, kind: .ok)]), Operation(),
+        ], clients: [[.add(4, queue: 0), .add(0, queue: 0)], [.cancel(2)]])
 
     static let dependentAddedByCompletion = Program(
         queues: [Queue(), Queue()],
