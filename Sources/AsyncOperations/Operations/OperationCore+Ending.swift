@@ -120,23 +120,16 @@ extension OperationCore {
     /// `ticket` is nil for a wait that only the end can end.
     private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?, _ wait: BodyWait?) {
         let priority = Priority.current
-        let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
-            if state.toldEnd != nil { return (true, nil) }
+        let answer = state.withLock { state -> Bool? in
+            if state.toldEnd != nil { return true }
             // The cancellation or refusal may have come already.
             if ticket != nil, wait?.isRefused ?? false || wait?.heedsCancellation ?? true && Task.isCancelled {
-                return (false, nil)
+                return false
             }
-            let isHigher = state.withRare { rare in
-                rare.waiters.add(waiter, as: ticket ?? rare.waiters.makeTicket())
-                if let highest = rare.waiterPriority, highest >= priority { return false }
-                rare.waiterPriority = priority
-                return true
-            }
-            guard isHigher, case .running(let control) = state.lifecycle else { return (nil, nil) }
-            return (nil, control)
+            state.withRare { $0.waiters.add(waiter, as: ticket ?? $0.waiters.makeTicket()) }
+            return nil
         }
-        control?.raise(to: priority)
-        if let answer { waiter.resume(returning: answer) }
+        if let answer { waiter.resume(returning: answer) } else { raise(to: priority) }
     }
 }
 
