@@ -45,7 +45,10 @@ final class ProgramRecord: Sendable {
     var events: [Event] { state.withLock { $0.events } }
     var count: Int { state.withLock { $0.events.count } }
 
-    /// Whether the completions of so many operations have returned and no task waits any more.
+    /// Whether the completions of so many operations have returned.
+    func areCompletionsOver(operations: Int) -> Bool { state.withLock { $0.completionsOver >= operations } }
+
+    /// Whether no task waits any more, either.
     func isComplete(operations: Int) -> Bool { state.withLock { $0.completionsOver >= operations && $0.waiting == 0 } }
 
     func noteCompletionOver() { state.withLock { $0.completionsOver += 1 } }

@@ -48,8 +48,8 @@ extension ProgramRun {
         for index in unfinished where hanging.contains(index) && program.operations[index].steps.contains(.hang) {
             remedies.append(.cancel(index))
         }
-        // Events end with the queue.
-        if unfinished.isEmpty {
+        // Events end with the queue. A completion that still runs may suspend it, and nobody could resume it then.
+        if record.areCompletionsOver(operations: program.operations.count) {
             remedies += program.queues.indices.filter { program.isListenedTo($0) && queue($0) != nil }.map {
                 .dropQueue($0)
             }
