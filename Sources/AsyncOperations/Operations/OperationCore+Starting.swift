@@ -16,21 +16,22 @@ extension OperationCore {
     }
 
     func setSuspended(_ isSuspended: Bool) throws(UsageError) {
-        repeat {
+        while true {
             if let ownQueue = try queueToSuspend(isSuspended) {
+                // Waits until a start that is going on is decided.
                 ownQueue.setSuspended(isSuspended)
-            } else if !isSuspended {
+                // One that was refused has given it back.
+                guard lifecycle.isIdle else { return }
+            } else if isSuspended {
+                return
+            } else {
                 do throws(UsageError) {
                     return try start(clock: ContinuousClock())
                 } catch .alreadyStarted(id) {
-                    // Somebody else was faster, which is as good. Waits until that start is decided.
-                    lifecycle.queue?.setSuspended(false)
+                    // Somebody else was faster: a start, which is as good, or a queue, which is not for this to resume.
                 }
-            } else {
-                return
             }
-            // A start that was refused has given it back.
-        } while lifecycle.isIdle
+        }
     }
 
     /// Its own queue, if it was started by itself; nil if it has not started yet, which is then noted.

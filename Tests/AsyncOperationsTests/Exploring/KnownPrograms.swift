@@ -56,9 +56,16 @@ extension Program {
                 name: "what waits for its next round gets a member and is cancelled", program: cancelBetweenRounds),
             KnownProgram(name: "an operation is started twice while it ends", program: startOfTheEnding),
             KnownProgram(
+                name: "an operation is resumed while a queue that is then suspended takes it", program: resumeOfTheTaken
+            ),
+            KnownProgram(
                 name: "what is skipped has a member that was cancelled, which another one needs",
                 program: cancelInsideTheSkipped),
         ] + waiting
+
+    static let resumeOfTheTaken = Program(
+        queues: [Queue(width: 3)], operations: [Operation(kind: .waterfall, steps: [.yield, .yield])],
+        clients: [[.resume(0)], [.add(0, queue: 0), .suspendQueue(0)]])
 
     static let cancelInsideTheSkipped = Program(
         queues: [Queue()],
