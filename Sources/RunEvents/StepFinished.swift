@@ -16,6 +16,8 @@ package struct StepFinished: Sendable {
     package let usage: ResourceUsage?
     /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
     package let outputTruncated: String?
+    /// Bytes of it that are known to be lost.
+    package let droppedBytes: Int
     /// How the step's processes were told from all others, `guard` or `session`; nil where no process was started.
     package let containment: String?
     /// How many processes had left the step's session and had to be ended.
@@ -34,7 +36,7 @@ package struct StepFinished: Sendable {
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
-        outputTruncated: String? = nil,
+        outputTruncated: String? = nil, droppedBytes: Int = 0,
         containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, errno: Int32? = nil,
         isTolerated: Bool = false,
         item: String? = nil, name: String? = nil
@@ -51,6 +53,7 @@ package struct StepFinished: Sendable {
         self.outputBytes = outputBytes
         self.usage = usage
         self.outputTruncated = outputTruncated
+        self.droppedBytes = droppedBytes
         self.containment = containment
         self.escaped = escaped
         self.leftBehind = leftBehind

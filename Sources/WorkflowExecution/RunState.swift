@@ -310,7 +310,9 @@ struct RunState {
                 cause: traced, outputs: outcome == .success ? result(of: row).outputs.map { logged($0) } : [],
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
-                outputTruncated: ending?.isOutputTruncated == true ? "held_open" : nil,
+                outputTruncated: ending?.outputError != nil
+                    ? "unreadable" : ending?.isOutputTruncated == true ? "held_open" : nil,
+                droppedBytes: ending?.droppedBytes ?? 0,
                 containment: ending?.layer, escaped: ending?.escaped ?? 0,
                 leftBehind: ending?.leftBehind ?? 0, errno: attempt?.errno,
                 isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),

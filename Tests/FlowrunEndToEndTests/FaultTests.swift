@@ -80,6 +80,8 @@ struct FaultTests {
         #expect(
             cause.kind == "output" && cause.message == "what it wrote could not be read to the end: input/output error")
         #expect(log.finished("a")?["exit_code"]?.int == 0)
+        #expect(log.finished("a")?["output_truncated"]?.string == "unreadable")
+        #expect(log.finished("a")?["dropped_bytes"]?.int == 5)
         _ = try await tracer.finish()
     }
 }

@@ -29,7 +29,7 @@ import WorkflowModel
                 file: "release.yml", line: 9, next: .because(root)),
             outputBytes: 25,
             usage: ResourceUsage(maxResident: 2048, user: .microseconds(1500), system: .milliseconds(2)),
-            outputTruncated: "held_open", containment: "session", escaped: 1, leftBehind: 2, item: "x86",
+            outputTruncated: "held_open", droppedBytes: 7, containment: "session", escaped: 1, leftBehind: 2, item: "x86",
             name: "Compile")
         reporter.report(
             RunEvent(
@@ -41,7 +41,8 @@ import WorkflowModel
                 "duration":0.908001,"cause":{"kind":"fail-fast","message":"fail-fast of group build[x86]",\
                 "step":null,"group":"build[x86]","var":null,"file":"release.yml","line":9,"cause":{"kind":"exit",\
                 "message":"exit 2","step":"lint","group":null,"var":null,"file":"release.yml","line":31,"cause":null}},\
-                "tolerated":false,"outputs":{},"output_bytes":25,"output_truncated":"held_open","max_rss":2097152,\
+                "tolerated":false,"outputs":{},"output_bytes":25,"output_truncated":"held_open",\
+                "dropped_bytes":7,"max_rss":2097152,\
                 "user":0.0015,"sys":0.002,"containment":"session","escaped":1,"left_behind":2,"errno":null,"item":"x86",\
                 "name":"Compile"}
 

@@ -6,7 +6,7 @@ usage: torture_output.py FLOWRUN [--bytes N] [--calls N]
     --bytes N   how much a step writes, 10 GiB if left out; slow readers get a hundredth of it
     --calls N   how many calls of each kind fail, one in each run; until a run without a failure if left out
 
-Memory is the largest resident set of flowrun and of every process that it waited for. Exit 1 where a limit is broken:
+Memory is the largest resident set of flowrun and of every process that it waited for, this script's own at the least. Exit 1 where a limit is broken:
 32 MiB of memory, two seconds from a signal to the end beyond the grace, a hang, or an exit of 0 with a lost line.
 """
 
@@ -55,9 +55,9 @@ def read_all(descriptor, rate, result):
     start = time.monotonic()
     with os.fdopen(descriptor, "rb", buffering=0) as pipe:
         while piece := pipe.read(1 << 16 if rate else 1 << 20):
-            result.append(len(piece))
+            result[0] += len(piece)
             if rate:
-                time.sleep(max(0, sum(result) / rate - (time.monotonic() - start)))
+                time.sleep(max(0, result[0] / rate - (time.monotonic() - start)))
 
 
 def deliver(arguments, name, steps, options, rate=None, is_blocked=False, is_foreign=False, expected=0):
@@ -72,7 +72,7 @@ def deliver(arguments, name, steps, options, rate=None, is_blocked=False, is_for
     environment = {**os.environ, "TMPDIR": folder}
     process = subprocess.Popen(command, cwd=folder, stdout=writer, stderr=writer, env=environment)
     os.close(writer)
-    counts, thread = [], None
+    counts, thread = [0], None
     if not is_blocked:
         thread = threading.Thread(target=read_all, args=(reader, rate, counts))
         thread.start()
@@ -96,8 +96,8 @@ def deliver(arguments, name, steps, options, rate=None, is_blocked=False, is_for
         right &= check(code == -signal.SIGTERM, name, f"ended with {code}")
         right &= check(lasted < 3.5, name, f"{lasted:.1f} s from the signal to the end")
     else:
-        right &= check(code == 0 and sum(counts) >= expected, name, f"exit {code}, {sum(counts)} bytes arrived")
-    size = f"{sum(counts) / 2**20:.0f} MiB" if not is_blocked else "-"
+        right &= check(code == 0 and counts[0] >= expected, name, f"exit {code}, {counts[0]} bytes arrived")
+    size = f"{counts[0] / 2**20:.0f} MiB" if not is_blocked else "-"
     row(name, size, f"{usage.ru_maxrss / 1024:.1f} MiB", f"{lasted:.1f} s", "ok" if right else "BROKEN")
     shutil.rmtree(folder)
 
@@ -153,7 +153,10 @@ def fault(arguments, call, error, number):
         ["strace", "-o", trace, "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={number}",
          "-p", str(runner(process.pid))], stderr=subprocess.PIPE)
     tracer.stderr.readline()
-    subprocess.run([arguments.flowrun, "ctl", "resume"], cwd=folder, capture_output=True)
+    # The call that fails may be one that the request needs.
+    resume = [arguments.flowrun, "ctl", "resume"]
+    while subprocess.run(resume, cwd=folder, capture_output=True).returncode != 0 and process.poll() is None:
+        time.sleep(0.02)
     words = ""
     try:
         errors = process.communicate(timeout=60)[1].decode()

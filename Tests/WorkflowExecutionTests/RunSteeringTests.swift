@@ -27,6 +27,25 @@ import WorkflowExecution
         #expect(run.causes(of: "a") == ["interrupted by SIGINT"])
     }
 
+    @Test @EventLoopActor func `nothing starts while the log's reader is far behind, and no limit of it runs`() throws {
+        var isBehind = true
+        let run = try VirtualRun("steps: { a: { run: x, timeout: 2s }, b: { run: x } }", mayTakeOutput: { !isBehind })
+        run.at(.seconds(10)) { isBehind = false }
+        try run.run()
+        #expect(run.lines(of: "a") == ["10 started a", "11 finished a success"])
+        #expect(run.lines(of: "b") == ["10 started b", "11 finished b success"])
+    }
+
+    @Test @EventLoopActor func `what has not started for the log's reader ends with the run`() throws {
+        let run = try VirtualRun("timeout: 5s\nsteps: { a: { run: x } }", mayTakeOutput: { false })
+        try run.run()
+        #expect(
+            run.lines == [
+                "5 cancelling run timeout", "5 cancelling a", "5 finished a cancelled", "5 finished run timeout",
+            ])
+        #expect(run.spawner.commands.isEmpty)
+    }
+
     @Test @EventLoopActor func `finally runs to its end after one Ctrl-C`() throws {
         let run = try VirtualRun("steps: { a: { run: x } }\nfinally: { clean: { run: x } }") { step, _ in
             Behaviour(duration: .seconds(step == "a" ? 1000 : 5))

@@ -124,6 +124,9 @@ final class ChildProcess: RunningProcess {
             while reads < 4, read(stream) == .more { reads += 1 }
         }
         ending.isOutputTruncated = isTruncated && !pipes.areClosed
+        for index in 0..<pipes.count {
+            if let descriptor = pipes[pipes.stream(at: index)] { ending.droppedBytes += unread(in: descriptor) }
+        }
         if isLost {
             let remaining = tree.members?.map(\.pid) ?? []
             ending.remaining = remaining
@@ -232,9 +235,15 @@ final class ChildProcess: RunningProcess {
         if count < 0 {
             if errno == EAGAIN || errno == EINTR { return .empty }
             ending.outputError = errno
+            ending.droppedBytes += unread(in: descriptor)
         }
         close(stream)
         return pipes.areClosed ? .ended : .empty
+    }
+
+    private func unread(in pipe: Int32) -> Int {
+        var count: Int32 = 0
+        return ioctl(pipe, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
     private func close(_ stream: OutputStream) {

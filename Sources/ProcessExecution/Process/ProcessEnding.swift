@@ -22,6 +22,8 @@ package struct ProcessEnding: Sendable {
     package var isOutputTruncated: Bool
     /// The error number of a read from its pipes that failed, so that what came behind is lost; nil if none did.
     package var outputError: Int32?
+    /// Bytes that stood in its pipes and were not read.
+    package var droppedBytes = 0
     /// Processes that had left the session of the first one and had to be ended.
     package var escaped: Int
     /// Processes that outlived the first one and had to be killed, wherever they were.

@@ -70,7 +70,8 @@ extension StepFinished {
             step: step, attempt: attempt, outcome: outcome, status: ExitStatus(record),
             duration: record.duration("duration"), cause: Cause(record.object("cause")),
             outputs: LoggedValue.all(record.object("outputs")), outputBytes: outputBytes, usage: ResourceUsage(record),
-            outputTruncated: record.string("output_truncated"), containment: record.string("containment"),
+            outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
+            containment: record.string("containment"),
             escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
             errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)),
             isTolerated: isTolerated, item: record.string("item"), name: record.string("name"))

@@ -125,6 +125,7 @@ extension JSONWriter {
         values("outputs", step.outputs)
         field("output_bytes", step.outputBytes)
         field("output_truncated", step.outputTruncated)
+        field("dropped_bytes", step.droppedBytes)
         field("max_rss", step.usage.map { $0.maxResident * 1024 })
         field("user", step.usage?.user)
         field("sys", step.usage?.system)

@@ -21,7 +21,7 @@ final class VirtualRun {
     init(
         _ text: String, jobs: Int = 4, startsPaused: Bool = false,
         _ behave: @escaping (String, Int) -> FakeSpawner.Behaviour = { _, _ in FakeSpawner.Behaviour() },
-        spoil: (inout Plan) -> Void = { _ in }
+        mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }, spoil: (inout Plan) -> Void = { _ in }
     ) throws {
         EventLoopThread.ensureRunning()
         let (document, problems) = YAMLParser.parse(SourceFile(name: "flow.yml", text: "version: 1\n" + text))
@@ -36,7 +36,8 @@ final class VirtualRun {
         spawner = FakeSpawner(clock, behave)
         fileReader = FakeFileReader(clock)
         runner = WorkflowRunner(
-            plan, options: options, reporters: [log], spawner: spawner, clock: clock, fileReader: fileReader)
+            plan, options: options, reporters: [log], spawner: spawner, clock: clock, fileReader: fileReader,
+            mayTakeOutput: mayTakeOutput)
     }
 
     /// Does something at a time of the run.
