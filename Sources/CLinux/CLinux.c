@@ -139,7 +139,7 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     child->failed_call = CLINUX_FAILED_EXEC;
     call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&no_signals, 0, sizeof no_signals);
     // Somebody has the program open to write it, perhaps in a process that was forked meanwhile and is about to exec.
-    for (int attempt = 0; attempt < 50; attempt++) {
+    for (int attempt = 0; attempt < 250; attempt++) {
         static const struct timespec pause = {.tv_nsec = 20000000};
         result = call(SYS_execve, (long)child->path, (long)child->argv, (long)child->envp, 0);
         if (result != -ETXTBSY) break;
