@@ -12,6 +12,13 @@ struct `A var` {
         if case .literal(let value) = value.source { value } else { nil }
     }
 
+    @Test func `is one of at most a thousand in a group`() {
+        let lines = (0..<1001).map { "v\($0): x" }
+        #expect(check(lines.dropLast().joined(separator: "\n")).summary == [])
+        let findings = check(lines.joined(separator: "\n")).diagnostics
+        #expect(findings.map(\.message) == ["`vars` has 1001 names, at most 1000 are accepted"])
+    }
+
     @Test func `is what the file says, with its type, or what a command prints`() throws {
         let checked = check(
             """

@@ -114,7 +114,7 @@ struct `Vars in a plan` {
         #expect(check(64) { "\"${{ vars.v\($0) }}\"" }.summary == [])
         #expect(check(64) { "{ run: 'echo $v\($0)' }" }.summary == [])
         #expect(check(65) { "\"${{ vars.v\($0) }}\"" }.diagnostics.map(\.message) == [message])
-        #expect(check(3000) { "\"${{ vars.v\($0) }}\"" }.diagnostics.map(\.message) == [message])
+        #expect(check(1000) { "\"${{ vars.v\($0) }}\"" }.diagnostics.map(\.message) == [message])
         #expect(check(65) { "{ run: [echo, \"${{ vars.v\($0) }}\"] }" }.diagnostics.map(\.message) == [message])
     }
 

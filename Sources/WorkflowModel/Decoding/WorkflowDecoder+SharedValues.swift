@@ -2,12 +2,22 @@ internal import SourceDiagnostics
 internal import YAMLSyntax
 
 extension WorkflowDecoder {
+    /// Names that one `vars` may have: each script is searched for each of them.
+    static let sharedValueLimit = 1000
+
     /// `vars`: names to values, or to commands that print them. One that is wrong keeps its name, so that what reads it
     /// finds it.
     mutating func sharedValues(_ entry: MappingReader.Entry?) -> [SharedValue] {
         guard let entry else { return [] }
         guard entry.value.kind == .mapping else {
             reportType(entry, expected: "a mapping of names to values or to `{ run: command }`")
+            return []
+        }
+        guard entry.value.count <= Self.sharedValueLimit else {
+            report(
+                .fanOutTooLarge, "`vars` has \(entry.value.count) names, at most \(Self.sharedValueLimit) are accepted",
+                at: entry.key, fix: .init("let one command make several of them, as `type: json`"))
+            refuse(entry.value)
             return []
         }
         return entry.value.entries.map { sharedValue(MappingReader.Entry(key: $0.key, value: $0.value)) }
