@@ -30,6 +30,8 @@ final class StepAttempt {
     private(set) var failedCommand: FailedCommand?
     /// Whether the log says that it has started.
     private(set) var hasStarted = false
+    /// Whether the machine has refused the process, and is asked again.
+    private var isRefused = false
     /// Whether it was stopped before it had a process.
     private var isLeaving = false
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
@@ -135,8 +137,8 @@ final class StepAttempt {
         return Launch(command: command, notes: notes, words: words)
     }
 
-    /// Starts what a pause has held back.
-    func startHeld() { if launch != nil { start() } }
+    /// Starts what a pause has held back; what the machine has refused waits in the queue of starts.
+    func startHeld() { if launch != nil, !isRefused { start() } }
 
     /// The limit of the attempt is for the process, and there is none.
     func startIsDelayed() {
@@ -147,6 +149,7 @@ final class StepAttempt {
 
     private func tryLaunch() -> SpawnError? {
         guard let launch else { return nil }
+        isRefused = false
         if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
         // A resume tries again.
         guard !runner.isPaused else {
@@ -164,7 +167,8 @@ final class StepAttempt {
         } catch {
             // Its files would be among the descriptors that are missing.
             if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
-            guard !error.isPassing else { return error }
+            isRefused = error.isPassing
+            guard !isRefused else { return error }
             fail(StepError(error, of: launch.command))
             return nil
         }

@@ -128,7 +128,7 @@ struct HostileValueTests {
     @Test func `items of a fan-out arrive as variables, in an argv and on standard input`()
         async throws
     {
-        let script = #"printf %s "$item" > out/$$.env; printf %s "$1" > out/$$.argv; cat > out/$$.stdin"#
+        let script = #"f=out/$FLOWRUN_STEP; printf %s "$item" > $f.env; printf %s "$1" > $f.argv; cat > $f.stdin"#
         let test = try test(
             """
             steps:

@@ -58,7 +58,7 @@ struct JournalTests {
             version: 1
             steps:
               first: { run: "echo one" }
-              held: { needs: [first], run: "echo two; echo $PPID > up; read _ < go" }
+              held: { needs: [first], run: "echo two; echo $PPID > pid; echo up > up; read _ < go" }
               after: { needs: [held], run: "true" }
             """)
         let gate = try test.gate("go")
@@ -67,7 +67,7 @@ struct JournalTests {
         try await killed.waitForFile("up")
         try await killed.waitForText("[held] two\n")
         // The runner: the guard around it ends as it does.
-        kill(try #require(pid_t(try test.contents(of: "up").trimmingCharacters(in: .newlines))), SIGKILL)
+        kill(try #require(pid_t(try test.contents(of: "pid").trimmingCharacters(in: .newlines))), SIGKILL)
         let live = try await killed.finish()
         live.expect(.signalled(SIGKILL))
         let run = try run(in: test)

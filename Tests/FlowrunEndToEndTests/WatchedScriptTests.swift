@@ -79,8 +79,8 @@ struct WatchedScriptTests {
     private static func script(_ generator: inout SeededGenerator) -> String {
         let lines = (0..<Int.random(in: 2...7, using: &generator)).map { _ in piece(&generator) }
         let script = lines.joined(separator: "\n") + (Bool.random(using: &generator) ? "\n" : "")
-        // A trace shows the members of a pipeline in the order in which they happen to start.
-        return script.contains("|") ? script.replacing("set -x", with: "set +x") : script
+        // A trace shows the members of a pipeline, and jobs in the background, in the order in which they happen to start.
+        return script.contains("|") || script.contains("&\n") ? script.replacing("set -x", with: "set +x") : script
     }
 
     private static func piece(_ generator: inout SeededGenerator) -> String {

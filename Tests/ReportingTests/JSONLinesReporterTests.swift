@@ -29,8 +29,8 @@ import WorkflowModel
                 file: "release.yml", line: 9, next: .because(root)),
             outputBytes: 25,
             usage: ResourceUsage(maxResident: 2048, user: .microseconds(1500), system: .milliseconds(2)),
-            outputTruncated: "held_open", droppedBytes: 7, containment: "session", escaped: 1, leftBehind: 2, item: "x86",
-            name: "Compile")
+            outputTruncated: "held_open", droppedBytes: 7, containment: "session", escaped: 1, leftBehind: 2,
+            item: "x86", name: "Compile")
         reporter.report(
             RunEvent(
                 sequence: 7, wallClock: 1_767_225_600_123_456, elapsed: .milliseconds(911), kind: .stepFinished(step)))
