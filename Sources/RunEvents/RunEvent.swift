@@ -55,6 +55,10 @@ package struct RunEvent {
         /// The attempt has failed, and there will be another after the delay.
         case stepRetry(step: String, attempt: Int, delay: Duration)
         case stepFinished(StepFinished)
+        /// The step is taken over from the run that this one resumes: it has neither started nor finished.
+        case stepRestored(StepRestored)
+        /// The step is about to start although the run that this one resumes had started it, too.
+        case stepRerun(step: String, reason: RerunReason)
         case warning(code: String, message: String)
         case runFinished(RunFinished)
     }

@@ -15,13 +15,16 @@ package struct RunStarted: Sendable {
     package let version: String
     /// The values of all parameters in the order of their declarations, secrets masked.
     package let params: [LoggedValue]
+    /// The run that this one resumes; nil where it begins afresh.
+    package let resumes: String?
     /// What follows `--` on the command line, secrets masked.
     package let arguments: [String]
 
     package init(
         run: String, file: String, name: String?, steps: Int, fanOuts: [String] = [], jobs: Int, version: String,
-        params: [LoggedValue] = [], arguments: [String] = []
+        params: [LoggedValue] = [], arguments: [String] = [], resumes: String? = nil
     ) {
+        self.resumes = resumes
         self.arguments = arguments
         self.fanOuts = fanOuts
         self.params = params

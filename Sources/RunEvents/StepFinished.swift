@@ -32,6 +32,8 @@ package struct StepFinished: Sendable {
     package let item: String?
     /// The step's `name`; nil where the file has none.
     package let name: String?
+    /// A digest of what decided what it did; nil where a later run cannot take its result over. Not in the log.
+    package let definition: String?
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
@@ -39,8 +41,9 @@ package struct StepFinished: Sendable {
         outputTruncated: String? = nil, droppedBytes: Int = 0,
         containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, errno: Int32? = nil,
         isTolerated: Bool = false,
-        item: String? = nil, name: String? = nil
+        item: String? = nil, name: String? = nil, definition: String? = nil
     ) {
+        self.definition = definition
         self.name = name
         self.item = item
         self.step = step

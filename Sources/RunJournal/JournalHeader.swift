@@ -15,6 +15,10 @@ package struct JournalHeader: Sendable, Equatable {
     package let targets: [String]
     /// Parameters as they were given, `NAME=VALUE`, secrets masked.
     package let params: [String]
+    /// The run that this one resumes; nil where it begins afresh.
+    package let resumes: String?
+    /// The first of the runs of which each has resumed the one before.
+    package let origin: String
     /// Where the JSON log was written to as well; nil for nowhere.
     package let logFile: String?
     /// The command that the log's summary names for more about a step; nil where it names none.
@@ -23,8 +27,10 @@ package struct JournalHeader: Sendable, Equatable {
     package init(
         run: String, file: String, path: String?, workflow: String?, time: Int64, targets: [String] = [],
         params: [String] = [],
-        logFile: String? = nil, why: String? = nil
+        resumes: String? = nil, origin: String? = nil, logFile: String? = nil, why: String? = nil
     ) {
+        self.resumes = resumes
+        self.origin = origin ?? run
         self.run = run
         self.file = file
         self.path = path
@@ -50,6 +56,8 @@ package struct JournalHeader: Sendable, Equatable {
         json.timestamp("time", microseconds: time)
         json.field("targets", targets)
         json.field("params", params)
+        json.field("resumes", resumes)
+        json.field("origin", origin)
         json.field("log_file", logFile)
         json.field("why", why)
     }
@@ -62,6 +70,7 @@ package struct JournalHeader: Sendable, Equatable {
         else { return nil }
         self.init(
             run: run, file: file, path: record.string("path"), workflow: record.string("workflow"), time: time,
-            targets: targets, params: params, logFile: record.string("log_file"), why: record.string("why"))
+            targets: targets, params: params, resumes: record.string("resumes"), origin: record.string("origin"),
+            logFile: record.string("log_file"), why: record.string("why"))
     }
 }

@@ -15,8 +15,6 @@ package final class JournalWriter: Reporter {
 
     /// Why the journal is incomplete; nil as long as it is not.
     package private(set) var failure: SystemError?
-    /// Where the output of the last event stands, if that was one and it is in a file; nil elsewhere.
-    package private(set) var place: OutputPlace?
     /// What has been written to files beside the journal, in bytes.
     package private(set) var outputSize = 0
     private let folder: Int32
@@ -46,7 +44,6 @@ package final class JournalWriter: Reporter {
 
     package func report(_ event: RunEvent) {
         guard failure == nil else { return }
-        if place != nil { place = nil }
         switch event.kind {
         case .stepOutput(let output): return report(output, event)
         case .stepFinished(let step):
@@ -104,18 +101,15 @@ package final class JournalWriter: Reporter {
                 } else {
                     json.field("base64", Base64.text(of: output.bytes))
                 }
-            case .inFile(let name, let place):
+            case .inFile(let name, let offset):
                 json.field("file", name)
-                json.field("offset", place.offset)
+                json.field("offset", offset)
                 json.field("count", output.bytes.count)
             case .dropped: json.field("dropped", output.bytes.count)
             }
             json.field("partial", output.isPartial)
         }
-        if case .inFile(_, let place) = way {
-            self.place = place
-            outputSize += output.bytes.count
-        }
+        if case .inFile = way { outputSize += output.bytes.count }
         if json.count > Self.bufferLimit { flush() }
     }
 

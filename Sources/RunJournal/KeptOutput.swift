@@ -10,7 +10,7 @@ struct KeptOutput {
 
     enum Way {
         case inline
-        case inFile(name: String, OutputPlace)
+        case inFile(name: String, offset: Int)
         /// The limit is reached.
         case dropped
     }
@@ -42,7 +42,7 @@ struct KeptOutput {
         guard let file else { return .dropped }
         try file.write(bytes, at: size)
         defer { size += bytes.count }
-        return .inFile(name: name, OutputPlace(file: file, offset: size))
+        return .inFile(name: name, offset: size)
     }
 
     /// `compile.1.log`; a number behind an id that cannot be a name as it is, or whose attempt may come twice.

@@ -1,9 +1,9 @@
-package import Basics
+internal import Basics
 internal import Glibc
 
 /// The file beside the journal that has what one attempt of a step has written, from where it became too long for the
 /// journal itself.
-package final class OutputFile: Sendable {
+final class OutputFile: Sendable {
     private let descriptor: Int32
 
     init(descriptor: Int32) { self.descriptor = descriptor }
@@ -35,7 +35,7 @@ package final class OutputFile: Sendable {
     }
 
     /// Fills the buffer with what stands at an offset. Returns how much there is, less only at the end of the file.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(SystemError) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(SystemError) -> Int {
         var filled = 0
         while filled < buffer.count {
             let count = pread(
@@ -50,10 +50,4 @@ package final class OutputFile: Sendable {
 
     /// Writes it through to the disk.
     func sync() throws(SystemError) { if fdatasync(descriptor) != 0 { throw .last } }
-}
-
-/// Where a piece of output stands.
-package struct OutputPlace: Sendable {
-    package let file: OutputFile
-    package let offset: Int
 }

@@ -1,5 +1,5 @@
 internal import WorkflowModel
-internal import WorkflowPlanning
+package import WorkflowPlanning
 
 // What a run asks about rows, from the plan alone.
 extension Plan {
@@ -8,7 +8,7 @@ extension Plan {
     func parent(of row: PlanIndex) -> PlanIndex { nodes[row].parent }
 
     /// The step or group of a full id; nil if the run has none. O(rows).
-    func row(ofID id: String) -> PlanIndex? { rows.dropFirst().first { nodes[$0].id == id } }
+    package func row(ofID id: String) -> PlanIndex? { rows.dropFirst().first { nodes[$0].id == id } }
 
     func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
 

@@ -1,3 +1,4 @@
+package import Basics
 package import WorkflowModel
 
 /// What the command line and its surroundings say about one run.
@@ -20,6 +21,14 @@ package struct RunOptions: Sendable {
     package var run = ""
     /// flowrun's version, for the log.
     package var version = ""
+    /// What the run is to take over; nil to begin afresh.
+    package var past: PastResults?
+    /// Steps and groups that are not taken over, nor what is behind them.
+    package var again: [String] = []
+    /// For digests of definitions; nil where nobody will ask for them.
+    package var definitionKey: KeyedHash.Key?
+    /// Something to be told at the start of the log; nil for nothing.
+    package var note: String?
     /// Where files that only the run needs are made.
     package var temporaryFolder = "/tmp"
     /// Whether the log is to tell of locks, of what is ready and of what waits.

@@ -37,6 +37,10 @@ struct RunState {
         let tail: OutputTail
         /// The command at which its script failed; nil if that is not known.
         let command: FailedCommand?
+        /// Whether its result is that of an earlier run.
+        let isRestored: Bool
+        /// A digest of what decides what it does; nil where nobody asks.
+        let definition: String?
     }
 
     /// What a row has to say beside its outcome.
@@ -300,6 +304,16 @@ struct RunState {
         case .cancelled: forEachGroup(around: row) { $0.cancelled.append(row) }
         case .notRun: forEachGroup(around: row) { $0.notRun.append(row) }
         }
+        let result = outcome == .success ? self.result(of: row) : Result()
+        let outputs = result.outputs.map { logged($0) }
+        let definition = attempt?.definition.flatMap { isClear(result, outputs) ? $0 : nil }
+        let item = plan.loopItem(of: row).map(options.secrets.masked)
+        if attempt?.isRestored == true, outcome == .success {
+            return .stepRestored(
+                StepRestored(
+                    step: plan.nodes[row].id, outputs: outputs, item: item, name: plan.settings(of: row)?.name,
+                    definition: definition, standardOutput: result.standardOutput))
+        }
         let ending = attempt?.ending
         return .stepFinished(
             StepFinished(
@@ -307,7 +321,7 @@ struct RunState {
                 attempt: attempt?.lastStarted ?? 0,
                 outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
                 duration: ending?.duration,
-                cause: traced, outputs: outcome == .success ? result(of: row).outputs.map { logged($0) } : [],
+                cause: traced, outputs: outputs,
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
                 outputTruncated: ending?.outputError != nil
@@ -316,7 +330,7 @@ struct RunState {
                 containment: ending?.layer, escaped: ending?.escaped ?? 0,
                 leftBehind: ending?.leftBehind ?? 0, errno: attempt?.errno,
                 isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),
-                item: plan.loopItem(of: row).map(options.secrets.masked), name: plan.settings(of: row)?.name))
+                item: item, name: plan.settings(of: row)?.name, definition: outcome == .success ? definition : nil))
     }
 
     /// nil for the run itself, whose end is not the last thing to be told.
@@ -438,6 +452,13 @@ struct RunState {
     }
 
     private func ids(_ rows: [PlanIndex]?) -> [String] { rows?.map { plan.nodes[$0].id } ?? [] }
+
+    /// Whether nothing that a step hands on has to be hidden, so that it can be kept.
+    private func isClear(_ result: Result, _ outputs: [LoggedValue]) -> Bool {
+        guard options.secrets.mask != nil else { return true }
+        let text = result.standardOutput.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return options.secrets.masked(text) == text && outputs.map(\.json) == result.outputs.map(\.value.json)
+    }
 
     /// A value as the log may show it.
     func logged(_ field: Value.Field) -> LoggedValue {

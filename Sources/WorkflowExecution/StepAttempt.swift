@@ -34,6 +34,10 @@ final class StepAttempt {
     private var isRefused = false
     /// Whether it was stopped before it had a process.
     private var isLeaving = false
+    /// Whether its result is that of the run that this one resumes.
+    private(set) var isRestored = false
+    /// A digest of what decides what it does; nil where nobody asks.
+    private var definition: String?
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
     private(set) var isOver = false
 
@@ -92,11 +96,14 @@ final class StepAttempt {
     var end: RunState.AttemptEnd {
         RunState.AttemptEnd(
             lastStarted: lastStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
-            tail: tail, command: failedCommand)
+            tail: tail, command: failedCommand, isRestored: isRestored, definition: definition)
     }
 
+    /// How its process ended; nil if there was none.
+    var exitStatus: ExitStatus? { isRestored ? .exited(0) : ending.map { ExitStatus($0.status) } }
+
     /// How it ended, as a shell shows it; nil if it failed before there was a program to start.
-    var status: ExitStatus? { ending.map { ExitStatus($0.status) } ?? error?.shellStatus }
+    var status: ExitStatus? { exitStatus ?? error?.shellStatus }
 
     /// Since the attempt began.
     var duration: Duration { began.duration(to: runner.clock.now) }
@@ -119,9 +126,35 @@ final class StepAttempt {
             runner.context.pending.wait(for: row) { self.start() }
             return nil
         }
-        guard let failure else { return tryLaunch() }
-        fail(failure)
-        return nil
+        if let failure {
+            fail(failure)
+            return nil
+        }
+        return restore() ? nil : tryLaunch()
+    }
+
+    /// Takes over what the run that this one resumes has left, if that is still what it would come to. Returns whether
+    /// it did; if not, tells why.
+    private func restore() -> Bool {
+        guard number == 1, runner.resumption != nil else { return false }
+        switch runner.resumption!.decide(row, definition: definition, round: round, in: runner.plan) {
+        case .run(let reason):
+            if let reason { record(.stepRerun(step: step, reason: reason)) }
+            return false
+        case .restore(let past):
+            if standardOutput != nil, runner.keepsStandardOutput(of: row) {
+                guard let output = runner.resumption?.past.standardOutput(step) else {
+                    runner.resumption?.noteRun(row, in: runner.plan)
+                    record(.stepRerun(step: step, reason: .result))
+                    return false
+                }
+                standardOutput = output
+            }
+            outputs = past.outputs
+            isRestored = true
+            end(isSuccess: true)
+            return true
+        }
     }
 
     private func makeLaunch() throws(StepError) -> Launch {
@@ -130,10 +163,13 @@ final class StepAttempt {
         if scriptFile == nil, case .script(let script) = words, Shebang(script) != nil {
             scriptFile = try runner.files.make(holding: script, of: step)
         }
-        let (command, notes) = try runner.builder.command(
+        let command: ProcessCommand
+        let notes: NoteFile?
+        (command, notes, definition) = try runner.builder.command(
             for: row, words,
             CommandBuilder.Attempt(
-                number: number, outputFile: outputFile, scriptFile: scriptFile, isRead: standardOutput != nil))
+                number: number, round: round, outputFile: outputFile, scriptFile: scriptFile,
+                isRead: standardOutput != nil))
         return Launch(command: command, notes: notes, words: words)
     }
 

@@ -26,6 +26,8 @@ package final class WorkflowRunner {
     /// The last attempt of each step that has begun and not ended.
     var attempts: [PlanIndex: StepAttempt] = [:]
     var locks = RunLocks()
+    /// nil for a run that begins afresh.
+    var resumption: Resumption?
     var result = RunResult(outcome: .success)
     /// The first signal that asked for the end, of the run or of what comes after it; nil if none did.
     package internal(set) var signal: Int32?
@@ -75,6 +77,9 @@ package final class WorkflowRunner {
         builder = CommandBuilder(context, files)
         control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
+        resumption = options.past.map { past in
+            Resumption(past, again: Set(options.again.compactMap(plan.row(ofID:))))
+        }
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
@@ -103,7 +108,8 @@ package final class WorkflowRunner {
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     fanOuts: plan.fanOutsOfRun.map { plan.nodes[$0].id }, jobs: options.jobs, version: options.version,
                     params: options.parameters.fields.map(state.logged),
-                    arguments: options.arguments.map(options.secrets.masked))))
+                    arguments: options.arguments.map(options.secrets.masked), resumes: options.past?.run)))
+        if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
         recorder.startTicking()
         clock.refresh()
         began = clock.now
@@ -254,7 +260,7 @@ package final class WorkflowRunner {
     // MARK: Results of steps
 
     private func noteResult(of attempt: StepAttempt) {
-        var result = RunState.Result(status: attempt.ending.map { ExitStatus($0.status) }, outputs: attempt.outputs)
+        var result = RunState.Result(status: attempt.exitStatus, outputs: attempt.outputs)
         if result.status != .exited(0) { result.shellStatus = attempt.status }
         if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.standardOutput }
         state.noteResult(of: attempt.row, result)

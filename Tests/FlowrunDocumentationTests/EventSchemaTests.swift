@@ -43,6 +43,7 @@ import Testing
         }
         logs.append(try await interruptedLog(in: test))
         logs.append(try await steeredLog(in: test))
+        logs.append(try await resumedLog(in: test))
         try await expectSchemaAcceptsLogs(in: test)
 
         let written = Set(logs.flatMap { $0.records.map(\.event) })
@@ -125,6 +126,16 @@ import Testing
         let result = try await running.finish()
         result.expect(exit: 0)
         return try result.log()
+    }
+
+    private func resumedLog(in test: FlowrunTest) async throws -> EventLog {
+        try test.write(
+            "version: 1\nsteps: { good: { run: 'true' }, bad: { needs: [good], run: test -e resumable } }\n",
+            to: "resumed.yml")
+        try await test.run("resumed.yml").expect(exit: 1)
+        try test.write("", to: "resumable")
+        try await test.run("resumed.yml", "--resume", "--log-file", "resumed.jsonl").expect(exit: 0)
+        return try EventLog(jsonLines: test.contents(of: "resumed.jsonl"))
     }
 
     private func interruptedLog(in test: FlowrunTest) async throws -> EventLog {

@@ -95,9 +95,7 @@ struct PlanTests {
     }
 
     @Test(arguments: [
-        (["workflow.yml", "--resume"], "the option `--resume` is not built yet"),
-        (["workflow.yml", "--resume=7"], "the option `--resume` is not built yet"),
-        (["graph", "--format", "svg"], "--format svg: expected `dot`, `mermaid` or `json`; `svg` is not built yet"),
+        (["graph", "--format", "svg"], "--format svg: expected `dot`, `mermaid` or `json`; `svg` is not built yet")
     ])
     func `what is planned is not an unknown option`(words: [String], message: String) async throws {
         let result = try await test().start(words).finish()

@@ -40,6 +40,9 @@ package enum LogInvariants {
                 case ("step.finished", let step?, _):
                     finished[step] = index
                     outcome[step] = record.outcome
+                case ("step.restored", let step?, _):
+                    finished[step] = index
+                    outcome[step] = "success"
                 case ("group.started", _, let group?): groupStarted[group] = index
                 case ("group.finished", _, let group?):
                     groupFinished[group] = index
@@ -79,7 +82,7 @@ package enum LogInvariants {
             if ended.contains(subject) {
                 found.append("I2: \(record.event) of \(subject) at seq \(record.seq), after its end")
             }
-            if record.event.hasSuffix(".finished") { ended.insert(subject) }
+            if record.event.hasSuffix(".finished") || record.event == "step.restored" { ended.insert(subject) }
         }
         for step in history.started.keys.sorted() where history.finished[step] == nil {
             found.append("I2: step \(step) started and has no end")
@@ -233,7 +236,8 @@ package enum LogInvariants {
             if named != ended { found.append("I9: \(field) is \(named), not \(ended)") }
         }
         let counts = (last["counts"]?.object ?? [:]).compactMapValues(\.int).filter { $0.value != 0 }
-        let counted = Dictionary(ends.map { ($0.outcome ?? "?", 1) }, uniquingKeysWith: +)
+        let restored = log.all("step.restored").map { _ in ("success", 1) }
+        let counted = Dictionary(ends.map { ($0.outcome ?? "?", 1) } + restored, uniquingKeysWith: +)
         if counts != counted { found.append("I9: counts are \(counts), not \(counted)") }
         for record in steps where (record["tolerated"]?.bool ?? false) != tolerated.contains(record.step ?? "") {
             found.append("I9: \(record.step ?? "?") says of itself another thing about being tolerated")

@@ -107,8 +107,6 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// Options that later versions will take.
-    static let plannedOptions = ["--resume"]
     /// Values of `--format` that later versions will take.
     static let plannedFormats = ["svg"]
 

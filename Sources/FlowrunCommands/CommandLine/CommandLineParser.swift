@@ -164,7 +164,6 @@ struct CommandLineParser {
     }
 
     private func unknown(_ name: String) -> CommandError {
-        if Command.plannedOptions.contains(name) { return .usage("the option `\(name)` is not built yet") }
         let known = options.filter { $0.isAccepted(by: arguments.command ?? .run) }
         let near =
             Suggestion.nearest(to: name, among: (known + options).compactMap(\.long))

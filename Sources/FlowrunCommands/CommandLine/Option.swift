@@ -2,7 +2,7 @@
 package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
-        case stateDirectory, noJournal, durable, dryRun, format, strict, file, run, stop, help, version
+        case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
         case from, destination, allowOutside, yes, deadline, simulate, durations
     }
 
@@ -139,6 +139,12 @@ package final class Option: Sendable {
         Option(
             .noJournal, nil, "--no-journal", .none, [.run],
             "Keep no journal of the run, which `why`, `runs` and `replay` read."),
+        Option(
+            .resume, nil, "--resume", .optional("RUN", .records), [.run],
+            "Take over what the last run, or RUN, has finished; run the rest."),
+        Option(
+            .from, nil, "--from", .required("STEP", .steps), isRepeatable: true, [.run],
+            "Resume, but run STEP and all that is behind it again."),
         Option(
             .durable, nil, "--durable", .none, [.run],
             "Write the journal through to the disk before what depends on it starts."),

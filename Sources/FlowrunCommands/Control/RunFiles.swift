@@ -3,6 +3,7 @@ internal import Glibc
 internal import ProcessExecution
 internal import RunControl
 internal import RunJournal
+internal import WorkflowExecution
 
 /// The files of a live run in its state directory: the lock, the control socket, the journal.
 @EventLoopActor
@@ -142,6 +143,38 @@ final class RunFiles {
             return "cannot make a socket in `\(directory.path)`: \(SystemError(error.errno).words)"
         }
     }
+
+    /// The run that one of this workflow resumes, made fit for it: what is left of it is ended, and its journal cut back
+    /// to its last whole record. `named` is its id, nil for the last one. Nil if there is none.
+    func resume(_ named: String?) throws(CommandError) -> PastResults? {
+        let history = RunHistory(in: directory)
+        var past = named.flatMap(history.run)
+        if let named {
+            guard let found = past, found.header.workflow == name else {
+                throw .failed(
+                    "`\(directory.path)` has no journal of a run `\(named)` of this file; `flowrun runs` lists them")
+            }
+            if found.isLive { throw CommandError(.inUse, ["the run `\(named)` is still alive"]) }
+        } else {
+            past = history.runs(of: name).first { !$0.isLive && $0.header.workflow == name }
+        }
+        guard let past else { return nil }
+        // What outlives the end of a run was meant to.
+        let left = past.word == PastRun.interrupted ? RunLeftovers.end(of: past.run) : []
+        guard left.isEmpty else {
+            let numbers = left.map { "\($0)" }.joined(separator: ", ")
+            throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")
+        }
+        do throws(SystemError) {
+            try past.recover()
+        } catch {
+            throw .unable("cannot recover the journal of the run `\(past.run)`: \(error.words)")
+        }
+        return PastResults(past)
+    }
+
+    /// What digests in journals are made with; nil if it can be neither read nor made.
+    var key: KeyedHash.Key? { directory.key().flatMap(KeyedHash.Key.init) }
 
     /// The journal of the run, in a new folder of its own. `make` makes its header out of the workflow's name here.
     func openJournal(

@@ -1,13 +1,14 @@
+internal import Basics
 internal import RunControl
 internal import RunEvents
 internal import RunJournal
 
 /// One run that has a journal in a state directory.
-struct PastRun {
+struct PastRun: Sendable {
     /// The word for a run that was killed before its end.
     static let interrupted = "interrupted"
 
-    enum State {
+    enum State: Sendable {
         case live
         /// It was killed before it came to its end.
         case interrupted
@@ -35,6 +36,8 @@ struct PastRun {
 
     var run: String { header.run }
 
+    var isLive: Bool { if case .live = state { true } else { false } }
+
     /// In one word: the outcome, `running` or `interrupted`.
     var word: String {
         switch state {
@@ -46,6 +49,9 @@ struct PastRun {
 
     /// Its journal from the start; nil if that is gone meanwhile.
     func journal() -> JournalReader? { JournalReader(in: folder.descriptor) }
+
+    /// Cuts its journal back to the last whole record.
+    func recover() throws(SystemError) { try JournalRecovery.recover(in: folder.descriptor) }
 
     /// How many bytes its folder takes.
     var size: Int { folder.size() }

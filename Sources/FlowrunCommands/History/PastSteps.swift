@@ -24,6 +24,7 @@ struct PastSteps {
         case .stepStarted(let step): set(step.step, nil)
         case .groupStarted(let group): set(group, nil)
         case .stepFinished(let step): set(step.step, step.outcome)
+        case .stepRestored(let step): set(step.step, .success)
         case .groupFinished(let group): set(group.group, group.outcome)
         default: break
         }

@@ -37,7 +37,7 @@ struct RunHistory {
         var counts: [String?: Int] = [:]
         var size = 0
         for run in runs(of: nil) {
-            if case .live = run.state { continue }
+            if run.isLive { continue }
             counts[run.header.workflow, default: 0] += 1
             let isOver = counts[run.header.workflow, default: 0] > Self.runsKept || size > Self.sizeKept
             if isOver { directory.removeRun(run.run) } else { size += run.size }

@@ -32,6 +32,9 @@ package struct Run {
         alterPlan(&plan)
         try values.demand(by: plan)
         if !request.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
+        for id in request.again where plan.row(ofID: id) == nil {
+            throw .usage("--from \(id): the run has no step or group of this id")
+        }
         guard !request.isDryRun else {
             let printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
             try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
@@ -73,7 +76,7 @@ package struct Run {
 
     @EventLoopActor
     private func run(_ plan: Plan, with values: RunValues) async -> (ExitStatus, signal: Int32?) {
-        let options = options(with: values)
+        var options = options(with: values)
         let descriptors = DescriptorLimit.raise()
         guard descriptors >= DescriptorLimit.least else {
             standardError.say(
@@ -85,8 +88,9 @@ package struct Run {
         let logs: RunLogs
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
+            try prepare(&options, with: files)
             logs = try RunLogs(request)
-            journal = try openJournal(in: files, options.run, values)
+            journal = try openJournal(in: files, options, values)
         } catch {
             error.messages.forEach(standardError.say)
             return (error.status, nil)
@@ -133,18 +137,28 @@ package struct Run {
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
     }
 
+    /// What a run before has left, and what a later one will want to know.
+    @EventLoopActor
+    private func prepare(_ options: inout RunOptions, with files: RunFiles?) throws(CommandError) {
+        if request.keepsJournal || request.isResumed { options.definitionKey = files?.key }
+        guard request.isResumed else { return }
+        options.past = try files?.resume(request.resumedRun)
+        options.again = request.again
+        if options.past == nil { options.note = "there is no run to resume: everything runs" }
+    }
+
     /// nil where none is to be kept, or there is no place for it.
     @EventLoopActor
     private func openJournal(
-        in files: RunFiles?, _ run: String, _ values: RunValues
+        in files: RunFiles?, _ options: RunOptions, _ values: RunValues
     ) throws(CommandError) -> JournalWriter? {
         guard request.keepsJournal, let files else { return nil }
         return try files.openJournal(isDurable: request.isDurable) { workflow in
             JournalHeader(
-                run: run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
+                run: options.run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
                 targets: request.choice.steps,
                 params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
-                logFile: request.logFile, why: request.why)
+                resumes: options.past?.run, origin: options.past?.origin, logFile: request.logFile, why: request.why)
         }
     }
 

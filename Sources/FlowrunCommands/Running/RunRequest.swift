@@ -50,6 +50,12 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsJournal = true
+    /// Whether it takes over what a run before has finished.
+    package var isResumed = false
+    /// The run to take over from; nil for the last one.
+    package var resumedRun: String?
+    /// Steps and groups that are not taken over, nor what is behind them.
+    package var again: [String] = []
     /// What a step depends on is on the disk before it starts.
     package var isDurable = false
     /// Steps that ask before they start have their answer.
@@ -100,6 +106,9 @@ extension RunRequest {
         stateDirectory = arguments.value(.stateDirectory)
         keepsJournal = !arguments.has(.noJournal)
         isDurable = arguments.has(.durable)
+        again = arguments.values(.from)
+        isResumed = arguments.has(.resume) || !again.isEmpty
+        resumedRun = arguments.value(.resume)
         isConfirmed = arguments.has(.yes)
         isDryRun = arguments.has(.dryRun)
     }

@@ -56,12 +56,27 @@ package final class EnvironmentBlock {
     }
 
     /// All of them, in the order in which a process gets them.
-    package var variables: [(name: String, value: String)] {
+    package var variables: [(name: String, value: String)] { variables(of: entries) }
+
+    private func variables(of entries: [UnsafeMutablePointer<CChar>?]) -> [(name: String, value: String)] {
         entries.compactMap { entry in
             guard let entry, let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { return nil }
             let name = UnsafeRawBufferPointer(start: entry, count: equals - entry)
             return (String(decoding: name, as: UTF8.self), String(cString: equals + 1))
         }
+    }
+
+    /// Those that were set on the way from what it began with, flowrun's own or a part of it.
+    package var ownVariables: [(name: String, value: String)] {
+        var own: [UnsafeMutablePointer<CChar>?] = []
+        var next = self
+        // The first change is what flowrun itself says to every step.
+        while let base = next.base, base.base != nil {
+            own += next.owned
+            next = base
+        }
+        guard !own.isEmpty else { return [] }
+        return variables(of: entries.filter(own.contains))
     }
 
     /// As exec wants them, nil at the end. Valid as long as the block lives.

@@ -36,6 +36,7 @@ extension LogText {
         if let name = run.name { add(" (\(name))") }
         add(", \(StepCount.words(run.steps, andCopiesOf: run.fanOuts))")
         add(", up to \(run.jobs) at once")
+        if let resumed = run.resumes { add(", resuming \(resumed)") }
         newline()
     }
 
@@ -88,7 +89,7 @@ extension LogText {
         case .lockReleased(let name, let by):
             line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .groupFinished,
-            .stepOutput, .stepRetry, .stepFinished, .warning, .runFinished:
+            .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepFinished, .warning, .runFinished:
             break
         }
     }

@@ -124,6 +124,12 @@ package final class TextReporter: Reporter {
                 if view == .live { straight.insert(step.step) }
             }
             if options.isVerbose { text.verboseLine(event) }
+        case .stepRestored(let step):
+            text.line(
+                at: event.elapsed, verb: "restored", .faint,
+                subject: StepTitle.words(step.step, name: step.name, item: step.item))
+        case .stepRerun(let step, let reason):
+            text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
         case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }

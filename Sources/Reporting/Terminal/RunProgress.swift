@@ -48,13 +48,14 @@ struct RunProgress {
             }
             finished += 1
             if hasFailed { failed += 1 }
+        case .stepRestored: finished += 1
         case .stepRetry(let step, _, _): stop(step)
         case .stepAdded: steps += 1
         case .runPaused: isPaused = true
         case .runResumed: isPaused = false
         case .runCancelRequested: isStopping = true
         case .runFinished: hasEnded = true
-        case .runJobs, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
+        case .runJobs, .stepRerun, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
             .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired,
             .lockReleased,
             .warning:

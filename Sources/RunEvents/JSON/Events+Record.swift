@@ -44,7 +44,8 @@ extension RunStarted {
         else { return nil }
         self.init(
             run: run, file: file, name: record.string("name"), steps: steps, fanOuts: fanOuts, jobs: jobs,
-            version: version, params: LoggedValue.all(record.object("params")), arguments: arguments)
+            version: version, params: LoggedValue.all(record.object("params")), arguments: arguments,
+            resumes: record.string("resumes"))
     }
 }
 
@@ -73,8 +74,18 @@ extension StepFinished {
             outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
             containment: record.string("containment"),
             escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
-            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)),
-            isTolerated: isTolerated, item: record.string("item"), name: record.string("name"))
+            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)), isTolerated: isTolerated,
+            item: record.string("item"), name: record.string("name"), definition: record.string("definition"))
+    }
+}
+
+extension StepRestored {
+    init?(_ record: JSONObject, of step: String) {
+        let output = record.string("stdout_base64").map(Base64.bytes)
+        if case .some(nil) = output { return nil }
+        self.init(
+            step: step, outputs: LoggedValue.all(record.object("outputs")), item: record.string("item"),
+            name: record.string("name"), definition: record.string("definition"), standardOutput: output ?? nil)
     }
 }
 

@@ -7,6 +7,10 @@ extension JSONWriter {
         switch kind {
         case .stepStarted(let step): if let view = step.view { field("view", view.rawValue) }
         case .runFinished(let run): if !run.errors.isEmpty { failures(run.errors) }
+        case .stepFinished(let step): if let definition = step.definition { field("definition", definition) }
+        case .stepRestored(let step):
+            field("definition", step.definition)
+            if let output = step.standardOutput { field("stdout_base64", Base64.text(of: output)) }
         default: break
         }
     }

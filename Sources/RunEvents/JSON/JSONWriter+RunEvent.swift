@@ -70,6 +70,10 @@ extension JSONWriter {
             field("attempt", attempt)
             field("delay", delay)
         case .stepFinished(let step): fields(of: step)
+        case .stepRestored(let step): fields(of: step)
+        case .stepRerun(let step, let reason):
+            field("step", step)
+            field("reason", reason.rawValue)
         case .warning(let code, let message):
             field("code", code)
             field("message", message)
@@ -87,6 +91,14 @@ extension JSONWriter {
         field("version", run.version)
         values("params", run.params)
         field("args", run.arguments)
+        field("resumes", run.resumes)
+    }
+
+    private mutating func fields(of step: StepRestored) {
+        field("step", step.step)
+        values("outputs", step.outputs)
+        field("item", step.item)
+        field("name", step.name)
     }
 
     private mutating func fields(of step: StepStarted) {

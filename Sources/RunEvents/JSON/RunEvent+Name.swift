@@ -25,6 +25,8 @@ extension RunEvent.Kind {
         case .stepAttempt: "step.attempt"
         case .stepRetry: "step.retry"
         case .stepFinished: "step.finished"
+        case .stepRestored: "step.restored"
+        case .stepRerun: "step.rerun"
         case .warning: "warning"
         case .runFinished: "run.finished"
         }

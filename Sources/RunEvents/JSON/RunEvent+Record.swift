@@ -68,6 +68,9 @@ extension RunEvent.Kind {
         case "step.added": return record.string("by").map { .stepAdded(step: step, by: $0) }
         case "step.ready": return .ready(.step(step))
         case "step.waiting": return .waiting(.step(step), on: record.string("on"))
+        case "step.restored": return StepRestored(record, of: step).map(Self.stepRestored)
+        case "step.rerun":
+            return record.string("reason").flatMap(RerunReason.init).map { .stepRerun(step: step, reason: $0) }
         default: break
         }
         guard let attempt = record.int("attempt") else { return nil }

@@ -22,7 +22,8 @@ final class BaseEnvironments {
         // A flowrun around this one has set them for its own step. Where a secret comes from a variable, only the steps
         // that list the secret see its value.
         let changes: [(name: String, value: String?)] = [
-            ("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_RUN", options.run),
+            ("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_ROUND", nil),
+            ("FLOWRUN_IDEMPOTENCY_KEY", nil), ("FLOWRUN_RUN", options.run),
             ("FLOWRUN_TEMP", scratchFolder()),
         ]
         return EnvironmentBlock(

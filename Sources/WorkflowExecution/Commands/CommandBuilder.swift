@@ -56,6 +56,8 @@ final class CommandBuilder {
     /// What an attempt brings to its command.
     struct Attempt {
         let number: Int
+        /// nil outside of groups that may be tried again.
+        let round: Int?
         /// Where the step writes its outputs; nil for nowhere.
         let outputFile: String?
         /// Where the script stands for its own interpreter; nil for one that a shell reads.
@@ -64,10 +66,11 @@ final class CommandBuilder {
         let isRead: Bool
     }
 
-    /// What to start for an attempt, and the file where its shell notes what fails, if it does.
+    /// What to start for an attempt, the file where its shell notes what fails, if it does, and what decides what it
+    /// does.
     func command(
         for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
-    ) throws(StepError) -> (ProcessCommand, notes: NoteFile?) {
+    ) throws(StepError) -> (ProcessCommand, notes: NoteFile?, definition: String?) {
         try makeScratchFolder()
         let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
@@ -77,6 +80,8 @@ final class CommandBuilder {
         var additions = [
             (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
             (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
+            (name: "FLOWRUN_ROUND", value: String(attempt.round ?? 0)),
+            (name: "FLOWRUN_IDEMPOTENCY_KEY", value: idempotencyKey(of: row, attempt)),
         ]
         if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {
@@ -84,16 +89,18 @@ final class CommandBuilder {
         }
         let notes = attempt.scriptFile == nil ? noteFile(for: words, of: row, surroundings.environment) : nil
         if let notes { additions.append((name: "BASH_ENV", value: notes.path)) }
+        let input = try standardInput(of: row)
+        let definition = definition(of: row, words, in: surroundings, input: input)
         var command = ProcessCommand(
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
-            workingDirectory: workingDirectory, standardInput: try standardInput(of: row),
+            workingDirectory: workingDirectory, standardInput: try input.map(memoryFile),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         command.isDetached = plan.settings(of: row)?.isDetached ?? false
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }
         }
-        return (command, notes)
+        return (command, notes, definition)
     }
 
     func makeScratchFolder() throws(StepError) { if namesScratchFolder { _ = try files.scratchFolder() } }
@@ -154,15 +161,25 @@ final class CommandBuilder {
         ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"].allSatisfy { environment[$0] == nil }
     }
 
-    private func standardInput(of row: PlanIndex) throws(StepError) -> MemoryFile? {
+    private func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }
+        return try bytes(template, in: row)
+    }
+
+    private func memoryFile(_ bytes: [UInt8]) throws(StepError) -> MemoryFile {
         do {
-            return try MemoryFile(try bytes(template, in: row))
-        } catch let error as StepError {
-            throw error
+            return try MemoryFile(bytes)
         } catch {
-            throw StepError("cannot keep the standard input in memory", errno: (error as? SystemError)?.number)
+            throw StepError("cannot keep the standard input in memory", errno: error.number)
         }
+    }
+
+    /// The same for all attempts of a step, also in runs that resume this one: whoever gets it twice can tell that the
+    /// work is the same.
+    private func idempotencyKey(of row: PlanIndex, _ attempt: Attempt) -> String {
+        let key = "\(options.past?.origin ?? options.run)/\(plan.nodes[row].id)"
+        guard let round = attempt.round, round > 0 else { return key }
+        return "\(key)#\(round)"
     }
 
     /// What follows `--` on the command line, where the step is to get it.

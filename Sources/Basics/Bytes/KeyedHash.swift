@@ -1,0 +1,100 @@
+/// SipHash-2-4 with 128 bits: whoever does not know the key learns nothing of what was hashed, and finds no two contents
+/// that hash alike.
+package struct KeyedHash {
+    package struct Key: Sendable {
+        let low: UInt64
+        let high: UInt64
+
+        /// Out of 16 bytes; nil for any other number.
+        package init?(_ bytes: [UInt8]) {
+            guard bytes.count == 16 else { return nil }
+            (low, high) = (Self.word(bytes[..<8]), Self.word(bytes[8...]))
+        }
+
+        private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
+    private var v0: UInt64
+    private var v1: UInt64
+    private var v2: UInt64
+    private var v3: UInt64
+    /// Bytes that do not fill a word yet, the first one lowest.
+    private var tail: UInt64 = 0
+    private var count = 0
+
+    package init(key: Key) {
+        v0 = key.low ^ 0x736f_6d65_7073_6575
+        v1 = key.high ^ 0x646f_7261_6e64_6f6d ^ 0xEE
+        v2 = key.low ^ 0x6c79_6765_6e65_7261
+        v3 = key.high ^ 0x7465_6462_7974_6573
+    }
+
+    package mutating func append(_ byte: UInt8) {
+        tail |= UInt64(byte) << UInt64(8 * (count & 7))
+        count += 1
+        guard count & 7 == 0 else { return }
+        compress(tail)
+        tail = 0
+    }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        for byte in bytes { append(byte) }
+    }
+
+    /// A text with its length, so that two texts are never one.
+    package mutating func append(_ text: String) {
+        var text = text
+        append(text.utf8.count)
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    }
+
+    package mutating func append(_ number: Int) {
+        var rest = UInt64(bitPattern: Int64(number))
+        for _ in 0..<8 {
+            append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// 32 hexadecimal digits.
+    package consuming func finish() -> String {
+        compress(tail | UInt64(count & 0xFF) << 56)
+        v2 ^= 0xEE
+        for _ in 0..<4 { round() }
+        let first = v0 ^ v1 ^ v2 ^ v3
+        v1 ^= 0xDD
+        for _ in 0..<4 { round() }
+        return Self.digits(first) + Self.digits(v0 ^ v1 ^ v2 ^ v3)
+    }
+
+    private static func digits(_ word: UInt64) -> String {
+        let text = String(word.byteSwapped, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+
+    private mutating func compress(_ word: UInt64) {
+        v3 ^= word
+        round()
+        round()
+        v0 ^= word
+    }
+
+    private mutating func round() {
+        v0 &+= v1
+        v1 = v1 << 13 | v1 >> 51
+        v1 ^= v0
+        v0 = v0 << 32 | v0 >> 32
+        v2 &+= v3
+        v3 = v3 << 16 | v3 >> 48
+        v3 ^= v2
+        v0 &+= v3
+        v3 = v3 << 21 | v3 >> 43
+        v3 ^= v0
+        v2 &+= v1
+        v1 = v1 << 17 | v1 >> 47
+        v1 ^= v2
+        v2 = v2 << 32 | v2 >> 32
+    }
+}

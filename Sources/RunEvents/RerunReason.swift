@@ -1,0 +1,26 @@
+/// Why a step runs again that the resumed run knows.
+package enum RerunReason: String, Sendable, Hashable, CaseIterable {
+    /// It had not ended, or not in a round that counts.
+    case unfinished
+    /// It had not succeeded.
+    case outcome
+    /// `--from` names it, or a group around it.
+    case asked
+    /// Something that it needs has run again.
+    case upstream
+    case definition
+    /// What it has left was not kept: it holds a secret, or was in `FLOWRUN_TEMP`.
+    case result
+
+    /// As a clause.
+    package var words: String {
+        switch self {
+        case .unfinished: "it had not finished"
+        case .outcome: "it had not succeeded"
+        case .asked: "--from asks for it"
+        case .upstream: "something that it needs ran again"
+        case .definition: "its definition has changed"
+        case .result: "its result could not be kept"
+        }
+    }
+}

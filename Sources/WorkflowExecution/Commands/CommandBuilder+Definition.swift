@@ -1,0 +1,64 @@
+internal import Basics
+internal import ProcessExecution
+internal import RunEvents
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+extension CommandBuilder {
+    /// A digest of all that decides what a step does, expressions evaluated: its command, shell and arguments, where it
+    /// runs, what it reads, the variables that the file and the command line give it, and what it is to hand on. Not
+    /// what it inherits from flowrun's surroundings, nor the values of its secrets. Of the parameters only those count
+    /// that its script names. Nil where nobody asks, and for a step that leaves something in `$FLOWRUN_TEMP`.
+    func definition(
+        of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, input: [UInt8]?
+    ) -> String? {
+        guard let key = options.definitionKey else { return nil }
+        var hash = KeyedHash(key: key)
+        let settings = plan.settings(of: row)
+        switch words {
+        case .script(let script):
+            if script.hasWord("FLOWRUN_TEMP") { return nil }
+            hash.append("script")
+            hash.append(script)
+            append(plan.shell(of: row).arguments, to: &hash)
+        case .arguments(let arguments):
+            hash.append("argv")
+            append(arguments, to: &hash)
+        }
+        append(plan.isNamed(row) ? options.arguments : [], to: &hash)
+        hash.append(surroundings.workingDirectory ?? "")
+        hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
+        appendVariables(of: words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
+        hash.append(input?.count ?? -1)
+        input?.withUnsafeBytes { hash.append($0) }
+        for output in settings?.outputs ?? [] {
+            hash.append(output.name)
+            switch output.source {
+            case .file(let kind): hash.append("file \(kind.rawValue)")
+            case .standardOutput(let kind): hash.append("stdout \(kind.rawValue)")
+            case .expression: hash.append("expression")
+            }
+        }
+        return hash.finish()
+    }
+
+    private func append(_ words: [String], to hash: inout KeyedHash) {
+        hash.append(words.count)
+        for word in words { hash.append(word) }
+    }
+
+    private func appendVariables(
+        of words: StepStarted.Command, in surroundings: Surroundings, _ secrets: [String], to hash: inout KeyedHash
+    ) {
+        let own = surroundings.environment.ownVariables
+        guard !own.isEmpty else { return }
+        let parameters = Set(options.parameters.environment.map(\.name))
+        for (name, value) in own.sorted(by: { $0.name < $1.name }) {
+            if parameters.contains(name) {
+                guard case .script(let script) = words, script.hasWord(name) else { continue }
+            }
+            hash.append(name)
+            hash.append(secrets.contains(name) ? "" : value)
+        }
+    }
+}

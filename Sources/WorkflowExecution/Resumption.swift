@@ -1,0 +1,85 @@
+internal import RunEvents
+internal import WorkflowPlanning
+
+/// Which steps of a resumed run take over what the run before has left, and why the others run again.
+///
+/// A step is taken over if it succeeded, its definition is still the same, and nothing that it needs has run again. Its
+/// outputs need no look of their own: what reads them has them in its definition.
+struct Resumption {
+    let past: PastResults
+    /// The steps and groups that are to run again, with all that is behind them.
+    private let again: Set<PlanIndex>
+    /// Rows in which something has run, hooks not counted.
+    private var changed: Set<PlanIndex> = []
+    /// Rows that have ended with nothing in them or before them that has run.
+    private var unchanged: Set<PlanIndex> = []
+
+    enum Decision {
+        /// nil if nothing is known of it: it runs for the first time.
+        case run(RerunReason?)
+        case restore(PastResults.Step)
+    }
+
+    init(_ past: PastResults, again: Set<PlanIndex>) {
+        self.past = past
+        self.again = again
+    }
+
+    /// Decides about a step that starts, and notes it. `definition` as in `PastResults.Step`.
+    mutating func decide(_ row: PlanIndex, definition: String?, round: Int?, in plan: Plan) -> Decision {
+        guard !plan.isInHook(row) else { return .run(nil) }
+        let known = past.steps[plan.nodes[row].id]
+        guard let reason = reason(for: row, known, definition, round, in: plan) else {
+            guard let known else { return .run(nil) }
+            return .restore(known)
+        }
+        noteRun(row, in: plan)
+        return .run(known == nil || round ?? 0 > 0 ? nil : reason)
+    }
+
+    /// Notes that a step runs.
+    mutating func noteRun(_ row: PlanIndex, in plan: Plan) {
+        var next = row
+        while next != .root, changed.insert(next).inserted { next = plan.parent(of: next) }
+    }
+
+    /// nil if it can be taken over.
+    private mutating func reason(
+        for row: PlanIndex, _ known: PastResults.Step?, _ definition: String?, _ round: Int?, in plan: Plan
+    ) -> RerunReason? {
+        guard let known, let outcome = known.outcome, round ?? 0 == 0 else { return .unfinished }
+        guard outcome == .success else { return .outcome }
+        if isAskedFor(row, in: plan) { return .asked }
+        if hasChangedNeed(row, in: plan) { return .upstream }
+        guard let definition, let before = known.definition else { return .result }
+        return definition == before ? nil : .definition
+    }
+
+    private func isAskedFor(_ row: PlanIndex, in plan: Plan) -> Bool {
+        guard !again.isEmpty else { return false }
+        var next = row
+        while next != .root {
+            if again.contains(next) { return true }
+            next = plan.parent(of: next)
+        }
+        return false
+    }
+
+    /// Whether something that the step or a group around it needs has run, through all that has no process of its own.
+    private mutating func hasChangedNeed(_ row: PlanIndex, in plan: Plan) -> Bool {
+        var open: [PlanIndex] = []
+        var next = row
+        while next != .root {
+            open += plan.edges(of: next).map(\.target)
+            next = plan.parent(of: next)
+        }
+        var seen: Set<PlanIndex> = []
+        while let need = open.popLast() {
+            if changed.contains(need) { return true }
+            guard !unchanged.contains(need), seen.insert(need).inserted else { continue }
+            open += plan.edges(of: need).map(\.target)
+        }
+        unchanged.formUnion(seen)
+        return false
+    }
+}

@@ -1,0 +1,253 @@
+import FlowrunTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// `--resume` and `--from`: what is taken over from a run before, and why the rest runs again.
+struct ResumeTests {
+    private static let chain = """
+        version: 1
+        params: { level: { type: int, default: 1 }, other: { type: int, default: 1 } }
+        steps:
+          make:
+            outputs: { id: string, list: list }
+            run: 'echo make >> ran; printf "id=x 1\\nlist=[1,\\"b\\"]\\n" >> "$FLOWRUN_OUTPUT"'
+          test: { needs: [make], env: { ID: "${{ steps.make.outputs.id }}" }, run: 'echo "test $ID" >> ran' }
+          level: { run: 'echo "level $level" >> ran' }
+          fail: { needs: [test], run: 'echo fail >> ran; test -e ok' }
+          after: { needs: [fail], run: 'echo after >> ran' }
+        """
+
+    private func resume(_ test: FlowrunTest, _ options: String...) async throws -> EventLog {
+        let result = try await test.start(["workflow.yml", "--log", "json", "--resume"] + options).finish()
+        result.expect(exit: 0)
+        return try result.log()
+    }
+
+    /// The reasons of the steps that run again, and nil of those that are taken over.
+    private func decisions(_ log: EventLog) -> [String: String] {
+        var found: [String: String] = [:]
+        for record in log.all("step.rerun") { found[record.step ?? ""] = record["reason"]?.string }
+        for record in log.all("step.restored") { found[record.step ?? ""] = "restored" }
+        return found
+    }
+
+    private func takeRan(_ test: FlowrunTest) throws -> [String] {
+        guard test.exists("ran") else { return [] }
+        defer { try? FileManager.default.removeItem(atPath: test.path("ran")) }
+        return try test.contents(of: "ran").split(separator: "\n").map(String.init).sorted()
+    }
+
+    @Test func `after a failure only what has not succeeded runs, with the outputs of the rest`() async throws {
+        let test = try FlowrunTest(Self.chain)
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(try takeRan(test) == ["fail", "level 1", "make", "test x 1"])
+        try test.write("", to: "ok")
+        let log = try await resume(test)
+        #expect(try takeRan(test) == ["after", "fail"])
+        #expect(
+            decisions(log) == ["make": "restored", "test": "restored", "level": "restored", "fail": "outcome"])
+        let restored = try #require(log.all("step.restored").first { $0.step == "make" })
+        #expect(restored["outputs"]?["id"]?.string == "x 1")
+        #expect(restored["outputs"]?["list"]?.array?.count == 2)
+        // And once more: nothing is left to do.
+        let again = try await resume(test)
+        #expect(try takeRan(test) == [])
+        #expect(decisions(again).values.allSatisfy { $0 == "restored" })
+        let text = try await test.run("workflow.yml", "--resume")
+        text.expect(stdout: ", resuming 2", "restored", "success in")
+        try await test.ask("why", "after").expect(exit: 0, stdout: "after: success\n")
+        #expect(try await test.ask("replay").stdout == text.stdout)
+    }
+
+    @Test(arguments: [
+        (#"echo make >> ran"#, #"echo make  >> ran"#, ["make", "test x 1"]),
+        (#"env: { ID:"#, #"env: { NEW: "1", ID:"#, ["test x 1"]),
+        (#"level: { run"#, #"level: { shell: sh, run"#, ["level 1"]),
+        (#"level: { run"#, #"level: { working-directory: ., run"#, ["level 1"]),
+        (#"level: { run"#, #"level: { stdin: x, run"#, ["level 1"]),
+        (#"level: { run"#, #"level: { needs: [make], timeout: 9m, grace: 3s, name: N, description: D, run"#, []),
+        (#"version: 1"#, "# a comment\nversion: 1", []),
+        (#"default: 1 }, other: { type: int, default: 1 }"#, #"default: 1 }, other: { type: int, default: 2 }"#, []),
+        (#"level: { type: int, default: 1 }"#, #"level: { type: int, default: 7 }"#, ["level 7"]),
+    ])
+    func `a step runs again if its definition has changed, with what is behind it`(
+        part: String, change: String, ran: [String]
+    ) async throws {
+        let test = try FlowrunTest(Self.chain, files: ["ok": ""])
+        try await test.run("workflow.yml").expect(exit: 0)
+        _ = try takeRan(test)
+        let changed = Self.chain.replacingOccurrences(of: part, with: change)
+        #expect(changed != Self.chain)
+        try test.write(changed, to: "workflow.yml")
+        let log = try await resume(test)
+        // What is behind `test` runs again with it.
+        let behind = ran.contains("test x 1") ? ["after", "fail"] : []
+        #expect(try takeRan(test) == (ran + behind).sorted())
+        let reasons = Set(decisions(log).values).subtracting(["restored"])
+        #expect(reasons == (ran.isEmpty ? [] : behind.isEmpty ? ["definition"] : ["definition", "upstream"]))
+    }
+
+    @Test func `another surrounding, order and folder make no difference`() async throws {
+        let test = try FlowrunTest(Self.chain, files: ["ok": "", "sub/x": ""])
+        try await test.run("workflow.yml").expect(exit: 0)
+        _ = try takeRan(test)
+        let lines = Self.chain.split(separator: "\n").map(String.init)
+        let level = try #require(lines.first { $0.contains("level: { run") })
+        let moved = lines.filter { $0 != level } + [level]
+        try test.write(moved.joined(separator: "\n") + "\n", to: "workflow.yml")
+        let result = try await test.start(
+            ["../workflow.yml", "--log", "json", "--resume", "-j", "1"],
+            environment: ["LANG": "C", "TZ": "Asia/Tokyo", "EXTRA": "1"], in: "sub"
+        ).finish()
+        result.expect(exit: 0)
+        #expect(try takeRan(test) == [])
+    }
+
+    @Test func `--from runs a step and all behind it again`() async throws {
+        let test = try FlowrunTest(Self.chain, files: ["ok": ""])
+        try await test.run("workflow.yml").expect(exit: 0)
+        _ = try takeRan(test)
+        let log = try await resume(test, "--from", "fail")
+        #expect(try takeRan(test) == ["after", "fail"])
+        #expect(decisions(log)["fail"] == "asked" && decisions(log)["after"] == "upstream")
+        try await test.run("workflow.yml", "--from", "nothing").expect(exit: 64, stdout: "")
+    }
+
+    @Test func `without a run to resume everything runs, and that is said`() async throws {
+        let test = try FlowrunTest(Self.chain, files: ["ok": ""])
+        let log = try await resume(test)
+        #expect(log.first("warning")?["code"]?.string == "resume")
+        #expect(decisions(log) == [:])
+        let unknown = try await test.run("workflow.yml", "--resume=20260101T000000-aaaaaa")
+        unknown.expect(exit: 1, stdout: "")
+        unknown.expect(stderr: "has no journal of a run `20260101T000000-aaaaaa` of this file")
+        try await test.run("workflow.yml", "--resume=../..").expect(exit: 1, stdout: "")
+    }
+
+    @Test func `fan-outs, groups that are tried again, hooks, tolerated failures and standard output`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { outputs: { names: list }, run: 'echo list >> ran; echo ''names=["a","b c"]'' >> "$FLOWRUN_OUTPUT"' }
+              each:
+                needs: [list]
+                for-each: ${{ steps.list.outputs.names }}
+                steps:
+                  one: { run: 'echo "one $item" >> ran' }
+                  two: { needs: [one], run: 'echo "two $item" >> ran; test -e ok || test "$item" = a' }
+              round:
+                retry: { attempts: 2 }
+                steps:
+                  first: { run: 'echo "first $FLOWRUN_ROUND" >> ran' }
+                  second: { needs: [first], run: 'echo "second $FLOWRUN_ROUND" >> ran; test "$FLOWRUN_ROUND" = 1' }
+                finally: { clean: { run: echo clean >> ran } }
+              says: { run: 'echo says >> ran; printf "out\\0put\\n"' }
+              hears: { needs: [says, each], stdin: "${{ steps.says.stdout }}", run: 'echo "hears $(od -An -c | tr -d " ")" >> ran' }
+              soft: { continue-on-error: true, run: 'echo soft >> ran; exit 1' }
+              hard: { needs: [soft], run: 'echo hard >> ran' }
+              temp: { run: 'echo temp >> ran; echo > "$FLOWRUN_TEMP/x"' }
+            finally: { end: { run: echo end >> ran } }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        _ = try takeRan(test)
+        try test.write("", to: "ok")
+        let log = try await resume(test)
+        #expect(
+            try takeRan(test) == [
+                "clean", "end", #"hears out\0put\n"#, "hard", "soft", "temp", "two b c",
+            ])
+        #expect(decisions(log)["each[a].one"] == "restored" && decisions(log)["round.second"] == "restored")
+        #expect(decisions(log)["temp"] == "result" && decisions(log)["soft"] == "outcome")
+        #expect(decisions(log)["hard"] == "upstream")
+        // A second one has the standard output out of the first one's journal.
+        try test.write(
+            try test.contents(of: "workflow.yml").replacingOccurrences(of: "echo \"hears", with: "echo \"hears again"),
+            to: "workflow.yml")
+        _ = try await resume(test)
+        #expect(try takeRan(test).contains(#"hears again out\0put\n"#))
+    }
+
+    @Test func `a step that hands on a secret is not taken over, and no other secret stops that`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            secrets: { TOKEN: { env: TOKEN } }
+            steps:
+              leak: { secrets: [TOKEN], outputs: { t: string }, run: 'echo leak >> ran; echo "t=$TOKEN" >> "$FLOWRUN_OUTPUT"' }
+              uses: { secrets: [TOKEN], run: 'echo uses >> ran' }
+            """)
+        try await test.run("workflow.yml", environment: ["TOKEN": "first-secret-value"]).expect(exit: 0)
+        _ = try takeRan(test)
+        let result = try await test.run(
+            "workflow.yml", "--resume", "--log", "json", environment: ["TOKEN": "second-secret-value"])
+        #expect(try takeRan(test) == ["leak"])
+        #expect(decisions(try result.log()) == ["leak": "result", "uses": "restored"])
+    }
+
+    @Test func `the environment tells attempt, round and a key that stays over resumes`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a:
+                retry: { attempts: 2 }
+                run: 'echo "$FLOWRUN_ATTEMPT $FLOWRUN_ROUND $FLOWRUN_IDEMPOTENCY_KEY" >> ran; test -e ok'
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        try test.write("", to: "ok")
+        _ = try await resume(test)
+        let lines = try test.contents(of: "ran").split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(lines.map { $0[0] } == ["1", "2", "1"])
+        #expect(Set(lines.map { $0[2] }).count == 1 && lines[0][2].hasSuffix("/a"))
+        try await test.run("workflow.yml").expect(exit: 0)
+        let other = try #require(try test.contents(of: "ran").split(separator: "\n").last?.split(separator: " ").last)
+        #expect(other != lines[0][2])
+    }
+
+    @Test func `what a dead run has left is gone before anything of the next one starts`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              done: { run: 'echo done >> ran' }
+              late:
+                needs: [done]
+                run: 'test -e second && exit 0; echo $PPID > up; trap "" TERM; while :; do echo late >> ran; sleep 0.02; done'
+            """)
+        let killed = try await test.start("workflow.yml")
+        let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
+        // Neither of the two may end what is left.
+        kill(runner, SIGSTOP)
+        killed.signal(SIGKILL)
+        kill(runner, SIGKILL)
+        _ = try await killed.finish()
+        try test.write("", to: "second")
+        let log = try await resume(test)
+        #expect(decisions(log) == ["done": "restored", "late": "unfinished"])
+        let ran = try test.contents(of: "ran")
+        #expect(test.survivors().isEmpty)
+        #expect(try test.contents(of: "ran") == ran)
+        #expect(ran.split(separator: "\n").count { $0 == "done" } == 1)
+    }
+
+    @Test func `a torn end is put aside, and only by a run that resumes`() async throws {
+        let test = try FlowrunTest(Self.chain)
+        try await test.run("workflow.yml").expect(exit: 1)
+        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
+        let path = ".flowrun/runs/\(runs[0])/journal.jsonl"
+        let whole = try test.contents(of: path)
+        let torn = whole + #"{"v":1,"seq":99,"ti"#
+        try test.write(torn, to: path)
+        for command in [["why", "fail"], ["runs"], ["replay"], ["check", "workflow.yml"], ["plan", "workflow.yml"]] {
+            _ = try await test.start(command).finish()
+            #expect(try test.contents(of: path) == torn)
+            #expect(!test.exists(path + ".torn"))
+        }
+        try test.write("", to: "ok")
+        _ = try await resume(test)
+        #expect(try test.contents(of: path) == whole)
+        #expect(try test.contents(of: path + ".torn") == #"{"v":1,"seq":99,"ti"#)
+    }
+}
