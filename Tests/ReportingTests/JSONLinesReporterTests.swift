@@ -163,7 +163,7 @@ import WorkflowModel
         switch kind {
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested,
             .groupRetry, .groupFinished, .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal,
-            .stepAttempt, .stepRetry, .stepFinished, .ready, .waiting, .lockAcquired, .lockReleased, .warning,
+            .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .ready, .waiting, .lockAcquired, .lockReleased, .warning,
             .runFinished:
             break
         }

@@ -190,6 +190,12 @@ func rareEvents() -> EventLog {
     log.add(.lockReleased(name: "disk", by: .group("build[x86]")), at: 1)
     log.add(.stepRetry(step: "lint", attempt: 1, delay: .milliseconds(1500)), at: 2)
     log.add(.groupRetry(group: "build[x86]", round: 0, delay: .zero), at: 3)
+    log.add(
+        .stepRestored(
+            StepRestored(
+                step: "fetch", outputs: [LoggedValue(name: "n", json: "3")], item: "x86", name: "Fetch",
+                definition: "0123", standardOutput: Array("three\n".utf8))), at: 4)
+    log.add(.stepRerun(step: "lint", reason: .outcome), at: 4)
     return log
 }
 

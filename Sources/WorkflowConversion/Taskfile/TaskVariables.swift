@@ -36,7 +36,9 @@ struct TaskVariables {
             return .text(text)
         case .mapping:
             var fields = YAMLFields(node)
-            return fields.takeText("sh").map { .command($0) } ?? .unknown
+            // Whatever else it says would be lost.
+            guard let command = fields.takeText("sh"), fields.isEmpty else { return .unknown }
+            return .command(command)
         case .sequence where node.elements.allSatisfy { $0.kind == .scalar }: return .list(node.elements.map(\.text))
         default: return .unknown
         }

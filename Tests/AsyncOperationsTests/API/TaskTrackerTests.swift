@@ -74,6 +74,8 @@ import Testing
         tokens[0].end()
         await clock.advance(by: .seconds(10))
         await over.wait()
+        // One that is dropped has ended.
+        withExtendedLifetime(tokens) {}
         #expect(ends.entries == [.timedOut(stillRunning: 2)])
         #expect(tracker.isRunning && next.entries.count == 1)
     }

@@ -109,6 +109,8 @@ extension RunEvent {
         case .stepAdded(let step, let by): return "added \(step) by \(by)"
         case .stepStarted(let start):
             return "started \(start.step)\(start.attempt > 1 ? " attempt \(start.attempt)" : "")\(round)"
+        case .stepRestored(let restored): return "restored \(restored.step)"
+        case .stepRerun(let step, let reason): return "rerun \(step) \(reason.rawValue)"
         case .stepCancelRequested(let step, _, _): return "cancelling \(step)"
         case .stepSignal(let step, _, let signal): return "sent \(step) \(signal)"
         case .stepRetry(let step, _, let delay): return "retry \(step) in \(delay.seconds)"
