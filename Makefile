@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, proof, interface, bench, install. The building itself is SwiftPM's.
+# The ways in: build, demo, test, proof, torture, interface, bench, install. The building itself is SwiftPM's.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -22,7 +22,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test proof interface bench install clean
+.PHONY: build demo test proof torture interface bench install clean
 
 build:
 	@.ci/setup
@@ -47,6 +47,13 @@ proof:
 	FLOWRUN_PROOF_WORKFLOWS=100000 FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 \
 	    $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof \
 	    --filter 'ExplorerTests|InterleavingTests|StressTests'
+
+# Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table.
+torture: build
+	@.ci/setup test
+	$(PYTHON) Tests/Scripts/torture_processes.py $(BINARY)
+	$(PYTHON) Tests/Scripts/torture_output.py $(BINARY)
+	$(PYTHON) Tests/Scripts/torture_resume.py $(BINARY) 5000
 
 # What a program that imports the library can see.
 interface:

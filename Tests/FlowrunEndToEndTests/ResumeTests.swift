@@ -156,7 +156,7 @@ struct ResumeTests {
         let log = try await resume(test)
         #expect(
             try takeRan(test) == [
-                "clean", "end", #"hears out\0put\n"#, "hard", "soft", "temp", "two b c",
+                "clean", "end", "hard", #"hears out\0put\n"#, "soft", "temp", "two b c",
             ])
         #expect(decisions(log)["each[a].one"] == "restored" && decisions(log)["round.second"] == "restored")
         #expect(decisions(log)["temp"] == "result" && decisions(log)["soft"] == "outcome")

@@ -65,7 +65,7 @@ import WorkflowModel
                         arguments: ["x y", "\u{1}"]))))
         #expect(
             sink.text.hasSuffix(
-                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]},"args":["x y","\u0001"]}"#
+                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]},"args":["x y","\u0001"],"resumes":null}"#
                     + "\n"),
             "\(sink.text)")
     }
@@ -163,8 +163,8 @@ import WorkflowModel
         switch kind {
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested,
             .groupRetry, .groupFinished, .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal,
-            .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .ready, .waiting, .lockAcquired, .lockReleased, .warning,
-            .runFinished:
+            .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .ready, .waiting,
+            .lockAcquired, .lockReleased, .warning, .runFinished:
             break
         }
     }

@@ -5,9 +5,15 @@ import Testing
 @testable import AsyncOperations
 
 @Suite(.timeLimit(.minutes(5))) struct PriorityTests {
-    /// Waits until the calling task has a priority.
+    /// Waits until the calling task has a priority, and leaves its thread to others until then.
     private static func reach(_ priority: TaskPriority) async {
-        while Task.currentPriority < priority { await Task.yield() }
+        let reached = Latch()
+        await withTaskPriorityEscalationHandler {
+            if Task.currentPriority >= priority { reached.open() }
+            await reached.wait()
+        } onPriorityEscalated: { _, new in
+            if new >= priority { reached.open() }
+        }
     }
 
     @Test func `a body begins at the priority of whoever waits for it`() async throws {
