@@ -50,8 +50,6 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         OperationProgress(completed: members.ended.count, total: members.cores.count)
     }
 
-    override func causes(in state: State) -> [OperationCore] { super.causes(in: state) + members.cores }
-
     /// The reports of the members that have ended, in the order in which they did.
     var reports: [OperationReport] {
         withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } }
@@ -78,11 +76,6 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
 
     /// Adds a member. `producer` is the body that asked for it; nil for a call from outside.
     func add(_ member: OperationCore, producer: BodyControl? = nil) throws(UsageError) {
-        try join(member, producer)
-        member.raise(to: state.withLock { $0.waiterPriority })
-    }
-
-    private func join(_ member: OperationCore, _ producer: BodyControl?) throws(UsageError) {
         while true {
             if let queue = lifecycle.queue {
                 if try queue.add([member], to: self, producer: producer) { return }

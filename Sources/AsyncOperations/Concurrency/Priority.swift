@@ -2,12 +2,8 @@
 struct Priority: Sendable, Comparable {
     private let rawValue: UInt8
 
-    private init(rawValue: UInt8) { self.rawValue = rawValue }
-
     init(_ priority: TaskPriority) { rawValue = priority.rawValue }
 
-    /// Below all others.
-    static let lowest = Priority(rawValue: 0)
     static let medium = Priority(.medium)
     static var current: Priority { Priority(Task.currentPriority) }
 

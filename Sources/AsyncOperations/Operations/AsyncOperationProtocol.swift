@@ -45,8 +45,7 @@ extension AsyncOperationProtocol {
     /// Whether a suspension holds it back: its own if it was started by `start()`, otherwise that of its queue.
     public var isSuspended: Bool {
         let (startsSuspended, queue, ownQueue) = core.state.withLock { state in
-            let startsSuspended = state.rare?.startsSuspended == true && state.lifecycle.end == nil
-            return (startsSuspended, state.lifecycle.queue, state.rare?.ownQueue)
+            (state.startsSuspended && state.lifecycle.end == nil, state.lifecycle.queue, state.rare?.ownQueue)
         }
         // What it produced may outlast it, and waits for the same `resume`.
         if let ownQueue, queue == nil { return !ownQueue.isIdle && ownQueue.isSuspended }

@@ -37,7 +37,6 @@ extension OperationCore {
         }
         for (queue, consequences) in consequences { queue.carry(consequences) }
         if let error { throw error }
-        other.raise(to: state.withLock { $0.waiterPriority })
     }
 
     private typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)

@@ -120,16 +120,23 @@ extension OperationCore {
     /// `ticket` is nil for a wait that only the end can end.
     private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?, _ wait: BodyWait?) {
         let priority = Priority.current
-        let answer = state.withLock { state -> Bool? in
-            if state.toldEnd != nil { return true }
+        let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
+            if state.toldEnd != nil { return (true, nil) }
             // The cancellation or refusal may have come already.
             if ticket != nil, wait?.isRefused ?? false || wait?.heedsCancellation ?? true && Task.isCancelled {
-                return false
+                return (false, nil)
             }
-            state.withRare { $0.waiters.add(waiter, as: ticket ?? $0.waiters.makeTicket()) }
-            return nil
+            let isHigher = state.withRare { rare in
+                rare.waiters.add(waiter, as: ticket ?? rare.waiters.makeTicket())
+                if let highest = rare.waiterPriority, highest >= priority { return false }
+                rare.waiterPriority = priority
+                return true
+            }
+            guard isHigher, case .running(let control) = state.lifecycle else { return (nil, nil) }
+            return (nil, control)
         }
-        if let answer { waiter.resume(returning: answer) } else { raise(to: priority) }
+        control?.raise(to: priority)
+        if let answer { waiter.resume(returning: answer) }
     }
 }
 

@@ -43,7 +43,7 @@ extension OperationCore {
             case .dissolving: return (nil, .alreadyFinished(id))
             case .member: return (nil, .alreadyEnqueued(id))
             case .idle:
-                state.withRare { $0.startsSuspended = isSuspended }
+                state.startsSuspended = isSuspended
                 return (nil, nil)
             case .taken, .waiting, .running, .open, .settled:
                 guard let queue = state.lifecycle.queue, queue.owner == id else { return (nil, .alreadyEnqueued(id)) }

@@ -16,15 +16,15 @@
         var standIn: StandIn?
     }
 
-    /// What is small stands in the bytes that a lifecycle leaves free: a million operations may wait at once.
+    /// The flags stand in the bytes that a lifecycle leaves free: a million operations may wait at once.
     struct State {
         var lifecycle = Lifecycle.idle
         /// Whether anything has ever waited for it.
         var isNeeded = false
         /// Whether it, or anything inside it, has ever had a dependency or a dependent.
         var hasEdges = false
-        /// The highest priority of the tasks that wait for it, directly or not.
-        var waiterPriority = Priority.lowest
+        /// Whether it was suspended before it was started.
+        var startsSuspended = false
         /// nil if it has no dependencies, like most operations.
         var needList: NeedList?
         weak var parent: CompoundCore?
@@ -69,9 +69,6 @@
         guard let said = state.rare?.progress else { return OperationProgress(completed: end == nil ? 0 : 1, total: 1) }
         return end == .success ? OperationProgress(completed: said.total, total: said.total) : said
     }
-
-    /// What has to end before it does.
-    func causes(in state: State) -> [OperationCore] { state.needs.map(\.core) }
 
     /// Runs the body once.
     func perform(_ control: BodyControl) async -> BodyEnd {

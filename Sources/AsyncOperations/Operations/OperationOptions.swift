@@ -11,8 +11,8 @@ public struct OperationOptions: Sendable {
     public var priority: UInt32
     /// The priority of the body's task; nil for that of the queue. Ignored by compound operations.
     ///
-    /// A task of higher priority raises it by waiting: for this operation, for a compound operation around it, or for
-    /// something that depends on it or whose body waits for it.
+    /// A waiting task of higher priority raises it. That does not reach what this operation depends on, nor members of
+    /// a compound operation that run already.
     public var taskPriority: TaskPriority? {
         get { bodyPriority?.ofTask }
         set { bodyPriority = newValue.map { Priority($0) } }

@@ -11,8 +11,8 @@ final class RareState {
     var innerLimit: Duration?
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
     weak var ownQueue: QueueCore?
-    /// Whether it was suspended before it was started.
-    @exclusivity(unchecked) var startsSuspended = false
+    /// The highest priority of the waiting tasks.
+    @exclusivity(unchecked) var waiterPriority: Priority?
     /// In the order in which they were added.
     @exclusivity(unchecked) var completions: [Listener] = []
     /// The progress that the body reported last.

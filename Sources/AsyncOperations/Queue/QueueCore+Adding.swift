@@ -91,7 +91,7 @@ extension QueueCore {
             return .failure(error)
         }
         if owner != nil, state.scheduler == nil, let core = cores.first, core.id == owner {
-            state.isSuspended = core.state.withLock { $0.rare?.startsSuspended == true }
+            state.isSuspended = core.state.withLock { $0.startsSuspended }
         }
         beginPeriod(&state)
         place(batch, producer?.core.id, &state)

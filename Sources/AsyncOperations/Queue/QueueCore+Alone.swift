@@ -12,13 +12,13 @@ extension QueueCore {
 
     private func claimAlone(_ core: OperationCore, _ state: inout State) -> BodyControl? {
         guard state.scheduler == nil, !state.isSuspended else { return nil }
+        let priority = priority(of: core)
         let control = core.state.withLock { operation -> BodyControl? in
-            guard case .idle = operation.lifecycle, operation.needList == nil,
-                operation.rare?.startsSuspended != true
-            else { return nil }
+            guard case .idle = operation.lifecycle, operation.needList == nil, !operation.startsSuspended else {
+                return nil
+            }
             let control = BodyControl(
-                core, Place(queue: self, row: .root), attempt: 1, progress: .executing,
-                priority: priority(of: core, in: operation))
+                core, Place(queue: self, row: .root), attempt: 1, progress: .executing, priority: priority)
             operation.lifecycle = .running(control)
             return control
         }

@@ -84,6 +84,7 @@ extension QueueCore {
 
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
+        let priority = priority(of: core)
         let isTelling = state.isTelling
         let control = core.state.withLock { operation in
             var progress = OperationState.executing
@@ -91,8 +92,7 @@ extension QueueCore {
                 progress = if case .waiting(_, isReady: true) = operation.lifecycle { .ready } else { .pending }
             }
             let control = BodyControl(
-                core, Place(queue: self, row: row), attempt: attempt, progress: progress,
-                priority: priority(of: core, in: operation))
+                core, Place(queue: self, row: row), attempt: attempt, progress: progress, priority: priority)
             operation.lifecycle = .running(control)
             return control
         }
@@ -102,10 +102,19 @@ extension QueueCore {
         state.effects.append(.begin(control))
     }
 
-    /// The higher of its own priority and that of the tasks that wait for it; nil for that of the queue.
-    func priority(of core: OperationCore, in operation: OperationCore.State) -> Priority? {
-        let own = core.hasDefaultOptions ? nil : core.options.bodyPriority
-        return operation.waiterPriority > own ?? priority ?? .medium ? operation.waiterPriority : own
+    /// The highest of its own priority and those of the tasks that wait for it or for what is around it.
+    func priority(of core: OperationCore) -> Priority? {
+        var highest = core.hasDefaultOptions ? nil : core.options.bodyPriority
+        var next: OperationCore? = core
+        while let outer = next {
+            next = outer.state.withLock { operation in
+                if let waiter = operation.rare?.waiterPriority, waiter > highest ?? priority ?? .medium {
+                    highest = waiter
+                }
+                return operation.parent
+            }
+        }
+        return highest
     }
 
     /// Announces an attempt, unless it is to stop already. Returns whether its task may begin; if not, it is held until

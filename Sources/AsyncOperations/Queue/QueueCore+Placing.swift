@@ -53,7 +53,7 @@ extension QueueCore {
         let row = OperationID(row: state.entries.count)
         let isTaken = core.state.withLock { operation in
             guard case .idle = operation.lifecycle, operation.needList == nil,
-                operation.rare?.startsSuspended != true || owner == nil
+                !operation.startsSuspended || owner == nil
             else { return false }
             operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: false)
             return true

@@ -21,7 +21,7 @@ import Testing
         let operation = AsyncOperation(options: .init(taskPriority: .low)) { _ in Task.currentPriority }
         try queue.add(operation)
         let waiter = Task(priority: .high) { await operation.result }
-        while !operation.isAwaited { await Task.yield() }
+        while operation.waiterPriority == nil { await Task.yield() }
         queue.resume()
         #expect(await waiter.value == .success(.high))
     }
@@ -65,70 +65,10 @@ import Testing
         let compound = try CompoundOperation { try CompoundOperation { member } }
         try queue.add(compound)
         let waiter = Task(priority: .high) { await compound.outcome }
-        while !compound.isAwaited { await Task.yield() }
+        while compound.waiterPriority == nil { await Task.yield() }
         queue.resume()
         _ = await waiter.value
         #expect(await member.result == .success(.high))
-    }
-
-    @Test func `whoever waits raises what has to end first, over any number of steps`() async throws {
-        let queue = AsyncOperationQueue(isSuspended: true)
-        let first = AsyncOperation(options: .init(taskPriority: .low)) { _ in Task.currentPriority }
-        let second = AsyncOperation(from: first.output) { _, priority in priority }
-        let compound = try CompoundOperation { second }
-        let last = nothing()
-        try last.addDependency(on: compound)
-        try queue.add(contentsOf: [first, compound, last])
-        let waiter = Task(priority: .high) { await last.outcome }
-        while !first.isAwaited { await Task.yield() }
-        queue.resume()
-        #expect(await waiter.value == .success)
-        #expect(await second.result == .success(.high))
-    }
-
-    @Test func `a waiter raises dependencies that run already, and what their bodies wait for`() async throws {
-        let up = [Latch(), Latch()]
-        let low = OperationOptions(taskPriority: .low)
-        let inner = AsyncOperation(options: low) { _ in
-            up[0].open()
-            await Self.reach(.high)
-        }
-        let need = AsyncOperation(options: low) { _ in
-            up[1].open()
-            _ = await inner.result
-            await Self.reach(.high)
-        }
-        try inner.start()
-        try need.start()
-        for latch in up { await latch.wait() }
-        while !inner.isAwaited { await Task.yield() }
-        let member = AsyncOperation(from: need.output) { _, _ in }
-        let compound = try CompoundOperation { member }
-        try compound.start()
-        await Task(priority: .high) { _ = await compound.outcome }.value
-        #expect(inner.isFinished && need.isFinished)
-    }
-
-    @Test func `what joins later is raised by whoever waits already`() async throws {
-        let up = [Latch(), Latch()]
-        let bodies = up.map { up in
-            AsyncOperation(options: .init(taskPriority: .low)) { _ in
-                up.open()
-                await Self.reach(.high)
-            }
-        }
-        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4, isSuspended: true)
-        let compound = try CompoundOperation { nothing() }
-        let waiter = Task(priority: .high) { await compound.outcome }
-        while !compound.isAwaited { await Task.yield() }
-        try bodies[0].start()
-        await up[0].wait()
-        try compound.addDependency(on: bodies[0])
-        #expect(await bodies[0].outcome == .success)
-        try compound.add(bodies[1])
-        try queue.add(compound)
-        queue.resume()
-        #expect(await waiter.value == .success)
     }
 
     @Test func `a body started by itself has the priority of who started it`() async throws {
@@ -143,6 +83,8 @@ import Testing
 }
 
 extension AsyncOperationProtocol {
-    /// Whether a task waits for it, or for something that waits for it.
-    fileprivate var isAwaited: Bool { erased.core.state.withLock { $0.waiterPriority > .lowest } }
+    /// The highest priority of a task that waits for it.
+    fileprivate var waiterPriority: TaskPriority? {
+        erased.core.state.withLock { $0.rare?.waiterPriority }?.ofTask
+    }
 }
