@@ -19,7 +19,7 @@ import WorkflowModel
             for line in result.stdout.split(separator: "\n") {
                 // An option's own line: two blanks, its spellings, two blanks or the end.
                 guard let spellings = line.firstMatch(of: /^  (-.*?)(?:  .*)?$/)?.1 else { continue }
-                let words = spellings.split { $0 == " " || $0 == "," || $0 == "/" }
+                let words = spellings.split { " ,/=[".contains($0) }
                 found.formUnion(words.filter { $0.hasPrefix("-") }.map(String.init))
             }
         }
