@@ -120,8 +120,8 @@ let package = Package(
         tests(
             "FlowrunCommandsTests",
             [
-                "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "ProcessExecution",
-                "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
+                "CLinux", "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel",
+                "ProcessExecution", "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests(

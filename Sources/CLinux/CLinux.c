@@ -312,22 +312,6 @@ int clinux_connect(int folder, const char *name, int limit) {
     return descriptor;
 }
 
-static struct {
-    int count;
-    char **words;
-} arguments;
-
-// Swift's own way to the arguments leads through /proc, which need not be there. The C library hands them to constructors.
-__attribute__((constructor)) static void note_arguments(int count, char **words) {
-    arguments.count = count;
-    arguments.words = words;
-}
-
-char *const *clinux_arguments(int *count) {
-    *count = arguments.count;
-    return arguments.words;
-}
-
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 8
 #endif
@@ -349,33 +333,4 @@ uint64_t clinux_ignored_signals(void) {
         if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= 1ULL << (signal - 1);
     }
     return ignored;
-}
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-// Before its first line of main, the Swift runtime asks for its own path, for a debugger that nobody has asked for, and
-// aborts where there is no /proc to tell. This is the variable that keeps it from asking.
-static const char *const runtime_root = "SWIFT_ROOT";
-static int has_made_up_root;
-
-__attribute__((constructor(102))) static void make_up_runtime_root(void) {
-    if (access("/proc/self/exe", F_OK) == 0 || getenv(runtime_root) != NULL) return;
-    has_made_up_root = setenv(runtime_root, "/", 1) == 0;
-}
-
-// After the runtime's own constructors: no step sees it.
-__attribute__((constructor)) static void forget_runtime_root(void) {
-    if (has_made_up_root) unsetenv(runtime_root);
-}
-
-// A start touches half of the pages of the program's zeroed memory, most of them twice: first to read, then to write.
-// One call costs a quarter of those page faults. Before all other constructors, which begin to touch them; older kernels
-// refuse, and nothing is lost.
-__attribute__((constructor(101))) static void populate_zeroed_memory(void) {
-    extern char __bss_start[], _end[];
-    uintptr_t const page = (uintptr_t)getpagesize();
-    uintptr_t const start = ((uintptr_t)__bss_start + page - 1) & ~(page - 1);
-    madvise((void *)start, (uintptr_t)_end - start, MADV_POPULATE_WRITE);
 }

@@ -56,7 +56,6 @@ uint64_t clinux_make_mark(void) {
 
 // MARK: Children
 
-static char text[1 << 16];
 
 // The parent of a process by /proc; 0 if it is gone.
 static pid_t parent_of(const char *pid) {
@@ -83,6 +82,7 @@ struct entry {
 
 // Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of what it returns.
 static int visit_children(int (*visit)(pid_t)) {
+    char text[1 << 16];
     int sum = 0;
     if (guard.children >= 0) {
         ssize_t count = pread(guard.children, text, sizeof text - 1, 0);
@@ -236,6 +236,7 @@ static _Noreturn void keep_guard(const sigset_t *all) {
 }
 
 int clinux_enter_guard(void) {
+    if (guard.pid != 0) return 0; // It was made before main.
     guard.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     if (guard.pidfd < 0) return -errno;
     guard.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);

@@ -70,7 +70,7 @@ package enum Flowrun {
     }
 
     private static func run(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
-        // As early as it can be told: what is in memory by now is copied page by page when either of the two writes.
+        // For a command line that did not seem to run anything before it was parsed.
         if !arguments.has(.dryRun) { Guard.enter() }
         return try Run(RunRequest(arguments))()
     }

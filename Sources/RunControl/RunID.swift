@@ -12,9 +12,12 @@ package enum RunID {
 
     /// A new one, for a run that starts now.
     package static func make() -> String {
-        let digits = String(UInt32.random(in: 0..<1 << 24), radix: 16)
-        let stamp = Timestamp.text(secondsSince1970: Int64(time(nil))).filter { $0 != "-" && $0 != ":" }
-        return "\(stamp)-\(String(repeating: "0", count: randomDigits - digits.utf8.count))\(digits)"
+        var run = ""
+        for byte in Timestamp.text(secondsSince1970: Int64(time(nil))).utf8
+        where byte != UInt8(ascii: "-") && byte != UInt8(ascii: ":") {
+            run.unicodeScalars.append(UnicodeScalar(byte))
+        }
+        return run + "-" + UInt64.random(in: 0...UInt64.max).hexadecimal(digits: randomDigits)
     }
 
     /// Whether a text has exactly the form of a run's name, so that it leads to no other folder.

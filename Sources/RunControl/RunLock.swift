@@ -29,9 +29,10 @@ package final class RunLock: Sendable {
             // The holder lives, if it is the one that is written there.
             throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
         }
-        var line = "\(Guard.startedProcess) \(run)"
-        line += String(repeating: " ", count: max(0, Self.headSize - 1 - line.utf8.count)) + "\n"
-        _ = line.withCString { pwrite(file, $0, strlen($0), 0) }
+        var line = Array("\(Guard.startedProcess) \(run)".utf8)
+        line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
+        line.append(UInt8(ascii: "\n"))
+        _ = pwrite(file, line, line.count, 0)
     }
 
     deinit { close(descriptor) }

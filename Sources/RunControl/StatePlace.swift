@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// Where the state of a workflow's runs is kept, and under which name.
@@ -102,8 +103,7 @@ package struct StatePlace: Sendable {
     private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        return hash.hexadecimal(digits: 16)
     }
 }
 

@@ -31,8 +31,5 @@ enum JournalLine {
         return line[content...].elementsEqual((prefix + hexadecimal(crc) + suffix).utf8)
     }
 
-    private static func hexadecimal(_ crc: UInt32) -> String {
-        let text = String(crc, radix: 16)
-        return String(repeating: "0", count: digits - text.utf8.count) + text
-    }
+    private static func hexadecimal(_ crc: UInt32) -> String { UInt64(crc).hexadecimal(digits: digits) }
 }

@@ -223,7 +223,7 @@ struct JournalTests {
         let script = #"for i in $(seq 40); do "$0" workflow.yml --log quiet || exit 1; done"#
         try await test.start([], launcher: ["bash", "-c", script]).finish().expect(exit: 0)
         let kept = try await test.ask("runs").stdout.split(separator: "\n")
-        #expect((21...28).contains(kept.count))
+        #expect((21...36).contains(kept.count))
         #expect(kept.count { $0.contains("other.yml") } == 1)
     }
 

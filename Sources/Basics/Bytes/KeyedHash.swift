@@ -66,12 +66,8 @@ package struct KeyedHash {
         let first = v0 ^ v1 ^ v2 ^ v3
         v1 ^= 0xDD
         for _ in 0..<4 { round() }
-        return Self.digits(first) + Self.digits(v0 ^ v1 ^ v2 ^ v3)
-    }
-
-    private static func digits(_ word: UInt64) -> String {
-        let text = String(word.byteSwapped, radix: 16)
-        return String(repeating: "0", count: 16 - text.utf8.count) + text
+        let second = v0 ^ v1 ^ v2 ^ v3
+        return first.byteSwapped.hexadecimal(digits: 16) + second.byteSwapped.hexadecimal(digits: 16)
     }
 
     private mutating func compress(_ word: UInt64) {

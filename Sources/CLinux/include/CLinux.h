@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "Guard.h"
+#include "Start.h"
 
 /// What a new process is made of, and what kept it from becoming its program. All that pointers lead to stays as it is
 /// until the process is reaped.
@@ -91,9 +92,6 @@ int clinux_accept(int listener, uid_t *peer);
 /// Connects to a socket in a folder, to read and write with a limit in seconds on each wait. Close-on-exec. Returns the
 /// descriptor, or -1 with errno.
 int clinux_connect(int folder, const char *name, int limit);
-
-/// The words of the command line, the program's name first, and how many; NULL and 0 where constructors are not told.
-char *const *clinux_arguments(int *count);
 
 /// Writes to a pipe what goes without waiting, whatever its flags say. Returns how much that was, or -1 with errno: EAGAIN
 /// when nothing went, EOPNOTSUPP, EINVAL or ENOSYS where the kernel cannot do that.

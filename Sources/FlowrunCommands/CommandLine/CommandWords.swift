@@ -4,14 +4,22 @@ internal import CLinux
 /// five times as much.
 package enum CommandWords {
     /// Without the program's name; bytes that are not UTF-8 are repaired.
-    package static var all: [String] { given.dropFirst().map { String(cString: $0) } }
+    package static var all: [String] {
+        var all: [String] = []
+        forEach { all.append(String(cString: $0)) }
+        return all
+    }
 
     /// Whether every word is UTF-8.
-    static var areExact: Bool { given.allSatisfy { String(validatingCString: $0) != nil } }
+    static var areExact: Bool {
+        var areExact = true
+        forEach { areExact = areExact && String(validatingCString: $0) != nil }
+        return areExact
+    }
 
-    private static var given: [UnsafeMutablePointer<CChar>] {
+    private static func forEach(_ body: (UnsafeMutablePointer<CChar>) -> Void) {
         var count: Int32 = 0
-        guard let words = clinux_arguments(&count) else { return [] }
-        return (0..<Int(count)).compactMap { words[$0] }
+        guard let words = clinux_arguments(&count), count > 1 else { return }
+        for index in 1..<Int(count) { words[index].map(body) }
     }
 }

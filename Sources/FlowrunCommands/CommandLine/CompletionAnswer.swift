@@ -169,7 +169,9 @@ struct CompletionAnswer {
 
     private mutating func completeRecord(_ arguments: Arguments) {
         guard let directory = Self.directory(arguments) else { return }
-        candidates = RunHistory(in: directory).runs(of: nil).map { Candidate($0.run, "\($0.word), \($0.header.file)") }
+        candidates = RunHistory(in: directory).runs(of: nil).map {
+            Candidate($0.run, "\($0.state.word), \($0.header.file)")
+        }
     }
 
     /// The state directory of the file that is meant; nil where there is none yet.

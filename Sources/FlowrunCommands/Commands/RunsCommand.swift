@@ -21,14 +21,14 @@ struct RunsCommand {
 
     /// A line each: id, when it began, how long it took, what came of it, the file.
     private func text(_ runs: [PastRun]) -> String {
-        let words = runs.map(\.word)
-        let width = words.map(\.count).max() ?? 0
-        return zip(runs, words).map { run, word in
+        let states = runs.map(\.state)
+        let width = states.map(\.word.count).max() ?? 0
+        return zip(runs, states).map { run, state in
             var line = "\(run.run)  \(Timestamp.text(secondsSince1970: run.header.time / 1_000_000))Z"
-            line += "  \(word.padded(to: width))"
-            line += "  " + (duration(of: run).map(TimeText.duration) ?? "").padded(to: 9)
+            line += "  \(state.word.padded(to: width))"
+            line += "  " + (state.end.map { TimeText.duration($0.duration) } ?? "").padded(to: 9)
             line += "  \(run.header.file)"
-            if case .ended(let end) = run.state { line += "  \(counts(end.counts))" }
+            if let end = state.end { line += "  \(counts(end.counts))" }
             while line.last == " " { line.removeLast() }
             return line.asOneLine + "\n"
         }.joined()
@@ -39,22 +39,19 @@ struct RunsCommand {
             .joined(separator: ", ")
     }
 
-    private func duration(of run: PastRun) -> Duration? {
-        if case .ended(let end) = run.state { end.duration } else { nil }
-    }
-
     private func json(_ runs: [PastRun]) -> String {
         var json = JSONWriter()
         json.array { json in
             for run in runs {
+                let state = run.state
                 json.object { json in
                     json.field("run", run.run)
                     json.field("file", run.header.file)
                     json.field("path", run.header.path)
                     json.timestamp("time", microseconds: run.header.time)
-                    json.field("state", run.word)
-                    json.field("duration", duration(of: run))
-                    guard case .ended(let end) = run.state else { return json.null("counts") }
+                    json.field("state", state.word)
+                    json.field("duration", state.end?.duration)
+                    guard let end = state.end else { return json.null("counts") }
                     json.object("counts") { json in
                         end.counts.forEach { outcome, count in
                             json.key(outcome.rawValue)

@@ -160,7 +160,7 @@ final class RunFiles {
         }
         guard let past else { return nil }
         // What outlives the end of a run was meant to.
-        let left = past.word == PastRun.interrupted ? RunLeftovers.end(of: past.run) : []
+        let left = past.state.isInterrupted ? RunLeftovers.end(of: past.run) : []
         guard left.isEmpty else {
             let numbers = left.map { "\($0)" }.joined(separator: ", ")
             throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")

@@ -5,20 +5,30 @@ internal import RunJournal
 
 /// One run that has a journal in a state directory.
 struct PastRun: Sendable {
-    /// The word for a run that was killed before its end.
-    static let interrupted = "interrupted"
-
     enum State: Sendable {
         case live
         /// It was killed before it came to its end.
         case interrupted
         case ended(JournalEnd)
+
+        /// nil before the run's own end.
+        var end: JournalEnd? { if case .ended(let end) = self { end } else { nil } }
+
+        /// In one word: the outcome, `running` or `interrupted`.
+        var word: String {
+            switch self {
+            case .live: "running"
+            case .interrupted: "interrupted"
+            case .ended(let end): end.outcome.rawValue
+            }
+        }
+
+        var isInterrupted: Bool { if case .interrupted = self { true } else { false } }
     }
 
     let header: JournalHeader
-    let state: State
-    /// When its journal changed last, on the clock of the file system.
-    let lastChange: Duration
+    /// Whether a process held its journal when this value was made: it lives, or is about to end.
+    let isHeld: Bool
     private let folder: StateDirectory
 
     /// nil if the run has no journal, or one that does not even begin as one.
@@ -28,24 +38,18 @@ struct PastRun: Sendable {
         else { return nil }
         self.folder = folder
         header = reader.header
-        // In this order: a run that ends meanwhile has ended.
-        let isLive = reader.isLive
-        state = JournalEnd(in: folder.descriptor).map(State.ended) ?? (isLive ? .live : .interrupted)
-        lastChange = folder.lastChange(of: JournalWriter.fileName)
+        isHeld = reader.isLive
     }
 
     var run: String { header.run }
 
-    var isLive: Bool { if case .live = state { true } else { false } }
+    /// Reads the end of the journal, and so comes after the look at who holds it: a run that ends meanwhile has ended.
+    var state: State { JournalEnd(in: folder.descriptor).map(State.ended) ?? (isHeld ? .live : .interrupted) }
 
-    /// In one word: the outcome, `running` or `interrupted`.
-    var word: String {
-        switch state {
-        case .live: "running"
-        case .interrupted: Self.interrupted
-        case .ended(let end): end.outcome.rawValue
-        }
-    }
+    /// When its journal changed last, on the clock of the file system.
+    var lastChange: Duration { folder.lastChange(of: JournalWriter.fileName) }
+
+    var isLive: Bool { if case .live = state { true } else { false } }
 
     /// Its journal from the start; nil if that is gone meanwhile.
     func journal() -> JournalReader? { JournalReader(in: folder.descriptor) }

@@ -38,7 +38,7 @@ struct PastSteps {
     func report(of id: String) -> StepReport? {
         guard let state = states[id] else { return nil }
         guard state != .success, let fields = fields(of: id) else {
-            return StepReport(step: id, state: state?.rawValue ?? PastRun.interrupted)
+            return StepReport(step: id, state: state?.rawValue ?? PastRun.State.interrupted.word)
         }
         var report = StepReport(fields)
         report.addRoot(fields(of:))

@@ -6,7 +6,7 @@ struct RunHistory {
     /// How many runs of one workflow are kept at least.
     static let runsKept = 20
     /// Old runs are looked for only at every so many-th run.
-    private static let sweepInterval = 8
+    private static let sweepInterval = 16
     /// How much all runs together may take, in bytes, the last one not counted.
     private static let sizeKept = 1 << 30
     /// A run with so much output looks for old runs in any case.
@@ -31,14 +31,14 @@ struct RunHistory {
     /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one.
     /// `outputSize` is what the run that asks has written beside its journal.
     func removeOldRuns(outputSize: Int) {
-        let count = ids.count
+        let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
         guard isDue || outputSize >= Self.largeOutput else { return }
         var counts: [String?: Int] = [:]
         var size = 0
         for run in runs(of: nil) {
-            if run.isLive { continue }
             counts[run.header.workflow, default: 0] += 1
+            if run.isHeld { continue }
             let isOver = counts[run.header.workflow, default: 0] > Self.runsKept || size > Self.sizeKept
             if isOver { directory.removeRun(run.run) } else { size += run.size }
         }

@@ -117,10 +117,15 @@ extension RunRequest {
     /// no journal for it to read.
     var why: String? {
         guard keepsJournal, file != "-" else { return nil }
-        let named = choice.isNamed ? ["-f", file] : []
-        let words = ["flowrun", "why"] + named + (stateDirectory.map { ["--state-dir", $0] } ?? [])
-        // What has to be escaped to be shown cannot be copied.
-        return words.allSatisfy { $0.visible == $0 } ? words.map(\.shellWord).joined(separator: " ") : nil
+        var words = choice.isNamed ? ["-f", file] : []
+        if let stateDirectory { words += ["--state-dir", stateDirectory] }
+        var command = "flowrun why"
+        for word in words {
+            // What has to be escaped to be shown cannot be copied.
+            guard word.visible == word else { return nil }
+            command += " " + word.shellWord
+        }
+        return command
     }
 
     /// Whether what goes to standard output gets colours.

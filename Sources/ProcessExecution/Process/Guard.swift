@@ -5,7 +5,8 @@ internal import Glibc
 /// leave behind. It lives until nothing of the run is left, however the runner ends.
 package enum Guard {
     /// Makes this process the guard of a new one and returns in the new one. Where the machine has no process for that,
-    /// it returns in this one, and a run has no guard. Called once, before there is a second thread.
+    /// it returns in this one, and a run has no guard. Does nothing in a runner: most have their guard before main.
+    /// Called before there is a second thread.
     package static func enter() { _ = clinux_enter_guard() }
 
     /// The number of the process that was started: what whoever started flowrun knows it by.

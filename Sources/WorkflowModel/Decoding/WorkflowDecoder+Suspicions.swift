@@ -7,7 +7,9 @@ internal import YAMLSyntax
 // `run: [cargo build, cargo test]`: commands where words are wanted.
 extension WorkflowDecoder {
     mutating func reportJoinedWords(_ list: YAMLNode) {
-        guard let first = list.elements.first(where: { _ in true }), first.kind == .scalar else { return }
+        guard let first = list.elements.first(where: { _ in true }), first.kind == .scalar,
+            first.bytes.contains(where: { $0 <= UInt8(ascii: " ") || $0 >= 0x80 })
+        else { return }
         // A path may have blanks, and so may the value of an expression.
         guard !first.text.contains("\n"), !first.text.contains("${{") else { return }
         let parts = Self.blankSeparated(first.text)
