@@ -203,7 +203,7 @@ extension WorkflowRunner {
         }
         switch outputs {
         case .success(let fields):
-            if !fields.isEmpty { state.noteResult(of: row, RunState.Result(outputs: fields)) }
+            if !fields.isEmpty { state.noteResult(of: row, RowResult(outputs: fields)) }
             send(.ended(id, .success, mayRetry: false))
         case .failure(let error):
             state.noteFailure(of: row, .output, error.message, because: context.pending.failure)

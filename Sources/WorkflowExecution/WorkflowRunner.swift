@@ -260,9 +260,9 @@ package final class WorkflowRunner {
     // MARK: Results of steps
 
     private func noteResult(of attempt: StepAttempt) {
-        var result = RunState.Result(status: attempt.exitStatus, outputs: attempt.outputs)
+        var result = RowResult(status: attempt.exitStatus, outputs: attempt.outputs)
         if result.status != .exited(0) { result.shellStatus = attempt.status }
-        if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.standardOutput }
+        if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.keptOutput?.bytes }
         state.noteResult(of: attempt.row, result)
     }
 

@@ -18,7 +18,8 @@ extension RunState {
         }
     }
 
-    /// Failure before timeout before cancel before success, as in the scheduler; hooks do not count. O(members).
+    /// Failure before timeout before cancel before a member that something outside ruled out before success, as in the
+    /// scheduler; hooks do not count. O(members).
     func bodyOutcome(of group: PlanIndex) -> OperationOutcome {
         var worst = stop(of: group) ?? .success
         for member in plan.members(of: group) {
@@ -26,11 +27,17 @@ extension RunState {
             switch outcome(of: member) {
             case .failure where !plan.toleratesFailure(of: member): return .failure
             case .timeout where !plan.toleratesFailure(of: member): worst = .timeout
-            case .cancelled where worst == .success: worst = .cancelled
+            case .cancelled where worst != .timeout: worst = .cancelled
+            case .notRun where worst == .success && isRuledOut(member, outside: group): worst = .notRun
             default: break
             }
         }
         return worst
+    }
+
+    private func isRuledOut(_ row: PlanIndex, outside group: PlanIndex) -> Bool {
+        guard let blamed = blamed(for: row) else { return true }
+        return !plan.isInside(blamed, group)
     }
 
     /// The outcomes of what a row needs; of something that was not run, what ruled it out.

@@ -63,7 +63,7 @@ extension RunState {
             }
             next = group
         }
-        return cause(.condition, "its condition is false", row)
+        return cause(of: .root) ?? cause(.condition, "its condition is false", row)
     }
 
     /// What `platforms` or `if` of a row says, which has been found false.

@@ -1,0 +1,33 @@
+internal import Glibc
+internal import ProcessExecution
+internal import RunEvents
+
+/// How the last attempt of a step ended, for the log.
+struct AttemptEnd {
+    /// The number of the last attempt that had a process, this one or one before; 0 if none had.
+    let lastStarted: Int
+    /// nil if there was no process.
+    let ending: ProcessEnding?
+    /// The failed system call's error number if the process could not be started.
+    let errno: Int32?
+    let outputBytes: Int
+    let tail: OutputTail
+    /// The command at which its script failed; nil if that is not known.
+    let command: FailedCommand?
+    /// Whether its result is that of an earlier run.
+    let isRestored: Bool
+    /// A digest of what decides what it does; nil where nobody asks.
+    let definition: String?
+}
+
+extension ExitStatus {
+    init(_ status: ProcessEnding.Status) {
+        self =
+            switch status {
+            case .exited(let code): .exited(code)
+            case .signalled(let number): .signalled(number)
+            // As a shell would say it.
+            case .notStarted(let error): .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
+            }
+    }
+}

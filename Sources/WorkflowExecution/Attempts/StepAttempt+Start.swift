@@ -1,0 +1,137 @@
+internal import Basics
+internal import Glibc
+internal import OperationScheduling
+internal import ProcessExecution
+internal import RunEvents
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+// From the words of a step to its process.
+extension StepAttempt: Starter {
+    /// A command that has been made and not been started yet.
+    struct Launch {
+        let command: ProcessCommand
+        let notes: NoteFile?
+        let words: StepStarted.Command
+        var timer: Timers.Token?
+    }
+
+    /// Makes the command and starts it: on the spot, once the files are hashed that its expressions name, or once the
+    /// machine has a process for it. If that fails, the attempt ends, perhaps during this call.
+    func start() { runner.starts.start(self) }
+
+    func tryStart() -> SpawnError? {
+        if launch != nil { return tryLaunch() }
+        var failure: StepError?
+        let made: Void? = runner.context.pending.evaluate(for: row) {
+            do throws(StepError) { launch = try makeLaunch() } catch { failure = error }
+        }
+        guard made != nil else {
+            launch = nil
+            startIsDelayed()
+            runner.context.pending.wait(for: row) { self.start() }
+            return nil
+        }
+        if let failure {
+            fail(failure)
+            return nil
+        }
+        return restore() ? nil : tryLaunch()
+    }
+
+    private func makeLaunch() throws(StepError) -> Launch {
+        let words = try runner.builder.words(of: row)
+        if outputFile == nil, declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
+        if scriptFile == nil, case .script(let script) = words, Shebang(script) != nil {
+            scriptFile = try runner.files.make(holding: script, of: step)
+        }
+        let command: ProcessCommand
+        let notes: NoteFile?
+        (command, notes, definition) = try runner.builder.command(
+            for: row, words,
+            CommandBuilder.Attempt(
+                number: number, round: round, outputFile: outputFile, scriptFile: scriptFile,
+                isRead: keptOutput != nil))
+        return Launch(command: command, notes: notes, words: words)
+    }
+
+    private func tryLaunch() -> SpawnError? {
+        guard let launch else { return nil }
+        isRefused = false
+        if let timer = self.launch?.timer.take() { runner.clock.cancel(timer) }
+        // A resume tries again.
+        guard !runner.isPaused else {
+            startIsDelayed()
+            return nil
+        }
+        // What it does would only add to what the reader of the log has not taken.
+        guard mayTakeOutput else {
+            startLater(after: .milliseconds(20))
+            return nil
+        }
+        let process: any RunningProcess
+        do {
+            process = try runner.spawner.start(launch.command, for: self)
+        } catch {
+            // Its files would be among the descriptors that are missing.
+            if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
+            isRefused = error.isPassing
+            guard !isRefused else { return error }
+            fail(StepError(error, of: launch.command))
+            return nil
+        }
+        note(process, of: launch)
+        return nil
+    }
+
+    private func note(_ process: any RunningProcess, of launch: Launch) {
+        runner.starts.processHasStarted()
+        self.process = process
+        command = launch.command
+        separatesStreams = launch.command.separatesStreams
+        notes = launch.notes
+        self.launch = nil
+        hasStarted = true
+        record(
+            .stepStarted(
+                StepStarted(
+                    step: step, attempt: number, pid: process.pid, command: masked(launch.words),
+                    line: runner.plan.line(of: row),
+                    item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
+                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
+        if isDelayed { runner.send(.launched(OperationID(row))) }
+    }
+
+    private func masked(_ words: StepStarted.Command) -> StepStarted.Command {
+        let secrets = runner.options.secrets
+        guard secrets.mask != nil else { return words }
+        return switch words {
+        case .script(let script): .script(secrets.masked(script))
+        case .arguments(let arguments): .arguments(arguments.map(secrets.masked))
+        }
+    }
+
+    // MARK: What holds it up
+
+    /// Starts what a pause has held back; what the machine has refused waits in the queue of starts.
+    func startHeld() { if launch != nil, !isRefused { start() } }
+
+    /// The limit of the attempt is for the process, and there is none.
+    func startIsDelayed() {
+        guard !isDelayed else { return }
+        isDelayed = true
+        runner.send(.delayed(OperationID(row)))
+    }
+
+    private func startLater(after time: Duration) {
+        startIsDelayed()
+        launch?.timer = runner.clock.schedule(at: runner.clock.now.advanced(by: time)) { [weak self] in
+            self?.launch?.timer = nil
+            self?.start()
+        }
+    }
+
+    func startHasFailed(_ error: SpawnError) {
+        fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
+    }
+}

@@ -1,0 +1,20 @@
+internal import OperationScheduling
+internal import WorkflowPlanning
+
+/// A group from its start to its end, and after it if it may be tried again.
+struct GroupProgress {
+    /// Which time it runs, from 0; nil if it runs once.
+    var round: Int?
+    /// nil before its start.
+    var start: Duration?
+    /// The outcome that it was stopped with as a whole; nil if it was not.
+    var stop: OperationOutcome?
+    /// Whether `drain` has ruled something out in it, though what failed stands outside.
+    var isDrained = false
+    /// Of a dynamic fan-out: whether its copies are known.
+    var isExpanded = false
+    /// Steps inside, at any depth, in the order of their ends.
+    var errors: [PlanIndex] = []
+    var cancelled: [PlanIndex] = []
+    var notRun: [PlanIndex] = []
+}
