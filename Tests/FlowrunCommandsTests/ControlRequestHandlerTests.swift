@@ -10,8 +10,9 @@ import WorkflowPlanning
 
 /// What a run answers to `flowrun ctl`.
 struct ControlRequestHandlerTests {
+    init() { EventLoopThread.ensureRunning() }
+
     @Test @EventLoopActor func `a run that is over says so, and takes no request while its log is written`() throws {
-        EventLoopThread.ensureRunning()
         let plan = try #require(Planner.plan(WorkflowSketch.workflow([.step("a")], file: "flow.yml")).plan)
         let runner = WorkflowRunner(plan, options: RunOptions(), reporters: [])
         // Before the start, so that nothing is started.

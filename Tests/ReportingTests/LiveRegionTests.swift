@@ -12,9 +12,12 @@ import Testing
         .runStarted(RunStarted(run: "r", file: "a.yml", name: nil, steps: steps, jobs: 9, version: "1.0"))
     }
 
-    private func start(_ step: String, name: String? = nil, view: OutputView? = nil) -> RunEvent.Kind {
+    private func start(_ step: String, name: String? = nil, item: String? = nil, view: OutputView? = nil)
+        -> RunEvent.Kind
+    {
         .stepStarted(
-            StepStarted(step: step, attempt: 1, pid: 1, command: .script(":"), line: 1, view: view, name: name))
+            StepStarted(
+                step: step, attempt: 1, pid: 1, command: .script(":"), line: 1, item: item, view: view, name: name))
     }
 
     private func end(_ step: String, _ outcome: StepOutcome = .success) -> RunEvent.Kind {
@@ -294,6 +297,33 @@ import Testing
                 flowrun: 2m10s, 1 of 9 finished (1 failed), running: a (2m10s), b (2m09s), c (2m08s) and 1 more
 
                 """)
+    }
+
+    @Test func `a copy that has a number is shown with its values, as where it ends`() {
+        let (screen, sink) = (Screen(), RecordingSink())
+        let (region, heartbeat) = (region(on: screen), Heartbeat(sink: sink))
+        for event in [event(0, run(steps: 2)), event(0, start("g[2]", name: "Unit tests", item: "a b"))] {
+            region.report(event)
+            heartbeat.report(event)
+        }
+        _ = (region.tick(at: .seconds(1)), heartbeat.tick(at: .seconds(60)))
+        #expect(screen.text.last == "      1s  g[2] (a b: Unit tests)")
+        #expect(sink.text == "flowrun: 1m00s, 0 of 2 finished, running: g[2] (a b: Unit tests) (1m00s)\n")
+    }
+
+    @Test func `copies that every round adds anew count once`() {
+        let sink = RecordingSink()
+        let heartbeat = Heartbeat(sink: sink)
+        heartbeat.report(event(0, run(steps: 1)))
+        for round in 0..<3 {
+            for copy in ["g.each[a]", "g.each[b]"] {
+                heartbeat.report(event(round * 1000, .stepAdded(step: copy, by: "g.each"), round: round))
+                heartbeat.report(event(round * 1000, start(copy), round: round))
+                heartbeat.report(event(round * 1000 + 1, end(copy, .failure), round: round))
+            }
+        }
+        _ = heartbeat.tick(at: .seconds(70))
+        #expect(sink.text == "flowrun: 1m10s, 2 of 3 finished (2 failed), nothing running\n")
     }
 
     @Test func `steps of a group that is tried again count once`() {

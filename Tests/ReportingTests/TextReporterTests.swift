@@ -332,6 +332,15 @@ import Testing
         .stepFinished(StepFinished(step: step, attempt: 1, outcome: .success, duration: .milliseconds(1)))
     }
 
+    @Test func `the only running step is named as at its end`() {
+        var log = EventLog()
+        log.add(
+            .stepStarted(
+                StepStarted(step: "g[2]", attempt: 1, pid: 1, command: .script(":"), line: 1, item: "a b")), at: 0)
+        log.add(StepOutput.text("one\n", of: "g[2]"), at: 1)
+        #expect(text(log) == "    0.001  running              g[2] (a b)\n| one\n")
+    }
+
     @Test func `the only running step is shown as it writes, until another one starts`() {
         var log = EventLog()
         log.add(started("a"), at: 0)

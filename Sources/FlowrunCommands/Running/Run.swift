@@ -97,7 +97,7 @@ package struct Run {
         }
         let record = RunRecord()
         let prompt = TerminalPrompt(say: logs.say)
-        logs.isHeld = { prompt?.isAsking ?? false }
+        logs.show(prompt)
         let runner = WorkflowRunner(
             plan, options: options, reporters: [journal].compactMap(\.self) + logs.reporters + [record],
             prompt: prompt

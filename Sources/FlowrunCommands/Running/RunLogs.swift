@@ -19,17 +19,13 @@ struct RunLogs {
     private let text: TextReporter?
     private var region: LiveRegion?
 
-    /// Whether the terminal shows something that nothing may be drawn below.
-    private final class Hold {
-        var isHeld: () -> Bool = { false }
+    /// Who asks on the terminal.
+    private final class Questions {
+        var prompt: TerminalPrompt?
     }
 
-    private let hold = Hold()
+    private let questions = Questions()
     private let lastWait = LastWait()
-    var isHeld: () -> Bool {
-        get { hold.isHeld }
-        nonmutating set { hold.isHeld = newValue }
-    }
 
     init(_ request: RunRequest) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
@@ -43,14 +39,15 @@ struct RunLogs {
         var errorSink: any RecordSink = errors
         // Behind a pipe there may be the same terminal, as with `| tee`, and another writer.
         let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
-        let hold = hold
+        let questions = questions
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(
                 terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere
             ) {
-                // What another job's program shows below its cursor is not ours to take away.
-                hold.isHeld() || TerminalDevice.isInBackground(of: STDERR_FILENO)
+                // Below a question there is its answer; what another job's program shows below its cursor is not ours to
+                // take away.
+                questions.prompt?.isAsking ?? false || TerminalDevice.isInBackground(of: STDERR_FILENO)
                     ? nil : TerminalDevice.size(of: STDERR_FILENO)
             }
             reporters.append(region)
@@ -63,6 +60,9 @@ struct RunLogs {
             logSink = heartbeat.sink(over: output)
         case .nothing:
             break
+        }
+        if TerminalDevice.isTerminal(STDOUT_FILENO) {
+            logSink = ListeningSink(over: logSink) { questions.prompt?.noteOthers() }
         }
         if isOnTerminal, !isOneTerminal || request.log != .text { reporters.append(StoppingNotice(sink: errorSink)) }
 
@@ -98,6 +98,9 @@ struct RunLogs {
         self.errors = (errors, errorSink)
         self.reporters = reporters
     }
+
+    /// Keeps a question that is asked on the terminal in sight, and nothing below it.
+    func show(_ prompt: TerminalPrompt?) { questions.prompt = prompt }
 
     /// Writes a line after the program's name to standard error, in its turn.
     func say(_ message: String) {

@@ -5,12 +5,24 @@ internal import Reporting
 internal import WorkflowExecution
 
 /// Asks on the terminal: a line on standard error, the answer from standard input.
+///
+/// What others write meanwhile moves the question out of sight. It is asked again once they have written nothing for a
+/// moment, or have gone on for long.
 @EventLoopActor
 final class TerminalPrompt: Prompt {
-    /// Whether the terminal shows a question, below which nothing is to be drawn.
-    private(set) var isAsking = false
     private let say: (String) -> Void
+    /// nil while nothing is asked.
+    private var question: String?
     private var line: [UInt8] = []
+    private var lastAsked = EventLoopClock().now
+    private var lastWritten = EventLoopClock().now
+    private var timer: Timers.Token?
+
+    private static let rest = Duration.seconds(1)
+    private static let patience = Duration.seconds(10)
+
+    /// Whether the terminal shows a question.
+    var isAsking: Bool { question != nil }
 
     /// nil where one of the two is not a terminal. `say` writes a line to standard error.
     init?(say: @escaping (String) -> Void) {
@@ -19,18 +31,43 @@ final class TerminalPrompt: Prompt {
     }
 
     func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void) {
-        isAsking = true
         line = []
         // A line that was typed before is not an answer to this.
         tcflush(STDIN_FILENO, TCIFLUSH)
-        say("\(question.visible) [y/N]")
+        self.question = "\(question.visible) [y/N]"
+        show()
         _ = Poller.shared.watch(STDIN_FILENO, for: .read) { [weak self] in self?.read(answer) }
     }
 
     func withdraw() {
         guard isAsking else { return }
-        isAsking = false
+        question = nil
+        if let timer = timer.take() { Poller.shared.timers.cancel(timer) }
         Poller.shared.unwatch(STDIN_FILENO)
+    }
+
+    /// The terminal shows something else from here on.
+    func noteOthers() {
+        guard isAsking else { return }
+        lastWritten = EventLoopClock().now
+        if timer == nil { setTimer() }
+    }
+
+    private func setTimer() {
+        let due = min(lastWritten.advanced(by: Self.rest), lastAsked.advanced(by: Self.patience))
+        timer = Poller.shared.timers.schedule(at: due) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            let now = EventLoopClock().now
+            let isDue = lastWritten.duration(to: now) >= Self.rest || lastAsked.duration(to: now) >= Self.patience
+            if isDue { show() } else { setTimer() }
+        }
+    }
+
+    private func show() {
+        guard let question else { return }
+        lastAsked = EventLoopClock().now
+        say(question)
     }
 
     /// A terminal gives whole lines; the end of the input is a no.

@@ -42,8 +42,8 @@ package final class TextReporter: Reporter {
     private var summary: RunSummary
     /// Steps that have a process, in the order of their starts; as many as there are jobs.
     private var running: [String] = []
-    /// Of running steps that have one.
-    private var names: [String: String] = [:]
+    /// Of running steps whose id does not say all.
+    private var titles: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
     /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
@@ -118,7 +118,9 @@ package final class TextReporter: Reporter {
             live = nil
             shownLast = nil
             running.append(step.step)
-            if let name = step.name { names[step.step] = name }
+            if step.name != nil || step.item != nil {
+                titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
+            }
             if let view = step.view, options.output == nil {
                 modes[step.step] = OutputMode(view)
                 if view == .live { straight.insert(step.step) }
@@ -138,7 +140,7 @@ package final class TextReporter: Reporter {
 
     private func stop(_ step: String) {
         straight.remove(step)
-        if !names.isEmpty { names[step] = nil }
+        if !titles.isEmpty { titles[step] = nil }
         if live?.step == step { live = nil }
         if let index = running.firstIndex(of: step) { running.remove(at: index) }
     }
@@ -190,8 +192,7 @@ package final class TextReporter: Reporter {
     private func showNow(_ output: StepOutput, at elapsed: Duration) {
         var live = self.live.take() ?? LiveOutput(of: output.step, keepsColors: options.isColored)
         if !live.isAnnounced {
-            let title = StepTitle.words(output.step, name: names[output.step])
-            text.line(at: elapsed, verb: "running", .faint, subject: title)
+            text.line(at: elapsed, verb: "running", .faint, subject: titles[output.step] ?? output.step)
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)

@@ -19,7 +19,7 @@ package final class Heartbeat: Reporter {
 
     /// A sink whose records count as signs of life.
     package func sink(over sink: any RecordSink) -> any RecordSink {
-        ListeningSink(heartbeat: self, sink: sink)
+        ListeningSink(over: sink) { [self] in somethingWasWritten = true }
     }
 
     package func report(_ event: RunEvent) {
@@ -38,10 +38,6 @@ package final class Heartbeat: Reporter {
         return lastSign + Self.silence
     }
 
-    fileprivate func noteRecord() {
-        somethingWasWritten = true
-    }
-
     /// Records are written for events, so that the last one's time is theirs, whichever reporter is told first.
     private func listen() {
         if somethingWasWritten { lastSign = max(lastSign, lastEvent) }
@@ -54,35 +50,11 @@ package final class Heartbeat: Reporter {
         if progress.failed > 0 { text.add(" (\(progress.failed) failed)") }
         if progress.isPaused { text.add(", paused") }
         let named = progress.longestRunning(Self.stepsNamed).map { step in
-            "\(step.step) (\(TimeText.wholeSeconds(elapsed - step.start)))"
+            "\(step.title) (\(TimeText.wholeSeconds(elapsed - step.start)))"
         }
         text.add(named.isEmpty ? ", nothing running" : ", running: ")
         text.add(list: named, of: progress.running.count, limit: Self.stepsNamed)
         text.newline()
         text.buffer.withUnsafeBytes(sink.write)
-    }
-}
-
-/// Tells a heartbeat that something was written.
-private final class ListeningSink: RecordSink {
-    private let heartbeat: Heartbeat
-    private let sink: any RecordSink
-
-    init(heartbeat: Heartbeat, sink: any RecordSink) {
-        self.heartbeat = heartbeat
-        self.sink = sink
-    }
-
-    func write(_ record: UnsafeRawBufferPointer) {
-        heartbeat.noteRecord()
-        sink.write(record)
-    }
-
-    func write(pulling source: @escaping RecordSource) {
-        let heartbeat = heartbeat
-        sink.write { take in
-            heartbeat.noteRecord()
-            return source(take)
-        }
     }
 }

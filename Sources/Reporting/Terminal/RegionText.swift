@@ -17,7 +17,7 @@ struct RegionText {
         let count = max(0, min(size.rows / Self.heightPart, size.rows - 3))
         var lines = [counts(at: elapsed)]
         let shown = progress.longestRunning(count)
-        let titles = shown.map { Array(StepTitle.words($0.step, name: $0.name).visible.utf8) }
+        let titles = shown.map { Array($0.title.visible.utf8) }
         let widest = titles.map { TerminalLine.columns(of: $0) }.max() ?? 0
         let width = min(max(12, Int(Double(columns) * Self.titlePart)), widest)
         for (step, title) in zip(shown, titles) {

@@ -4,8 +4,9 @@ internal import RunEvents
 struct RunProgress {
     struct RunningStep {
         let step: String
+        /// The id, and what says more.
+        let title: String
         /// As in `StepStarted`.
-        let name: String?
         let view: OutputView?
         /// Measured from the start of the run.
         let start: Duration
@@ -25,6 +26,8 @@ struct RunProgress {
     private(set) var hasEnded = false
     /// Steps in groups that may be tried again which have ended, and whether they failed.
     private var endedInRounds: [String: Bool] = [:]
+    /// Copies in such groups, which every round adds anew.
+    private var addedInRounds: Set<String> = []
 
     /// How many have neither ended nor started.
     var waiting: Int { max(0, steps - finished - running.count) }
@@ -38,7 +41,8 @@ struct RunProgress {
             for index in running.indices { running[index].isAlone = false }
             running.append(
                 RunningStep(
-                    step: step.step, name: step.name, view: step.view, start: event.elapsed, isAlone: running.isEmpty))
+                    step: step.step, title: StepTitle.words(step.step, name: step.name, item: step.item),
+                    view: step.view, start: event.elapsed, isAlone: running.isEmpty))
         case .stepFinished(let step):
             stop(step.step)
             let hasFailed = step.outcome == .failure || step.outcome == .timeout
@@ -50,7 +54,8 @@ struct RunProgress {
             if hasFailed { failed += 1 }
         case .stepRestored: finished += 1
         case .stepRetry(let step, _, _): stop(step)
-        case .stepAdded: steps += 1
+        case .stepAdded(let step, _):
+            if event.round == nil || addedInRounds.insert(step).inserted { steps += 1 }
         case .runPaused: isPaused = true
         case .runResumed: isPaused = false
         case .runCancelRequested: isStopping = true
