@@ -11,7 +11,7 @@ extension OperationGraph {
             failFast: options.failFast.map { $0 ? .cancel : .off } ?? plan.failFast(of: .root).map(FailFast.init)
                 ?? .off,
             timeout: options.timeout ?? plan.timeout(of: .root), concludes: plan.concludes(.root),
-            minimumCapacity: plan.nodes.count)
+            isConditional: !plan.requirements(of: .root).isEmpty, minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)
         add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, locks: locks)
     }
@@ -59,7 +59,8 @@ extension OperationGraph {
             retry: plan.retry(of: row).map(RetryPolicy.init))
         // A step that reads one of `vars` waits for the value before it takes a place and its locks.
         options.isConditional =
-            plan.isGivenValues(row) || hasVars && plan.nodes[row].role == .step && !plan.isMilestone(row)
+            plan.isGivenValues(row) || plan.usesWhatRequires(row)
+            || hasVars && plan.nodes[row].role == .step && !plan.isMilestone(row)
         // Most rows have no keys of their own.
         if plan.settings(of: row) != nil {
             let condition = plan.condition(of: row)
@@ -93,6 +94,11 @@ extension Plan {
     /// Whether a group gives values to the body that it uses which are to be held against its parameters.
     fileprivate func isGivenValues(_ row: PlanIndex) -> Bool {
         use(of: row)?.arguments.contains { $0.templates.contains { $0.literal == nil } } ?? false
+    }
+
+    /// Whether a group uses a file that has to be asked whether it may run.
+    fileprivate func usesWhatRequires(_ row: PlanIndex) -> Bool {
+        use(of: row)?.settings?.requirements.isEmpty == false
     }
 
     /// Whether the end of a group has to be asked for: it hands something on, or its failures differ.

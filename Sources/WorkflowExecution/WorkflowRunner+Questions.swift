@@ -127,8 +127,13 @@ extension WorkflowRunner {
     }
 
     private func checkRequirements(of row: PlanIndex) throws(StepError) {
-        let scope = RowScope(context: context, row: row)
-        for requirement in plan.requirements(of: row) {
+        try check(plan.requirements(of: row), in: RowScope(context: context, row: row))
+        guard let use = plan.use(of: row)?.settings else { return }
+        try check(use.requirements, in: RowScope(context: context, row: row, isInside: true))
+    }
+
+    private func check(_ requirements: [Requirement], in scope: RowScope) throws(StepError) {
+        for requirement in requirements {
             let condition = requirement.condition
             if try truth(of: condition, in: scope, "`\(condition.text)` of `require`") { continue }
             let message: String

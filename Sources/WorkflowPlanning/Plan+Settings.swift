@@ -95,7 +95,7 @@ extension Plan {
     /// The names that a row holds alone while it runs.
     package func mutexes(of row: PlanIndex) -> [MutexRequest] { copySettings(of: row)?.mutexes ?? [] }
 
-    /// What has to hold where a row starts.
+    /// What has to hold where a row starts, beside what the file that it uses requires.
     package func requirements(of row: PlanIndex) -> [Requirement] { copySettings(of: row)?.requirements ?? [] }
 
     /// What people are asked before a row starts; nil for nothing.

@@ -49,16 +49,16 @@ package struct PlanReads {
         }
         if let use = workflow.use(of: definition) {
             for template in use.arguments.flatMap(\.templates) { note(template, in: scope) }
-            if let settings = use.settings { noteEnvironment(settings, in: definition) }
+            if let settings = use.settings {
+                noteEnvironment(settings, in: definition)
+                note(settings.requirements, in: definition)
+            }
             if let folder = use.defaults.workingDirectory { note(folder, in: definition) }
         }
         guard let settings = node.settings else { return }
         note(settings.secrets)
         noteEnvironment(settings, in: scope)
-        for requirement in settings.requirements {
-            note(requirement.condition, in: scope)
-            note(requirement.message, in: scope)
-        }
+        note(settings.requirements, in: scope)
         if let input = settings.standardInput { note(input, in: scope) }
         if let items = settings.fanOut?.items { note(items, in: node.parent) }
         for case .expression(let template) in settings.outputs.map(\.source) {
@@ -69,6 +69,13 @@ package struct PlanReads {
     private mutating func noteEnvironment(_ settings: Settings, in scope: NodeIndex) {
         for entry in settings.env { if let value = entry.value { note(value, in: scope) } }
         if let folder = settings.workingDirectory { note(folder, in: scope) }
+    }
+
+    private mutating func note(_ requirements: [Requirement], in scope: NodeIndex) {
+        for requirement in requirements {
+            note(requirement.condition, in: scope)
+            note(requirement.message, in: scope)
+        }
     }
 
     private mutating func note(_ body: WorkflowNode.Body, in scope: NodeIndex) {

@@ -42,6 +42,93 @@ struct `Before it starts` {
         try await test.runLogged("--param", "count=1", "behind").expect(exit: 0)
     }
 
+    @Test func `what the top requires has to hold before anything runs`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { count: { type: int, default: 0 } }
+            vars: { who: { run: echo me } }
+            require:
+              - { if: vars.who == 'me', message: never }
+              - { if: params.count > 0, message: "count is ${{ params.count }}" }
+            steps:
+              a: { run: 'true' }
+              g: { steps: { b: { run: 'true' } }, finally: { c: { run: 'true' } } }
+            on-failure: { d: { run: 'true' } }
+            finally: { e: { run: 'true' } }
+            """)
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+        let refused = try await test.runLogged()
+        refused.expect(exit: 1)
+        let log = try refused.log()
+        #expect(Set(log.outcomes.values) == ["not-run"] && log.outcomes.count == 5)
+        #expect(log.finished("g.finally.c")?.cause?.root["message"]?.string == "count is 0")
+        #expect(log.first("step.started", step: "a") == nil)
+        try await test.run("workflow.yml").expect(
+            stdout: "1 error:\n  the run: count is 0 (workflow.yml:6)\n",
+            "not run: a, g.b, g.finally.c, on-failure.d, finally.e because count is 0\n")
+        try await test.run("workflow.yml", "--param", "count=1").expect(exit: 0)
+    }
+
+    @Test func `a used file requires it of the group that uses it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              small: { uses: part.yml, with: { count: 1 } }
+              large: { uses: part.yml, with: { count: 7 } }
+            """,
+            files: [
+                "part.yml": """
+                version: 1
+                params: { count: { type: int, default: 0 } }
+                require: [{ if: params.count < 5, message: "${{ params.count }} are too many" }]
+                steps: { a: { run: 'true' } }
+                """
+            ])
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes["small.a"] == "success" && log.outcomes["large.a"] == "not-run")
+        let cause = try #require(log.finished("large.a")?.cause?.root)
+        #expect(cause["message"]?.string == "7 are too many" && cause["file"]?.string == "part.yml")
+    }
+
+    @Test func `what the top requires is known before any step`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            require: [{ if: steps.a.outcome == 'success', message: x }, { if: success(), message: x }]
+            steps: { a: { run: 'true' } }
+            """)
+        try await test.run("check", "workflow.yml").expect(
+            stdout: "error[FR0404]: this is evaluated before any step has run", "move it to the steps that need `a`",
+            "error[FR0407]: `success()` can be asked only in `if`")
+    }
+
+    @Test func `a question that has scrolled away is asked again`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              deploy: { confirm: Deploy now?, run: echo deployed }
+              noise: { run: "echo up > up; read _ < go; for n in $(seq 40); do echo line $n; done" }
+            """)
+        let gate = try test.gate("go")
+        let terminal = try await test.startOnTerminal(["workflow.yml", "-j", "2"])
+        try await terminal.wait(forText: "deploy: Deploy now? [y/N]")
+        gate.open()
+        try await terminal.wait(for: "the question below the noise") { screen in
+            let isAsked = screen.lines.contains { $0.hasSuffix("deploy: Deploy now? [y/N]") }
+            return isAsked && screen.lines.contains { $0.contains("line 40") }
+        }
+        terminal.type("y\n")
+        let (status, end) = try await terminal.finish()
+        #expect(status == .exited(0))
+        #expect(end.text.count { $0.contains("Deploy now? [y/N]") } == 2)
+        #expect(end.text.contains { $0.contains("2 success") })
+    }
+
     @Test func `a question fails without a terminal, and --yes answers it`() async throws {
         let test = try FlowrunTest(
             """

@@ -116,6 +116,36 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (OperationScheduler.Decision.run, OperationOutcome.success, OperationOutcome.success),
+        (.fail, .failure, .notRun),
+    ])
+    func `the run itself starts once its condition is known`(
+        decision: OperationScheduler.Decision, expected: OperationOutcome, member: OperationOutcome
+    ) {
+        var graph = OperationGraph(timeout: .seconds(100), isConditional: true)
+        let step = graph.addOperation()
+        graph.beginHook(.finally)
+        let cleanUp = graph.addOperation()
+        graph.endGroup()
+        let run = run(graph, deciding: [.root: decision], events: [(.zero, .suspend), (.seconds(5), .resume)])
+        #expect(run.outcome(.root) == expected)
+        #expect(run.outcome(step) == member && run.outcome(cleanUp) == member)
+        #expect(run.cause(.root) == (decision == .run ? .itself : .condition))
+        #expect(run.starts == (decision == .run ? [step, cleanUp] : []))
+        #expect(run.scheduler.isFinished)
+    }
+
+    @Test func `the run itself can be cancelled while its condition is being decided`() {
+        var graph = OperationGraph(isConditional: true)
+        let step = graph.addOperation()
+        var scheduler = OperationScheduler(graph, width: 1)
+        #expect(scheduler.handle(.begin, at: .zero) == [.decide(.root)])
+        #expect(scheduler.handle(.cancel(.root), at: .zero).contains(.finished(step, .cancelled, .request)))
+        #expect(scheduler.isFinished)
+        #expect(scheduler.handle(.decided(.root, .run), at: .zero).isEmpty)
+    }
+
     // C7
     @Test func `a cancel while it is being decided ends it, and the answer comes too late`() {
         var graph = OperationGraph()

@@ -61,12 +61,13 @@ package struct OperationGraph: Sendable {
     /// A graph with nothing but its outermost group.
     package init(
         limit: ConcurrencyLimit = .unlimited, failFast: FailFast = .off, timeout: Duration? = nil,
-        concludes: Bool = false, isOpen: Bool = false, minimumCapacity: Int = 0
+        concludes: Bool = false, isOpen: Bool = false, isConditional: Bool = false, minimumCapacity: Int = 0
     ) {
         table = RowTable()
         table.rows.reserveCapacity(minimumCapacity + 1)
         _ = table.begin(
-            Options(timeout: timeout), limit: limit, failFast: failFast, isExpandable: false, concludes: concludes,
+            Options(timeout: timeout, isConditional: isConditional), limit: limit, failFast: failFast,
+            isExpandable: false, concludes: concludes,
             isOpen: isOpen)
     }
 

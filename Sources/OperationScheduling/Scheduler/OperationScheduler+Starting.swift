@@ -26,6 +26,16 @@ extension OperationScheduler {
         }
     }
 
+    /// Starts the outermost group, which nothing has to end for.
+    mutating func begin() {
+        guard has(.root, .isConditional) else {
+            move(.root, to: .ready)
+            return startGroup(.root)
+        }
+        move(.root, to: .deciding)
+        commands.append(.decide(.root))
+    }
+
     /// Takes the value of a condition.
     mutating func decide(_ id: OperationID, _ decision: Decision) {
         // It may have been stopped meanwhile.

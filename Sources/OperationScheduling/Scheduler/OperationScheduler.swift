@@ -269,8 +269,7 @@ package struct OperationScheduler: Sendable {
         switch event {
         case .begin:
             precondition(states[0].phase == .blocked, "begin comes once, first")
-            move(.root, to: .ready)
-            startGroup(.root)
+            begin()
         case .ended(let id, let outcome, let mayRetry):
             if isGroup(id) {
                 answer(id, outcome, mayRetry)

@@ -82,7 +82,7 @@ extension WorkflowDecoder {
     }
 
     /// Keys of a body that are evaluated inside; all others, the group itself could have.
-    private static let innerKeys = KeySet([.env, .dotenv, .workingDirectory, .envPolicy, .log])
+    private static let innerKeys = KeySet([.env, .dotenv, .workingDirectory, .envPolicy, .log, .require])
 
     /// What `default` leaves out of a file runs where it is used only if somebody names it, as where it runs by itself.
     private mutating func makeManual(below group: NodeIndex, except paths: [[String]]) {

@@ -78,7 +78,7 @@ package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
         .version, .name, .description, .default, .params, .vars, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
-        .outputs, .timeout, .maxParallel, .failFast, .order, .log, .templates, .steps, .onFailure, .finally,
+        .require, .outputs, .timeout, .maxParallel, .failFast, .order, .log, .templates, .steps, .onFailure, .finally,
     ]
     /// Under `defaults`.
     package static let defaults: [WorkflowKey] = [

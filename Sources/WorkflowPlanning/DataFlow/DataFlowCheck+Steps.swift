@@ -66,7 +66,7 @@ extension DataFlowCheck {
     private mutating func reportTooEarly(_ id: ExpressionNode.Name) {
         report(
             .unorderedRead, "this is evaluated before any step has run", at: id.range,
-            fix: .init("set it on the steps that need `\(id.text)`"))
+            fix: .init("move it to the steps that need `\(id.text)`"))
     }
 
     private mutating func reportUnordered(

@@ -87,7 +87,8 @@ struct DataFlowCheck {
         if let input = settings.standardInput { check(input, what: "`stdin`") }
         checkOutputs(settings.outputs, of: row)
         if let condition = settings.condition { check(condition, of: row) }
-        for requirement in settings.requirements { check(requirement, of: row) }
+        place = Place(row: row)
+        for requirement in settings.requirements { check(requirement) }
         if let items = settings.fanOut?.items { checkItems(items, of: row) }
         if let label = settings.fanOut?.label { checkLabel(label, of: row) }
     }
@@ -103,7 +104,10 @@ struct DataFlowCheck {
         }
         place = Place(row: use.group.row, isInside: true)
         if use.source == .file { checkFolder(of: use.defaults) }
-        if let settings = use.settings { checkEnvironment(settings) }
+        if let settings = use.settings {
+            checkEnvironment(settings)
+            for requirement in settings.requirements { check(requirement) }
+        }
         place = Place(row: use.group.row)
     }
 
@@ -168,8 +172,7 @@ struct DataFlowCheck {
         checkTruth(of: condition, what: "`if`")
     }
 
-    private mutating func check(_ requirement: Requirement, of row: Int) {
-        place = Place(row: row)
+    private mutating func check(_ requirement: Requirement) {
         checkTruth(of: requirement.condition, what: "`if` of `require`")
         check(requirement.message, what: "`message`")
     }
