@@ -63,7 +63,8 @@ struct JournalTests {
             """)
         let gate = try test.gate("go")
         defer { gate.open() }
-        let killed = try await test.start("workflow.yml", "--output", "stream")
+        // Signs of life come by the clock, and a replay has none.
+        let killed = try await test.start("workflow.yml", "--output", "stream", "--progress", "none")
         try await killed.waitForFile("up")
         try await killed.waitForText("[held] two\n")
         // The runner: the guard around it ends as it does.
