@@ -21,14 +21,17 @@ package struct JournalHeader: Sendable, Equatable {
     package let origin: String
     /// Where the JSON log was written to as well; nil for nowhere.
     package let logFile: String?
+    /// The path of the run's folder as it is shown to people; nil where it is not.
+    package let folder: String?
     /// The command that the log's summary names for more about a step; nil where it names none.
     package let why: String?
 
     package init(
         run: String, file: String, path: String?, workflow: String?, time: Int64, targets: [String] = [],
         params: [String] = [],
-        resumes: String? = nil, origin: String? = nil, logFile: String? = nil, why: String? = nil
+        resumes: String? = nil, origin: String? = nil, logFile: String? = nil, folder: String? = nil, why: String? = nil
     ) {
+        self.folder = folder
         self.resumes = resumes
         self.origin = origin ?? run
         self.run = run
@@ -59,6 +62,7 @@ package struct JournalHeader: Sendable, Equatable {
         json.field("resumes", resumes)
         json.field("origin", origin)
         json.field("log_file", logFile)
+        json.field("folder", folder)
         json.field("why", why)
     }
 
@@ -71,6 +75,7 @@ package struct JournalHeader: Sendable, Equatable {
         self.init(
             run: run, file: file, path: record.string("path"), workflow: record.string("workflow"), time: time,
             targets: targets, params: params, resumes: record.string("resumes"), origin: record.string("origin"),
-            logFile: record.string("log_file"), why: record.string("why"))
+            logFile: record.string("log_file"), folder: record.string("folder"),
+            why: record.string("why"))
     }
 }

@@ -4,7 +4,7 @@ package import RunEvents
 
 /// Reads a run's journal from its start, record by record, up to the first that is not whole: what follows one that was
 /// torn or changed is not to be believed. Changes nothing.
-package final class JournalReader {
+package final class JournalReader: OutputPlaces {
     package let header: JournalHeader
     /// Whether the run's last event has been read.
     package private(set) var isFinished = false
@@ -17,6 +17,16 @@ package final class JournalReader {
     private var nextSequence = 0
     /// The files of steps that run.
     private var files: [String: OutputFile] = [:]
+    /// By step that runs: where its output is.
+    private var places: [String: Place] = [:]
+    /// By step that has ended: names of files with all that its last attempt wrote.
+    private var wholeFiles: [String: String] = [:]
+
+    private struct Place {
+        let attempt: Int
+        var file: String?
+        var isWhole = true
+    }
 
     /// Opens the journal in the folder of its run, which has to stay open. Nil if there is none, or it does not begin as
     /// one.
@@ -51,7 +61,9 @@ package final class JournalReader {
             nextSequence += 1
             switch event.kind {
             case .runFinished: isFinished = true
-            case .stepFinished: files.removeAll()
+            case .stepFinished(let step):
+                files.removeAll()
+                wholeFiles[step.step] = places.removeValue(forKey: step.step).flatMap { $0.isWhole ? $0.file : nil }
             default: break
             }
             take(event)
@@ -59,7 +71,21 @@ package final class JournalReader {
         }
     }
 
+    package func file(ofStep step: String) -> String? {
+        wholeFiles[step].flatMap { name in header.folder.map { "\($0)/\(name)" } }
+    }
+
+    private func notePlace(of record: JSONObject) {
+        guard let step = record.string("step"), let attempt = record.int("attempt") else { return }
+        var place = places[step] ?? Place(attempt: attempt)
+        if place.attempt != attempt { place = Place(attempt: attempt) }
+        place.file = record.string("file") ?? place.file
+        if record.int("dropped") != nil { place.isWhole = false }
+        places[step] = place
+    }
+
     private func output(_ record: JSONObject) -> [UInt8] {
+        notePlace(of: record)
         if let text = record.string("text") { return Array(text.utf8) }
         if let text = record.string("base64") { return Base64.bytes(of: text) ?? [] }
         if let name = record.string("file"), let offset = record.int("offset"), let count = record.int("count"),

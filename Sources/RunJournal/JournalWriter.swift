@@ -8,7 +8,7 @@ package import RunEvents
 /// Records wait in memory until `flush`, which is called before flowrun waits for anything. The end of a step that had a
 /// process is written at once: nothing that depends on it may have begun before. After a failed write nothing more is
 /// written, and the file ends behind its last whole record.
-package final class JournalWriter: Reporter {
+package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
     /// How much may wait for `flush`.
     private static let bufferLimit = 256 << 10
@@ -18,17 +18,21 @@ package final class JournalWriter: Reporter {
     /// What has been written to files beside the journal, in bytes.
     package private(set) var outputSize = 0
     private let folder: Int32
+    private let path: String?
     private let descriptor: Int32
     private let isDurable: Bool
     private var json = JSONWriter(capacity: 16 * 1024)
     private var size = 0
     /// By step, of running attempts that have written something.
     private var outputs: [String: KeptOutput] = [:]
+    /// By step, of attempts that have ended: names of files.
+    private var files: [String: String] = [:]
 
     /// Makes the journal in the folder of its run, which is open until `close`, and holds it as that of a live run.
     /// `isDurable`: what a step depends on is on the disk before the step starts.
     package init(in folder: Int32, _ header: JournalHeader, isDurable: Bool = false) throws(SystemError) {
         self.folder = folder
+        path = header.folder
         self.isDurable = isDurable
         let file = openat(folder, Self.fileName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
@@ -48,6 +52,7 @@ package final class JournalWriter: Reporter {
         case .stepOutput(let output): return report(output, event)
         case .stepFinished(let step):
             let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: step.step)
+            files[step.step] = output?.wholeFile
             append(event)
             guard step.duration != nil else { break }
             if isDurable, let output { attempt { () throws(SystemError) in try output.sync() } }
@@ -62,6 +67,10 @@ package final class JournalWriter: Reporter {
         default: append(event)
         }
         if json.count > Self.bufferLimit { flush() }
+    }
+
+    package func file(ofStep step: String) -> String? {
+        files[step].flatMap { name in path.map { "\($0)/\(name)" } }
     }
 
     /// Writes what waits.

@@ -1,7 +1,8 @@
 internal import Basics
 internal import Glibc
 
-/// What one attempt has written so far: at first in the journal, then in a file of its own, in the end nowhere.
+/// What one attempt has written so far: at first in the journal, then in a file of its own, in the end nowhere. The file
+/// has all of it, also what stands in the journal, so that people can read it.
 struct KeptOutput {
     /// Up to this many bytes stand in the journal itself.
     static let inlineLimit = 32 << 10
@@ -16,33 +17,51 @@ struct KeptOutput {
     }
 
     let attempt: Int
-    private var inlineCount = 0
+    /// What stands in the journal, until there is a file.
+    private var inline: [UInt8] = []
     private var file: OutputFile?
     private var name = ""
     private var size = 0
+    private var isWhole = true
 
     init(attempt: Int) { self.attempt = attempt }
 
     /// Whether there is a file to be written through to the disk.
     func sync() throws(SystemError) { try file?.sync() }
 
+    /// The name of the file that has everything; nil where there is none.
+    var wholeFile: String? { file != nil && isWhole ? name : nil }
+
     /// Keeps a piece, or says that it has its place in the journal. `sequence` makes the file's name unique.
     mutating func keep(
         _ bytes: UnsafeRawBufferPointer, of step: String, _ sequence: Int, in folder: Int32
     ) throws(SystemError) -> Way {
-        if file == nil, inlineCount + bytes.count <= Self.inlineLimit {
-            inlineCount += bytes.count
+        if file == nil, inline.count + bytes.count <= Self.inlineLimit {
+            inline += bytes
             return .inline
         }
-        guard size + bytes.count <= Self.fileLimit else { return .dropped }
-        if file == nil {
-            name = Self.name(step, attempt, sequence)
-            file = try OutputFile.make(name, in: folder)
+        guard size + bytes.count <= Self.fileLimit else {
+            isWhole = false
+            return .dropped
         }
+        if file == nil { try begin(step, sequence, in: folder) }
         guard let file else { return .dropped }
         try file.write(bytes, at: size)
         defer { size += bytes.count }
         return .inFile(name: name, offset: size)
+    }
+
+    private mutating func begin(_ step: String, _ sequence: Int, in folder: Int32) throws(SystemError) {
+        name = Self.name(step, attempt, sequence)
+        let file = try OutputFile.make(name, in: folder)
+        self.file = file
+        var failure: SystemError?
+        inline.withUnsafeBytes { bytes in
+            do throws(SystemError) { try file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        size = inline.count
+        inline = []
     }
 
     /// `compile.1.log`; a number behind an id that cannot be a name as it is, or whose attempt may come twice.

@@ -228,6 +228,27 @@ struct JournalTests {
         #expect(kept.count { $0.contains("other.yml") } == 1)
     }
 
+    @Test func `a long output is in one file from its first byte, and the summary and why name it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              again: { retry: { attempts: 2 }, run: "echo $FLOWRUN_ATTEMPT; seq 1 9000; exit 3" }
+              after: { needs: [again], run: "true" }
+            """)
+        let live = try await test.start("workflow.yml", "--log", "quiet").finish()
+        let names = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs/\(try run(in: test))"))
+        let file = try #require(names.filter { $0.hasPrefix("again.2.") }.first)
+        let path = ".flowrun/runs/\(try run(in: test))/\(file)"
+        live.expect(exit: 1)
+        live.expect(stdout: "(the last lines; all of the output is in \(path))\n    | 8981\n")
+        #expect(try test.contents(of: path) == (["2"] + (1...9000).map(String.init)).joined(separator: "\n") + "\n")
+        for step in ["again", "after"] {
+            try await test.ask("why", step).expect(stdout: "    (the last lines; all of the output is in \(path))\n")
+        }
+        #expect(try await test.ask("replay", "--log", "quiet").stdout == live.stdout)
+    }
+
     @Test func `a durable run writes the journal through before a dependent starts`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: 'true' }, b: { needs: [a], run: 'true' } }\n")

@@ -28,7 +28,7 @@ struct ReplayCommand {
         let past = try selector.pastRun(run)
         guard let journal = past.journal() else { throw .failed("the journal of the run `\(past.run)` is gone") }
         let sink = AnswerSink()
-        let reporter = reporter(to: sink, past)
+        let reporter = reporter(to: sink, past, outputs: journal)
         while sink.failure == nil, journal.next(reporter.report) {}
         if let failure = sink.failure { throw .unable("cannot write to standard output: \(failure.words)") }
         if journal.missingOutput > 0 {
@@ -42,19 +42,20 @@ struct ReplayCommand {
         }
     }
 
-    private func reporter(to sink: AnswerSink, _ past: PastRun) -> any Reporter {
+    private func reporter(to sink: AnswerSink, _ past: PastRun, outputs: any OutputPlaces) -> any Reporter {
         let isColored = color.isOn(
             for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
         switch log {
         case .json: return JSONLinesReporter(sink: sink)
-        case .quiet: return QuietReporter(sink: sink, isColored: isColored, logFile: past.header.logFile)
+        case .quiet:
+            return QuietReporter(sink: sink, isColored: isColored, logFile: past.header.logFile, outputs: outputs)
         case .text:
             return TextReporter(
                 sink: sink,
                 options: TextReporter.Options(
                     output: output, isColored: isColored, isVerbose: isVerbose,
                     spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: past.header.logFile,
-                    why: past.header.why))
+                    why: past.header.why), outputs: outputs)
         }
     }
 }

@@ -176,9 +176,10 @@ final class RunFiles {
     /// What digests in journals are made with; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { directory.key().flatMap(KeyedHash.Key.init) }
 
-    /// The journal of the run, in a new folder of its own. `make` makes its header out of the workflow's name here.
+    /// The journal of the run, in a new folder of its own. `make` makes its header out of the workflow's name here and the
+    /// folder's path.
     func openJournal(
-        isDurable: Bool, _ make: (_ workflow: String?) -> JournalHeader
+        isDurable: Bool, _ make: (_ workflow: String?, _ folder: String) -> JournalHeader
     ) throws(CommandError) -> JournalWriter {
         let folder: StateDirectory
         do throws(StateError) {
@@ -188,7 +189,7 @@ final class RunFiles {
         }
         runFolder = folder
         do throws(SystemError) {
-            return try JournalWriter(in: folder.descriptor, make(name), isDurable: isDurable)
+            return try JournalWriter(in: folder.descriptor, make(name, folder.path), isDurable: isDurable)
         } catch {
             directory.removeRun(run)
             throw .unable(Self.noJournal("\(folder.path): \(error.words)"))

@@ -18,10 +18,14 @@ extension StepReport {
         cause = fields.object("cause").flatMap(Cause.init)
     }
 
-    /// Adds what the root of the chain wrote, where the root is another step.
-    mutating func addRoot(_ find: (String) -> JSONFields?) {
-        guard outputTail.isEmpty, case .step(let root) = cause?.root.subject, root != step else { return }
-        outputTail = find(root)?.string("output_tail") ?? ""
+    /// Adds what the root of the chain wrote, where the root is another step, and where all of it is.
+    mutating func addRoot(outputs: (any OutputPlaces)? = nil, _ find: (String) -> JSONFields?) {
+        var writer = step
+        if outputTail.isEmpty, case .step(let root) = cause?.root.subject, root != step {
+            outputTail = find(root)?.string("output_tail") ?? ""
+            writer = root
+        }
+        outputFile = outputs?.file(ofStep: writer)
     }
 }
 

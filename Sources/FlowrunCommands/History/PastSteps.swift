@@ -7,6 +7,7 @@ internal import SourceDiagnostics
 /// What a journal tells of the steps and groups of its run.
 struct PastSteps {
     private let record = RunRecord()
+    private let journal: JournalReader
     /// The last state of everything that the journal names: an outcome, or nil for what had not ended.
     private var states: [String: StepOutcome?] = [:]
     /// In the order in which they came.
@@ -14,6 +15,7 @@ struct PastSteps {
 
     /// Reads a whole journal.
     init(_ journal: JournalReader) {
+        self.journal = journal
         while journal.next({ note($0) }) {}
     }
 
@@ -41,7 +43,7 @@ struct PastSteps {
             return StepReport(step: id, state: state?.rawValue ?? PastRun.State.interrupted.word)
         }
         var report = StepReport(fields)
-        report.addRoot(fields(of:))
+        report.addRoot(outputs: journal, fields(of:))
         return report
     }
 

@@ -83,15 +83,16 @@ package struct Run {
                 "only \(descriptors) descriptors are allowed (ulimit -n); a run needs \(DescriptorLimit.least)")
             return (.unable, nil)
         }
-        let files: RunFiles?
+        var files: RunFiles?
         let journal: JournalWriter?
         let logs: RunLogs
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
             try prepare(&options, with: files)
-            logs = try RunLogs(request)
             journal = try openJournal(in: files, options, values)
+            logs = try RunLogs(request, outputs: journal)
         } catch {
+            files?.dropJournal()
             error.messages.forEach(standardError.say)
             return (error.status, nil)
         }
@@ -153,12 +154,13 @@ package struct Run {
         in files: RunFiles?, _ options: RunOptions, _ values: RunValues
     ) throws(CommandError) -> JournalWriter? {
         guard request.keepsJournal, let files else { return nil }
-        return try files.openJournal(isDurable: request.isDurable) { workflow in
+        return try files.openJournal(isDurable: request.isDurable) { workflow, folder in
             JournalHeader(
                 run: options.run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
                 targets: request.choice.steps,
                 params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
-                resumes: options.past?.run, origin: options.past?.origin, logFile: request.logFile, why: request.why)
+                resumes: options.past?.run, origin: options.past?.origin, logFile: request.logFile, folder: folder,
+                why: request.why)
         }
     }
 

@@ -27,7 +27,8 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    init(_ request: RunRequest) throws(CommandError) {
+    /// `outputs` knows where long outputs are; nil where they are not kept.
+    init(_ request: RunRequest, outputs: (any OutputPlaces)?) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
@@ -72,14 +73,15 @@ struct RunLogs {
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
                 spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
-            let text = TextReporter(sink: logSink, options: options)
+            let text = TextReporter(sink: logSink, options: options, outputs: outputs)
             reporters.append(text)
             self.text = text
         case .json:
             reporters.append(JSONLinesReporter(sink: logSink))
             text = nil
         case .quiet:
-            reporters.append(QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile))
+            reporters.append(
+                QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile, outputs: outputs))
             text = nil
         }
         filePath = request.logFile ?? ""

@@ -7,10 +7,12 @@ package final class QuietReporter: Reporter {
     private var summary: RunSummary
     private var text: LogText
 
-    /// `logFile` is where the JSON log is written to as well, nil for nowhere.
-    package init(sink: any RecordSink, isColored: Bool, logFile: String? = nil) {
+    /// `logFile` is where the JSON log is written to as well, nil for nowhere; `outputs` as for the text log.
+    package init(
+        sink: any RecordSink, isColored: Bool, logFile: String? = nil, outputs: (any OutputPlaces)? = nil
+    ) {
         self.sink = sink
-        summary = RunSummary(logFile: logFile)
+        summary = RunSummary(logFile: logFile, outputs: outputs)
         text = LogText(isColored: isColored)
     }
 

@@ -21,6 +21,7 @@ struct RunSummary {
     private var tolerated: [(step: String, words: String)] = []
     /// The file that has all output, nil where there is none.
     private let logFile: String?
+    private let outputs: (any OutputPlaces)?
     /// The values and names of steps that did not succeed, where the id does not say them.
     private var titles: [String: String] = [:]
     /// Failed steps whose output stands in the log already as it came.
@@ -36,7 +37,9 @@ struct RunSummary {
         let isTolerated: Bool
     }
 
-    init(logFile: String?, why: String? = nil) {
+    /// `outputs` is told of each event before the summary is.
+    init(logFile: String?, why: String? = nil, outputs: (any OutputPlaces)? = nil) {
+        self.outputs = outputs
         self.logFile = logFile
         self.why = why
     }
@@ -132,8 +135,9 @@ struct RunSummary {
         var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: text.isColored)
         failure.outputTail.withUnsafeBytes { tail in
             let start = OutputExcerpt.start(in: tail)
-            if let logFile, start > 0 || failure.outputBytes > tail.count {
-                text.add("    (the last lines; all of the output is in \(logFile))")
+            let file = failure.step.flatMap { outputs?.file(ofStep: $0) } ?? logFile
+            if let file, start > 0 || failure.outputBytes > tail.count {
+                text.add("    (the last lines; all of the output is in \(file))")
                 text.newline()
             }
             sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[start...]), to: &text.buffer)

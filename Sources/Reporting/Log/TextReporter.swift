@@ -56,11 +56,12 @@ package final class TextReporter: Reporter {
     /// Whether a step's output could not be read back when it was to be shown.
     package private(set) var lostOutput = false
 
-    package init(sink: any RecordSink, options: Options) {
+    /// `outputs` knows where long outputs are and is told of each event first; nil where they are not kept.
+    package init(sink: any RecordSink, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
         self.options = options
         text = LogText(isColored: options.isColored)
-        summary = RunSummary(logFile: options.logFile, why: options.why)
+        summary = RunSummary(logFile: options.logFile, why: options.why, outputs: outputs)
     }
 
     package func report(_ event: RunEvent) {

@@ -14,6 +14,8 @@ package struct StepReport: Sendable {
     package var cause: Cause?
     /// The last lines of what the root of the chain wrote, if it is a step and that is known.
     package var outputTail = ""
+    /// The file that has all of that output; nil where none has.
+    package var outputFile: String?
 
     package init(step: String, state: String) {
         self.step = step
@@ -44,7 +46,8 @@ package struct StepReport: Sendable {
             let bytes = UnsafeRawBufferPointer(bytes)
             let start = OutputExcerpt.start(in: bytes)
             if start > 0 {
-                text.add("    (the last lines; `flowrun replay` shows the whole run)")
+                let rest = outputFile.map { "all of the output is in \($0)" } ?? "`flowrun replay` shows the whole run"
+                text.add("    (the last lines; \(rest))")
                 text.newline()
             }
             sanitizer.append(UnsafeRawBufferPointer(rebasing: bytes[start...]), to: &text.buffer)
