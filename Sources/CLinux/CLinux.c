@@ -122,7 +122,14 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     for (uint64_t left = child->defaulted; left != 0; left &= left - 1)
         call(SYS_rt_sigaction, __builtin_ctzll(left) + 1, (long)default_action, 0, sizeof no_signals);
     child->failed_call = CLINUX_FAILED_SETUP;
-    if ((result = call(SYS_setsid, 0, 0, 0, 0)) < 0) goto failed;
+    if (child->terminal != 0) {
+        // Every signal is blocked, also the one that a process in the background gets for this.
+        const int group = (int)call(SYS_getpid, 0, 0, 0, 0);
+        if ((result = call(SYS_setpgid, 0, 0, 0, 0)) < 0) goto failed;
+        if ((result = call(SYS_ioctl, child->terminal, TIOCSPGRP, (long)&group, 0)) < 0) goto failed;
+    } else if ((result = call(SYS_setsid, 0, 0, 0, 0)) < 0) {
+        goto failed;
+    }
     if (child->mark != 0) {
         const uint64_t limit[2] = {child->mark, child->mark};
         if ((result = call(SYS_prlimit64, 0, RLIMIT_RTTIME, (long)limit, 0)) < 0) goto failed;
@@ -206,6 +213,11 @@ int clinux_reap(int pidfd, struct clinux_ending *ending) {
     ending->code = info.si_code;
     ending->status = info.si_status;
     return 1;
+}
+
+int clinux_stop_of(int pidfd) {
+    siginfo_t info = {0};
+    return waitid(P_PIDFD, pidfd, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0 ? info.si_status : 0;
 }
 
 int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -19,6 +20,11 @@
 
 static struct clinux_guard guard;
 static pid_t runner;
+// What the runner leaves for the guard, in memory that both see; NULL where there is none.
+static struct estate {
+    int has_lent_terminal;
+    struct termios modes;
+} *estate;
 // Whether the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
 static int had_children;
 
@@ -138,6 +144,28 @@ static int kill_remains(pid_t pid) {
     return kill(pid, SIGKILL) == 0;
 }
 
+// MARK: The terminal
+
+void clinux_note_terminal(const struct termios *modes) {
+    if (estate == NULL) return;
+    if (modes != NULL) estate->modes = *modes;
+    __atomic_store_n(&estate->has_lent_terminal, modes != NULL, __ATOMIC_RELEASE);
+}
+
+// What had it is dead by now. A shell that has taken it lives, and keeps it.
+static void take_terminal_back(void) {
+    if (estate == NULL || !__atomic_load_n(&estate->has_lent_terminal, __ATOMIC_ACQUIRE)) return;
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (terminal < 0) return;
+    pid_t group = tcgetpgrp(terminal);
+    if (group == getpgrp() || (group > 0 && kill(group, 0) != 0 && errno == ESRCH)) {
+        // Every signal is blocked, also the one that a process in the background gets for this.
+        tcsetpgrp(terminal, getpgrp());
+        tcsetattr(terminal, TCSANOW, &estate->modes);
+    }
+    close(terminal);
+}
+
 // MARK: The guard's life
 
 static void end_as(const siginfo_t *ending) {
@@ -200,6 +228,7 @@ static void hear_of_children(void) {
         case CLD_KILLED:
         case CLD_DUMPED:
             end_remains();
+            take_terminal_back();
             end_as(&info);
         case CLD_STOPPED:
             // So that a shell sees its job stopped. CONT wakes the guard, which passes it on.
@@ -253,6 +282,8 @@ int clinux_enter_guard(void) {
     sigpending(&pending);
     const struct timespec at_once = {0};
     while (!sigisemptyset(&pending) && sigtimedwait(&pending, NULL, &at_once) > 0) {}
+    estate = mmap(NULL, sizeof *estate, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (estate == MAP_FAILED) estate = NULL;
     guard.pid = getpid();
     runner = fork();
     if (runner > 0) keep_guard(&all);

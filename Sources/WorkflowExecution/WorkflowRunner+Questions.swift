@@ -60,8 +60,8 @@ extension WorkflowRunner {
         if questions.count == 1 { askNext() }
     }
 
-    private func askNext() {
-        guard let (row, question) = questions.first else { return }
+    func askNext() {
+        guard terminalUser == nil, let (row, question) = questions.first else { return }
         prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
             guard let self else { return }
             if !isYes {

@@ -39,6 +39,10 @@ package final class WorkflowRunner {
 
     /// nil: there is nobody to ask.
     let prompt: (any Prompt)?
+    /// nil: no step can have the terminal.
+    package var terminalHost: (any TerminalHost)?
+    /// Which step has the terminal.
+    var terminalUser: PlanIndex?
     /// What is asked before steps start, and what waits to be.
     var questions: [(row: PlanIndex, text: String)] = []
     /// Of steps in hooks that wait for a value before they are decided.

@@ -71,7 +71,7 @@ import WorkflowModel
         "{a: {run: x, pool: true}}", "{a: {run: x, mutex: {name: b}}}", "{a: {run: x, mutex: [b, b]}}",
         "{a: {run: x, outputs: {b: float}}}", "{a: {run: x, outputs: [b]}}",
         "{a: {run: x, outputs: {b: {from: stderr}}}}", "{a: {steps: {b: {run: x}}, outputs: {c: int}}}",
-        "{a: {run: x, if: []}}", "{a: {run: x, stdin: [b]}}", "{a: {run: x, interactive: true}}",
+        "{a: {run: x, if: []}}", "{a: {run: x, stdin: [b]}}", "{a: {run: x, interactive: 1}}",
         "{a: {run: x, env-policy: none}}", "{a: {run: x, log: loud}}",
         "{a: {run: x, platforms: [amiga]}}", "{a: {run: x, platforms: linux}}", "{a: {run: x, secrets: {A: b}}}",
         "{a: {run: x, manual: 1}}", "{a: {needs: [b], timeout: 5m}, b: {run: x}}", "{a: {name: b}}",

@@ -53,7 +53,20 @@ struct `A step is refused` {
         ("run: x\n1️⃣order: sequence", "FR0201 `order` is not a key of a step"),
         ("run: x\n1️⃣defaults: {}", "FR0201 `defaults` is not a key of a step"),
         ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
-        ("run: x\n1️⃣interactive: \"${{ x }}\"", "FR0208 `interactive` is not supported yet"),
+        ("run: x\n1️⃣jobserver: \"${{ x }}\"", "FR0208 `jobserver` is not supported yet"),
+        (
+            "run: x\ninteractive: true\n1️⃣stdin: x",
+            "FR0209 an interactive step reads the terminal, so `stdin` has no effect"
+        ),
+        (
+            "run: x\ninteractive: true\n1️⃣streams: separate",
+            "FR0209 an interactive step writes to the terminal, so `streams` has no effect"
+        ),
+        (
+            "run: x\ninteractive: true\noutputs: { 1️⃣v: { from: stdout } }",
+            "FR0209 an interactive step writes to the terminal, so the output `v` cannot be `from: stdout`"
+        ),
+        ("run: x\ninteractive: 1️⃣[]", "FR0205 `interactive` takes `true` or `false`, found a list"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
         ("env: {}\nuses: 1️⃣other.yml", "FR0224 cannot use `other.yml`: there is no folder to look for it in"),
         ("run: x\nenv: 1️⃣staging", "FR0205 `env` takes a mapping of names to values, found the text `staging`"),

@@ -29,6 +29,7 @@ struct clinux_child {
     uint64_t defaulted;            // signals that get their default action; signal n is bit n - 1
     uint64_t mark;                 // 0: none
     uint64_t descriptors[2];       // limit on descriptors, soft and hard; 0: the caller's
+    int terminal;                  // the caller's controlling terminal, which the child gets for itself; 0: none
 
     // Written by the child; to be read once it is reaped.
     int error;                     // 0, or the error number of the call that failed; the exit status is 127 then
@@ -37,9 +38,10 @@ struct clinux_child {
 
 enum { CLINUX_FAILED_SETUP, CLINUX_FAILED_CHDIR, CLINUX_FAILED_EXEC };
 
-/// Starts a process as the leader of a new session: no descriptor above 2, empty signal mask. Returns its number, or a
-/// negative error number. The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to
-/// the caller. `child` and `stack` are the new process' until it is reaped. From one thread only.
+/// Starts a process as the leader of a new session, or with a terminal of a new process group, which becomes the
+/// terminal's foreground group: no descriptor above 2, empty signal mask. Returns its number, or a negative error number.
+/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. `child` and
+/// `stack` are the new process' until it is reaped. From one thread only.
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd);
 
 /// A stack for `clinux_spawn` with a guard below it; NULL with errno where there is no memory.
@@ -59,6 +61,9 @@ struct clinux_ending {
 
 /// Reaps the process behind a pidfd. Returns 1 when it has ended, 0 when it has not, or a negative error number.
 int clinux_reap(int pidfd, struct clinux_ending *ending);
+
+/// By which signal the child behind a pidfd has been stopped since this was last asked; 0 if by none.
+int clinux_stop_of(int pidfd);
 
 /// pidfd_open(2) and pidfd_send_signal(2); -1 with errno on failure.
 int clinux_pidfd_open(pid_t pid);

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <termios.h>
 
 /// What a runner knows of its guard.
 struct clinux_guard {
@@ -22,6 +23,10 @@ int clinux_enter_guard(void);
 
 /// The guard of this process; NULL if it has none.
 const struct clinux_guard *clinux_guard(void);
+
+/// Tells the guard that the terminal is lent to a command, with the modes that it is to get back; NULL: it is not lent.
+/// Where the runner dies meanwhile, the guard takes it back.
+void clinux_note_terminal(const struct termios *modes);
 
 /// A mark is a limit on real-time scheduling (RLIMIT_RTTIME) that nothing ever reaches: every process inherits it, across
 /// fork, exec and a new session, and whoever may signal a process can read it. Bits 56 to 62 are the level, which falls by

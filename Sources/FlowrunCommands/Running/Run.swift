@@ -103,6 +103,7 @@ package struct Run {
             plan, options: options, reporters: [journal].compactMap(\.self) + logs.reporters + [record],
             prompt: prompt
         ) { !logs.areCongested }
+        runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files, logs) else {
@@ -181,17 +182,22 @@ package struct Run {
         Signals.take { signal in
             switch signal {
             case SIGWINCH: logs.redrawDisplay()
-            case SIGTSTP:
-                files?.startService()
-                runner.standStill(by: "SIGTSTP", until: "SIGCONT") {
-                    logs.clearDisplay()
-                    Signals.stop()
-                }
+            case SIGTSTP: standStill(by: "SIGTSTP", runner, logs, files)
             default: runner.interrupt(by: signal)
             }
         }
         // Somebody has killed it, and means the run.
         Guard.whenGone { runner.abort(by: SIGKILL) }
+    }
+
+    /// Stops what runs and then flowrun, until somebody continues it. `source` is the name of the signal that asks for it.
+    @EventLoopActor
+    private func standStill(by source: String, _ runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
+        files?.startService()
+        runner.standStill(by: source, until: "SIGCONT") {
+            logs.clearDisplay()
+            Signals.stop()
+        }
     }
 
     /// Listens for `flowrun ctl`. Returns false if a paused run could never be resumed.

@@ -113,6 +113,19 @@ struct RunLogs {
     /// Whether a reader is so far behind that steps should wait.
     var areCongested: Bool { output.isCongested || file?.isCongested == true }
 
+    /// Leaves the terminal to a step: what is shown only for a while goes, and what would be written there waits.
+    func leaveTerminal() {
+        region?.clear()
+        setTerminal(isHeld: true)
+    }
+
+    func returnToTerminal() { setTerminal(isHeld: false) }
+
+    private func setTerminal(isHeld: Bool) {
+        if TerminalDevice.isTerminal(STDERR_FILENO) { errors.descriptor.isHeld = isHeld }
+        if TerminalDevice.isTerminal(STDOUT_FILENO) { output.isHeld = isHeld }
+    }
+
     /// Takes away what the terminal shows only for a while; it comes back with the next event.
     func clearDisplay() { region?.clear() }
 

@@ -18,6 +18,15 @@ package final class DescriptorSink {
     /// How much all records behind long texts are together.
     private var behindTexts = 0
     private var isWatching = false
+    /// Whether everything waits, as behind a reader who takes nothing, until somebody else is done with the terminal.
+    package var isHeld = false {
+        didSet {
+            guard oldValue, !isHeld else { return }
+            writePending()
+            pull()
+            if hasPending { watch() }
+        }
+    }
 
     /// From here on steps should write no more.
     private static let congestion = 512 << 10
@@ -129,7 +138,7 @@ package final class DescriptorSink {
 
     private func attempt(_ bytes: UnsafeRawBufferPointer) -> Int {
         var written = 0
-        while written < bytes.count {
+        while written < bytes.count, !isHeld {
             let count = descriptor.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))
             if count > 0 {
                 written += count
@@ -151,14 +160,14 @@ package final class DescriptorSink {
     }
 
     private func watch() {
-        guard !isWatching else { return }
+        guard !isWatching, !isHeld else { return }
         isWatching = true
         nonisolated(unsafe) let sink = self
         EventLoopActor.assumeIsolated {
             let error = Poller.shared.watch(sink.descriptor.number, for: .write) {
                 sink.writePending()
                 sink.pull()
-                guard !sink.hasPending else { return }
+                guard !sink.hasPending || sink.isHeld else { return }
                 Poller.shared.unwatch(sink.descriptor.number)
                 sink.isWatching = false
             }
@@ -174,7 +183,7 @@ package final class DescriptorSink {
         Poller.shared.after(.zero) {
             sink.writePending()
             sink.pull()
-            guard sink.hasPending else {
+            guard sink.hasPending, !sink.isHeld else {
                 sink.isWatching = false
                 return
             }

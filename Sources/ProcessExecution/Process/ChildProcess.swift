@@ -16,6 +16,9 @@ final class ChildProcess: RunningProcess {
     /// Nil once it has been told of the end.
     private var observer: (any ProcessObserver)?
     private var timer: Timers.Token?
+    /// Nil where it has pipes.
+    private let terminal: ControllingTerminal?
+    private var stops: StopWatch?
     private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
     var isStopping: Bool { lifecycle.isStopping }
@@ -26,42 +29,53 @@ final class ChildProcess: RunningProcess {
     init(
         _ command: ProcessCommand, input: Int32, slot: SpawnSlot, observer: any ProcessObserver
     ) throws(SpawnError) {
-        let output: Pipe
+        var output: Pipe?
         var errors: Pipe?
         do throws(SpawnError) {
-            output = try Pipe()
-            if command.separatesStreams { errors = try Pipe(afterClosing: output) }
+            if command.terminal == nil { output = try Pipe() }
+            if let output, command.separatesStreams { errors = try Pipe(afterClosing: output) }
         } catch {
             ProcessSpawner.shared.giveBack(slot)
             throw error
         }
         var pidfd: Int32 = -1
         let mark = Containment.shared.makeMark(isDetached: command.isDetached)
-        let pid = slot.spawn(
-            command, input: command.standardInput?.descriptor ?? input, output: output.writing,
-            error: (errors ?? output).writing, mark: mark, pidfd: &pidfd)
+        let pid: pid_t
+        if let terminal = command.terminal {
+            let number = terminal.descriptor
+            pid = terminal.lend {
+                slot.spawn(command, input: number, output: number, error: number, mark: mark, pidfd: &pidfd)
+            }
+        } else {
+            let writing = output?.writing ?? -1
+            pid = slot.spawn(
+                command, input: command.standardInput?.descriptor ?? input, output: writing,
+                error: errors?.writing ?? writing, mark: mark, pidfd: &pidfd)
+        }
         guard pid > 0 else {
-            output.close()
+            output?.close()
             errors?.close()
             ProcessSpawner.shared.giveBack(slot)
             throw SpawnError(errno: -pid)
         }
-        Glibc.close(output.writing)
+        if let output { Glibc.close(output.writing) }
         if let errors { Glibc.close(errors.writing) }
         self.pid = pid
         self.pidfd = pidfd
         self.slot = slot
         self.observer = observer
+        terminal = command.terminal
         // The mark of detached commands is one for all: only the session tells them apart, while the leader lives.
-        tree = ProcessTree(id: pid, leader: pidfd, mark: command.isDetached ? nil : mark)
+        tree = ProcessTree(id: pid, leader: pidfd, mark: command.isDetached ? nil : mark, leadsSession: terminal == nil)
         ending.layer = (command.isDetached ? .detached : Containment.shared.layer).rawValue
-        lifecycle = ProcessLifecycle(isDetached: command.isDetached)
-        pipes = OpenPipes(output: output.reading, error: errors?.reading)
+        lifecycle = ProcessLifecycle(isDetached: command.isDetached, hasPipes: terminal == nil)
+        pipes = OpenPipes(output: output?.reading, error: errors?.reading)
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
             if let descriptor = pipes[stream] { Poller.shared.watchSoon(descriptor) { self.outputIsReady(stream) } }
         }
         Poller.shared.watchOnce(pidfd) { self.reap() }
+        if terminal != nil { stops = StopWatch { [weak self] in self?.mayHaveStopped() } }
     }
 
     // MARK: What is asked for
@@ -72,9 +86,17 @@ final class ChildProcess: RunningProcess {
 
     func killAll() { perform(lifecycle.kill(at: EventLoopClock().now)) }
 
-    func freeze() { perform(lifecycle.freeze(at: EventLoopClock().now)) }
+    func freeze() {
+        let actions = lifecycle.freeze(at: EventLoopClock().now)
+        perform(actions)
+        if !actions.isEmpty { terminal?.takeBack() }
+    }
 
-    func thaw() { perform(lifecycle.thaw(at: EventLoopClock().now)) }
+    func thaw() {
+        let actions = lifecycle.thaw(at: EventLoopClock().now)
+        if !actions.isEmpty, !isReaped { terminal?.lendAgain() }
+        perform(actions)
+    }
 
     private func perform(_ actions: [ProcessLifecycle.Action]) {
         for action in actions {
@@ -134,6 +156,7 @@ final class ChildProcess: RunningProcess {
         }
         if let timer { Poller.shared.timers.cancel(timer) }
         timer = nil
+        giveUpTerminal()
         for index in 0..<pipes.count { close(pipes.stream(at: index)) }
         if let slot {
             ending.isReaped = false
@@ -162,10 +185,22 @@ final class ChildProcess: RunningProcess {
         ending.system = Duration(ended.usage.ru_stime)
         self.slot = nil
         ProcessSpawner.shared.giveBack(slot)
+        giveUpTerminal()
         drainPipes()
         let actions = lifecycle.reaped(at: Poller.shared.now)
         observer?.process(exited: ending.status)
         perform(actions)
+    }
+
+    /// Whoever goes on behind the first process is in the background from here on.
+    private func giveUpTerminal() {
+        stops = nil
+        terminal?.takeBack()
+    }
+
+    private func mayHaveStopped() {
+        let signal = clinux_stop_of(pidfd)
+        if signal != 0, !lifecycle.isFrozen, !isStopping { observer?.process(stopped: signal) }
     }
 
     private func outputIsReady(_ stream: OutputStream) {
@@ -290,11 +325,11 @@ private struct OpenPipes {
     /// Whether the kernel was asked for larger ones.
     var areLarge = false
 
-    /// One pipe for both streams where there is no `error`.
-    init(output: Int32, error: Int32?) {
+    /// One pipe for both streams where there is no `error`; none without `output`.
+    init(output: Int32?, error: Int32?) {
         self.output = output
         self.error = error
-        count = error == nil ? 1 : 2
+        count = output == nil ? 0 : error == nil ? 1 : 2
     }
 
     var areClosed: Bool { output == nil && error == nil }

@@ -18,6 +18,10 @@ package struct ProcessCommand {
     package let separatesStreams: Bool
     /// Whether what the first process leaves behind is left alone, and may outlive flowrun.
     package var isDetached = false
+    /// Whether it is to have the terminal for itself.
+    package var isInteractive = false
+    /// What it has as its three descriptors, in flowrun's session; nil: pipes, in a session of its own.
+    package var terminal: ControllingTerminal?
 
     package init(
         path: String, arguments: [String], environment: EnvironmentBlock,

@@ -51,7 +51,7 @@ struct ProcessLifecycle {
     private var isKilled = false
     private var isLastWait = false
     private var owesLingering = false
-    private var isFrozen = false
+    private(set) var isFrozen = false
     /// Whether what it writes is left in its pipes, because the log cannot take it.
     private var isHeldBack = false
     /// Stands still while the command is frozen, and in the drain window while its output is left waiting.
@@ -60,7 +60,10 @@ struct ProcessLifecycle {
     private var deadline: Instant?
     private var lookInterval = lookIntervals.0
 
-    init(isDetached: Bool = false) { self.isDetached = isDetached }
+    init(isDetached: Bool = false, hasPipes: Bool = true) {
+        self.isDetached = isDetached
+        arePipesClosed = !hasPipes
+    }
 
     var isOver: Bool { phase == .over }
 

@@ -8,16 +8,19 @@ internal import Glibc
 /// members behind pidfds, looked at again.
 @EventLoopActor
 struct ProcessTree {
-    /// The leader's number, and that of its group and session.
+    /// The leader's number, and that of its group.
     let id: pid_t
+    /// The leader's own, or flowrun's where the command has the terminal.
+    private let session: pid_t
     let leader: Int32
     let mark: ProcessMark?
     /// Of flowruns inside the command, whose processes have marks of their own.
     private var innerRuns: Set<UInt64> = []
 
     /// `leader` is a pidfd that stays open as long as this is used.
-    init(id: pid_t, leader: Int32, mark: ProcessMark?) {
+    init(id: pid_t, leader: Int32, mark: ProcessMark?, leadsSession: Bool = true) {
         self.id = id
+        session = leadsSession ? id : getsid(0)
         self.leader = leader
         self.mark = mark
     }
@@ -68,7 +71,8 @@ struct ProcessTree {
     }
 
     private func isMember(_ entry: ProcessTable.Entry) -> Bool {
-        mark == nil ? entry.session == id : entry.mark.map(isMember) ?? false
+        guard mark == nil else { return entry.mark.map(isMember) ?? false }
+        return session == id ? entry.session == id : entry.group == id
     }
 
     private func isMember(_ found: ProcessMark) -> Bool { found == mark || innerRuns.contains(found.run) }
@@ -101,7 +105,7 @@ struct ProcessTree {
         var reach = Reach()
         let members = members ?? []
         reach.found = members.count
-        reach.escaped = members.count { $0.session != id }
+        reach.escaped = members.count { $0.session != session }
         var isGroupReached = true
         if isLeaderReaped {
             isGroupReached = clinux_pidfd_signal_group(leader, signal) == 0 || errno == ESRCH
@@ -130,7 +134,7 @@ struct ProcessTree {
     }
 
     private func isMember(_ pid: pid_t) -> Bool {
-        guard mark != nil else { return getsid(pid) == id }
+        guard mark != nil else { return session == id ? getsid(pid) == id : getpgid(pid) == id }
         if case .mark(let found) = ProcessMark.of(pid) { return isMember(found) }
         return false
     }

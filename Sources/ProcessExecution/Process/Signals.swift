@@ -36,8 +36,10 @@ package enum Signals {
         sigemptyset(&taken)
         for number in [SIGINT, SIGTERM, SIGWINCH] { sigaddset(&taken, number) }
         for number in ending + [SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
-        // Whatever else the parent blocked is let through again.
-        sigprocmask(SIG_SETMASK, &taken, nil)
+        // Whatever else the parent blocked is let through again; CHLD is for a `StopWatch`.
+        var blocked = taken
+        sigaddset(&blocked, SIGCHLD)
+        sigprocmask(SIG_SETMASK, &blocked, nil)
         descriptor = signalfd(-1, &taken, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
         guard descriptor >= 0 else { giveUp("watch for signals", errno) }
         self.handler = handler

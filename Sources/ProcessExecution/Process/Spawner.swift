@@ -41,10 +41,16 @@ package protocol ProcessObserver: AnyObject {
     func process(exited status: ProcessEnding.Status)
     /// The first process has ended by itself and something of the command goes on.
     func processLingers()
+    /// The first process was stopped, not by flowrun. Told only of a command that has the terminal.
+    func process(stopped signal: Int32)
     /// A signal has been sent to all processes of the command.
     func process(sent signal: Int32)
     /// Nothing of the command is left. The last call; the process forgets its observer.
     func process(ended ending: ProcessEnding)
+}
+
+extension ProcessObserver {
+    package func process(stopped signal: Int32) {}
 }
 
 /// Starts processes of this machine.

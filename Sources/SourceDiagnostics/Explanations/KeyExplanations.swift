@@ -63,7 +63,8 @@ extension DiagnosticCode {
                 """
                 A node runs one command or holds steps, fans out by `matrix` or by `for-each`. Some keys mean
                 nothing on their own: `as` belongs to `for-each`, `max-items` to a fan-out, `shell` to a script, `backoff` to
-                a `delay`. A required parameter has no default, and a secret comes from one place.
+                a `delay`. A required parameter has no default, and a secret comes from one place. An
+                interactive step has the terminal, and neither `stdin` nor `streams`.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: echo\n    steps:\n      inner: { run: echo }",
                 remedy: "remove one of them, or move one into a step of its own.")

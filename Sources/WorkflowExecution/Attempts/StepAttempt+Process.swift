@@ -1,4 +1,5 @@
 internal import Basics
+internal import Glibc
 internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
@@ -35,8 +36,17 @@ extension StepAttempt: ProcessObserver {
     }
 
     func process(exited status: ProcessEnding.Status) {
+        runner.takeBackTerminal(from: row)
         record(.stepAttempt(step: step, attempt: number, status: ExitStatus(status)))
+        // Ctrl-C reaches only the step that has the terminal; whoever does not catch it ends the run by it.
+        if command?.isInteractive == true, process?.isStopping == false, case .signalled(let signal) = status,
+            [SIGINT, SIGQUIT].contains(signal)
+        {
+            runner.interrupt(by: signal)
+        }
     }
+
+    func process(stopped signal: Int32) { runner.stepHasStopped(self, by: signal) }
 
     func processLingers() { runner.send(.lingering(OperationID(row))) }
 

@@ -69,10 +69,24 @@ extension StepAttempt: Starter {
             startLater(after: .milliseconds(20))
             return nil
         }
+        var command = launch.command
+        if command.isInteractive {
+            guard !runner.isAsking else {
+                startLater(after: .milliseconds(50))
+                return nil
+            }
+            do throws(StepError) {
+                command.terminal = try runner.lendTerminal(to: row)
+            } catch {
+                fail(error)
+                return nil
+            }
+        }
         let process: any RunningProcess
         do {
-            process = try runner.spawner.start(launch.command, for: self)
+            process = try runner.spawner.start(command, for: self)
         } catch {
+            runner.takeBackTerminal(from: row)
             // Its files would be among the descriptors that are missing.
             if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
             isRefused = error.isPassing

@@ -133,6 +133,7 @@ final class StepAttempt {
     }
 
     func end(isSuccess: Bool) {
+        runner.takeBackTerminal(from: row)
         launch = nil
         process = nil
         isOver = true

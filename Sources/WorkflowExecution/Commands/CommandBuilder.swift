@@ -96,6 +96,7 @@ final class CommandBuilder {
             workingDirectory: workingDirectory, standardInput: try input.map(memoryFile),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         command.isDetached = plan.settings(of: row)?.isDetached ?? false
+        command.isInteractive = plan.settings(of: row)?.isInteractive ?? false
         // What the file itself names may be missing; a step that cannot start is not to be shown as started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }

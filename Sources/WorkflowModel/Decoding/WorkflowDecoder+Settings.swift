@@ -11,6 +11,7 @@ extension WorkflowDecoder {
         if let condition, fanOut?.has(aVariableOf: condition) == true { fanOut?.decidesCopies = true }
         let isTop = place == .top
         let isStep = place == .step
+        let interactive = interactiveRequest(reader)
         return Settings(
             name: isTop ? nil : text(reader.take(.name)),
             description: isTop ? nil : text(reader.take(.description)),
@@ -30,7 +31,7 @@ extension WorkflowDecoder {
             retry: retry(reader.take(.retry)),
             outputs: isStep ? stepOutputs(reader.take(.outputs)) : groupOutputs(reader.take(.outputs)),
             pools: poolRequests(reader.take(.pool)),
-            mutexes: mutexRequests(reader.take(.mutex)),
+            mutexes: mutexRequests(reader.take(.mutex), and: interactive),
             standardInput: templateText(reader.take(.stdin)),
             secrets: isStep ? secretUses(reader.take(.secrets)) : [],
             environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
@@ -40,7 +41,7 @@ extension WorkflowDecoder {
             streams: streams(reader.take(.streams)),
             sharedValues: sharedValues(reader.take(.vars)),
             requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)),
-            isDetached: bool(reader.take(.detach)) ?? false)
+            isDetached: bool(reader.take(.detach)) ?? false, isInteractive: interactive != nil)
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
@@ -233,12 +234,16 @@ extension WorkflowDecoder {
         return requests
     }
 
-    /// `mutex`: a name or a list of names.
-    mutating func mutexRequests(_ entry: MappingReader.Entry?) -> [MutexRequest] {
-        guard let entry else { return [] }
-        return items(entry, expected: "a name or a list of names", mayBeAlone: true).compactMap { node in
-            guard checkName(node, of: "a mutex") else { return nil }
-            return MutexRequest(name: node.text, range: node.range)
+    /// `mutex`: a name or a list of names. `other` is what another key of the step asks for.
+    mutating func mutexRequests(_ entry: MappingReader.Entry?, and other: MutexRequest?) -> [MutexRequest] {
+        var requests: [MutexRequest] = []
+        if let entry {
+            requests = items(entry, expected: "a name or a list of names", mayBeAlone: true).compactMap { node in
+                guard checkName(node, of: "a mutex") else { return nil }
+                return MutexRequest(name: node.text, range: node.range)
+            }
         }
+        if let other, !requests.contains(where: { $0.name == other.name }) { requests.append(other) }
+        return requests
     }
 }

@@ -59,6 +59,7 @@ extension WorkflowDecoder {
             decodeHooks(reader, of: index)
         } else if let run = reader.take(.run) {
             nodes[index.row].body = decodeRun(run)
+            checkInteractive(reader, of: index)
             if document.mentionsOutputFile { reportUndeclaredOutput(run, in: reader, of: index) }
             if let shell = reader.take(.shell), case .arguments = nodes[index.row].body {
                 report(

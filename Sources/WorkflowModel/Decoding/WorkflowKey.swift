@@ -5,10 +5,10 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars, uses, with, templates, label, require, confirm, detach
+        manual, streams, vars, uses, with, templates, label, require, confirm, detach, interactive
 
     // Words of version 1 that this program answers with "not supported yet".
-    case interactive, jobserver, sources, generates, services
+    case jobserver, sources, generates, services
 
     /// The word as a file has it: the case's name in kebab case.
     package var spelling: String { "\(letters)" }
@@ -27,7 +27,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
-    var isSupported: Bool { rawValue < Self.interactive.rawValue }
+    var isSupported: Bool { rawValue < Self.jobserver.rawValue }
 
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
@@ -89,7 +89,8 @@ package enum WorkflowKeys {
         .name, .description, .manual, .needs, .if, .require, .confirm, .run, .env, .envPolicy, .dotenv, .secrets,
         .shell,
         .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
-        .platforms, .log, .streams, .detach, .matrix, .forEach, .as, .label, .maxItems, .maxParallel, .failFast,
+        .platforms, .log, .streams, .detach, .interactive, .matrix, .forEach, .as, .label, .maxItems, .maxParallel,
+        .failFast,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [

@@ -186,6 +186,9 @@ package struct PoolRequest: Sendable, Hashable {
 
 /// A name that at most one step or group holds at a time.
 package struct MutexRequest: Sendable, Hashable {
+    /// What every interactive step holds while it runs.
+    package static let terminal = "terminal"
+
     package let name: String
     package let range: SourceRange
 

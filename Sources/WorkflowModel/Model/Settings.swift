@@ -52,7 +52,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
         sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil,
-        isDetached: Bool = false
+        isDetached: Bool = false, isInteractive: Bool = false
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -91,6 +91,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.require, requirements.isEmpty ? nil : .requirements(requirements))
         add(.confirm, confirmation.map(Value.text))
         add(.detach, isDetached ? .isSet : nil)
+        add(.interactive, isInteractive ? .isSet : nil)
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -199,6 +200,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var isManual: Bool { storage.header.contains(.manual) }
     /// Whether what the step's first process leaves behind may outlive it, and the run.
     package var isDetached: Bool { storage.header.contains(.detach) }
+    /// Whether the step has the terminal for itself while it runs; it names `MutexRequest.terminal` then.
+    package var isInteractive: Bool { storage.header.contains(.interactive) }
     /// nil: not said here.
     package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
     /// `vars`, in file order.

@@ -16,7 +16,7 @@ extension DataFlowCheck {
         case "exit_code" where node.hasCommand && !isFanOut:
             return ValueType(
                 .int, absence: result.facts.contains(.succeeded) ? nil : "`\(node.id)` may not have ended by itself")
-        case "stdout" where node.hasCommand && !isFanOut && !result.isInstance:
+        case "stdout" where node.hasReadableOutput && !isFanOut && !result.isInstance:
             standardOutputReads.insert(NodeIndex(result.row))
             return ValueType(.string, absence: result.facts.contains(.started) ? nil : absence(of: result.row))
         case "item" where result.isInstance: return item(of: result.row)
@@ -36,7 +36,8 @@ extension DataFlowCheck {
         if node.settings?.fanOut != nil, !result.isInstance {
             fields.append("items")
         } else if node.hasCommand {
-            fields += result.isInstance ? ["exit_code"] : ["exit_code", "stdout"]
+            fields.append("exit_code")
+            if node.hasReadableOutput, !result.isInstance { fields.append("stdout") }
         }
         if result.isInstance {
             fields += workflow.members(of: NodeIndex(result.row)).filter { workflow[$0].hook == nil }.map {
@@ -119,4 +120,9 @@ extension DataFlowCheck {
         types[key] = type
         return type
     }
+}
+
+extension WorkflowNode {
+    /// Whether what it writes can be kept; what goes to the terminal cannot.
+    fileprivate var hasReadableOutput: Bool { hasCommand && settings?.isInteractive != true }
 }

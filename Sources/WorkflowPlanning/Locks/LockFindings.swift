@@ -22,7 +22,8 @@ struct LockFindings {
         }
         guard hasHolder else { return }
         for row in workflow.nodes.indices {
-            var seen: Set<String> = []
+            // It does not write that name itself.
+            var seen: Set<String> = workflow.nodes[row].settings?.isInteractive == true ? [MutexRequest.terminal] : []
             for request in workflow.nodes[row].settings?.mutexes ?? [] where seen.insert(request.name).inserted {
                 guard let (holder, held) = holder(around: row, of: request.name) else { continue }
                 findings.add(.warning) { covered(request, of: row, by: holder, held) }

@@ -56,6 +56,12 @@ package final class TerminalSession: Sendable {
     /// Everything that was written, as it came.
     package var written: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
+    /// Whether the terminal shows what is typed.
+    package var isEchoing: Bool {
+        var modes = termios()
+        return tcgetattr(main.number, &modes) == 0 && modes.c_lflag & tcflag_t(ECHO) != 0
+    }
+
     /// As if typed.
     package func type(_ keys: String) { write(Array(keys.utf8)) }
 

@@ -1,0 +1,25 @@
+internal import CLinux
+internal import Glibc
+
+/// Tells when a child may have stopped or gone on, which no pidfd does. Hears only what arrives while CHLD is blocked.
+@EventLoopActor
+final class StopWatch {
+    private let descriptor: Int32
+
+    /// Calls `handler` for as long as the watch is kept. Where the machine has no descriptor for it, never.
+    init(_ handler: @escaping @EventLoopActor () -> Void) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGCHLD)
+        let descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+        self.descriptor = descriptor
+        guard descriptor >= 0 else { return }
+        Poller.shared.watch(descriptor, for: .read) {
+            var info = signalfd_siginfo()
+            while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) > 0 {}
+            handler()
+        }
+    }
+
+    isolated deinit { if descriptor >= 0 { Poller.shared.close(descriptor) } }
+}
