@@ -23,6 +23,8 @@ extension ProgramRun {
     }
 
     private var remedies: [Remedy] {
+        // Asked before all else: a completion that runs meanwhile may suspend a queue that was seen going.
+        let areCompletionsOver = record.areCompletionsOver(operations: program.operations.count)
         let lingering = lingering.withLock { $0.keys.sorted() }
         if !lingering.isEmpty { return lingering.map { .release($0) } }
         var remedies: [Remedy] = program.queues.indices.filter { queue($0)?.isSuspended == true }.map {
@@ -48,8 +50,8 @@ extension ProgramRun {
         for index in unfinished where hanging.contains(index) && program.operations[index].steps.contains(.hang) {
             remedies.append(.cancel(index))
         }
-        // Events end with the queue. A completion that still runs may suspend it, and nobody could resume it then.
-        if record.areCompletionsOver(operations: program.operations.count) {
+        // Events end with the queue. Nobody could resume it then, so nothing may be left that suspends it.
+        if areCompletionsOver {
             remedies += program.queues.indices.filter { program.isListenedTo($0) && queue($0) != nil }.map {
                 .dropQueue($0)
             }
