@@ -4,8 +4,8 @@
 /// Dependents hold the cores of their dependencies, never the other way round, and release them at their end, so chains
 /// of any length are freed without recursion. Unchecked, because it has subclasses; the same lock guards what they add.
 ///
-/// Locks are taken in this order: the topology's, a queue's, an operation's. No two queues are ever locked at once; of
-/// operations, only one and what is inside it, from outside in.
+/// Locks are taken in this order: the topology's, a queue's, an operation's. Two queues are locked at once only by who
+/// has locked the topology; of operations, only one and what is inside it, from outside in.
 @usableFromInline class OperationCore: @unchecked Sendable {
     struct Need {
         let core: OperationCore

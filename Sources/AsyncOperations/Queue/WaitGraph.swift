@@ -36,7 +36,17 @@ struct WaitGraph {
     }
 
     /// Adds `events` and everything that they wait for, and finds out which are possible.
+    ///
+    /// Operations start and end meanwhile, so the graph may mix several moments, and something may look stuck because
+    /// a place that it has just taken is seen as taken by another. What was seen twice to wait for the same has waited
+    /// all the time between; if all was seen once before any was seen again, there was a moment at which all was stuck.
     mutating func explore(_ events: [WaitEvent]) {
+        repeat { collect(events) } while !isStillStuck
+    }
+
+    private mutating func collect(_ events: [WaitEvent]) {
+        nodes = []
+        indices = [:]
         var pending: [Int] = []
         for event in events { _ = index(of: event, &pending) }
         var possible: [Int] = []
@@ -74,6 +84,17 @@ struct WaitGraph {
                 nodes[effect].missing -= 1
                 if nodes[effect].missing == 0 { pending.append(effect) }
             }
+        }
+    }
+
+    /// Whether what seemed stuck still waits for what it was seen to wait for.
+    private var isStillStuck: Bool {
+        nodes.allSatisfy { node in
+            if node.isPossible || node.event == denied { return true }
+            let stuck = Set(node.causes.filter { !nodes[$0].isPossible })
+            let causes = causes(of: node.event)
+            let others = causes.events.count { event in !(indices[event].map(stuck.contains) ?? false) }
+            return others < causes.needed
         }
     }
 

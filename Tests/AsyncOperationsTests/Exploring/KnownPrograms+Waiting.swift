@@ -34,6 +34,8 @@ extension Program {
         KnownProgram(name: "what is tried again is inside what is tried again", program: roundsInRounds),
         KnownProgram(name: "a body begins to wait for what is just ending", program: waitAtTheEnd),
         KnownProgram(name: "a body waits in a queue that is made narrower while others run", program: narrowed),
+        KnownProgram(
+            name: "a group takes the last place while a body that has one begins to wait for it", program: placeTaken),
     ]
 
     static let bodiesInARing = Program(
@@ -148,6 +150,14 @@ extension Program {
     static let narrowed = Program(
         queues: [Queue(width: 2)], operations: [Operation(steps: [.run(0)]), Operation()],
         clients: [[.add(1, queue: 0), .setWidth(0, 1)], [.add(0, queue: 0)]])
+
+    static let placeTaken = Program(
+        queues: [Queue(width: 2)],
+        operations: [
+            Operation(), Operation(kind: .compound(.limited(2), failsFast: false)),
+            Operation(steps: [.await(4)], parent: 1),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 1), Operation(parent: 3),
+        ], clients: [[.add(0, queue: 0), .add(1, queue: 0)]])
 
     static let roundsInRounds = Program(
         operations: [
