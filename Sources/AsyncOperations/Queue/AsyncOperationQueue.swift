@@ -74,8 +74,8 @@ public final class AsyncOperationQueue: Sendable {
         try core.add(operations.map(\.erased.core))
     }
 
-    /// Adds an operation that starts after everything added before has ended, and before everything added later. Throws
-    /// what `add` throws.
+    /// Adds an operation that starts after everything added before has ended, and before everything added later. One
+    /// that is cancelled before its start holds nothing back. Throws what `add` throws. O(operations in the queue).
     public func addBarrier(_ operation: some AsyncOperationProtocol) throws(UsageError) {
         try core.add([operation.erased.core], isBarrier: true)
     }

@@ -68,8 +68,8 @@ extension QueueCore {
         } else if state.takesNothing {
             return .failure(.closed(id))
         }
-        if let barrier = state.barrier, barrier.isFinished { state.barrier = nil }
-        if state.barrier != nil, parent == nil, !mayLink { return nil }
+        state.barriers.forgetEnded()
+        if !state.barriers.isEmpty, parent == nil, !mayLink { return nil }
         var batch = Batch(cores: cores, parent: parent)
         do throws(UsageError) {
             if let parent {
@@ -85,7 +85,7 @@ extension QueueCore {
                 }
                 batch.held = try heldBack(for: batch, state)
             }
-            if parent == nil { try linkToBarrier(batch, isBarrier: isBarrier, &state) }
+            if parent == nil { try linkToBarriers(batch, isBarrier: isBarrier, &state) }
         } catch {
             release(batch)
             return .failure(error)
@@ -95,13 +95,13 @@ extension QueueCore {
         }
         beginPeriod(&state)
         place(batch, producer?.core.id, &state)
-        if isBarrier { state.barrier = cores.last }
+        if isBarrier, let barrier = cores.last { state.barriers.append(barrier) }
         return .success(true)
     }
 
-    /// Makes a barrier wait for everything in the queue, and other operations for the last barrier.
-    private func linkToBarrier(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
-        let earlier = isBarrier ? operations(state) : state.barrier.map { [$0] } ?? []
+    /// Makes a barrier wait for everything in the queue, and other operations for the barriers.
+    private func linkToBarriers(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
+        let earlier = isBarrier ? operations(state) : state.barriers.cores
         guard !earlier.isEmpty else { return }
         let own = LockedQueue(self, state)
         for core in batch.cores {

@@ -46,7 +46,7 @@ extension QueueCore {
     func placePlain(
         _ core: OperationCore, in group: OperationID, _ producer: AsyncOperationID?, _ state: inout State
     ) -> Bool {
-        guard core.hasDefaultOptions, !(core is CompoundCore), !state.takesNothing, state.barrier == nil else {
+        guard core.hasDefaultOptions, !(core is CompoundCore), !state.takesNothing, state.barriers.isEmpty else {
             return false
         }
         beginPeriod(&state)

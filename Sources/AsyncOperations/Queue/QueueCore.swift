@@ -31,8 +31,7 @@ final class QueueCore: Sendable {
         var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
         var unfinished = 0
-        /// The last barrier; what is added later waits for it.
-        private var lastBarrier: Barrier?
+        var barriers = Barriers()
         /// Whether any compound operation may be tried again, so that ends of members may not be final.
         var hasRetriedCompounds = false
         /// The attempts that run, and the one that runs without a scheduler.
@@ -63,18 +62,6 @@ final class QueueCore: Sendable {
         var progressListeners = ProgressListeners()
 
         init(width: Int) { self.width = width }
-
-        var barrier: OperationCore? {
-            get { lastBarrier?.core }
-            set { lastBarrier = newValue.map { Barrier($0) } }
-        }
-    }
-
-    /// Weak, so that the operation is not freed under the lock; and in a box, because a struct with a weak variable is
-    /// moved by calls into the runtime. Unchecked: nothing changes it.
-    private final class Barrier: @unchecked Sendable {
-        private(set) weak var core: OperationCore?
-        init(_ core: OperationCore) { self.core = core }
     }
 
     let id: AsyncOperationID
@@ -187,7 +174,7 @@ final class QueueCore: Sendable {
         state.standIns = [:]
         state.locks = [:]
         state.nextLock = 0
-        state.barrier = nil
+        state.barriers = Barriers()
         state.hasRetriedCompounds = false
         state.isTimed = false
         if let idle = state.idle.take() { state.append(.idle(idle)) }

@@ -96,6 +96,29 @@ import Testing
         #expect(order.entries == ["before", "before", "before", "barrier", "after", "after", "after"])
     }
 
+    // Q8
+    @Test func `a barrier that is cancelled leaves the one before it in force`() async throws {
+        let order = Record<String>()
+        let go = Latch()
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 8)
+        try queue.add(
+            AsyncOperation { _ in
+                await go.wait()
+                order.add("before")
+            })
+        try queue.addBarrier(AsyncOperation { _ in order.add("barrier") })
+        let cancelled = nothing()
+        try queue.addBarrier(cancelled)
+        let after = [0, 1].map { _ in AsyncOperation<Void, Never> { _ in order.add("after") } }
+        try queue.add(after[0])
+        #expect(cancelled.cancel())
+        try queue.add(after[1])
+        #expect(after.map(\.state) == [.pending, .pending])
+        go.open()
+        try await queue.waitUntilIdle()
+        #expect(order.entries == ["before", "barrier", "after", "after"])
+    }
+
     // Q8, F8
     @Test func `what a barrier's predecessors wait for cannot come behind it`() async throws {
         let queue = AsyncOperationQueue(isSuspended: true)

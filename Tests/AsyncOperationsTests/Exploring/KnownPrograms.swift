@@ -37,6 +37,7 @@ extension Program {
             KnownProgram(name: "a completion adds to a queue that is shut down", program: addWhileShutDown),
             KnownProgram(name: "a dependency comes while its operation starts", program: dependencyAddedAtTheStart),
             KnownProgram(name: "a barrier needs the success of what is before it", program: barrierWithNeed),
+            KnownProgram(name: "a barrier is cancelled behind another one", program: barrierCancelled),
             KnownProgram(name: "two compound operations, one in the other, are cancelled", program: cancelInEachOther),
             KnownProgram(
                 name: "a compound operation is added while its member is cancelled", program: addWithCancelledMember),
@@ -148,6 +149,12 @@ extension Program {
     static let dependencyAddedAtTheStart = Program(
         operations: [Operation(kind: .compound(.concurrent, failsFast: false)), Operation()],
         clients: [[.start(1)], [.addDependency(1, on: 0, .done)]])
+
+    static let barrierCancelled = Program(
+        queues: [Queue(width: 2)], operations: [Operation(steps: [.yield]), Operation(), Operation(), Operation()],
+        clients: [
+            [.add(0, queue: 0), .addBarrier(1, queue: 0), .addBarrier(2, queue: 0), .cancel(2), .add(3, queue: 0)]
+        ])
 
     static let barrierWithNeed = Program(
         queues: [Queue()], operations: [Operation(failures: 1), Operation(needs: [Need(on: 0, kind: .ok)])],

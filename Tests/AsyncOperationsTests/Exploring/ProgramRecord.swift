@@ -14,6 +14,8 @@ final class ProgramRecord: Sendable {
         case waiting
         /// A task that waited for anything went on.
         case waited
+        /// A queue is about to be asked to take it.
+        case adding(Int)
         /// `add` to a queue, `start` or `resume` was accepted.
         case taken(Int, queue: Int?)
         case memberAccepted(Int, of: Int)

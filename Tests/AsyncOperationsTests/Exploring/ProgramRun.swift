@@ -112,10 +112,12 @@ extension ProgramRun {
         switch action {
         case .add(let index, let queue):
             guard let target = self.queue(queue), let operation = operation(index) else { return }
+            see(.adding(index))
             try target.add(operation)
             see(.taken(index, queue: queue))
         case .addBarrier(let index, let queue):
             guard let target = self.queue(queue), let operation = operation(index) else { return }
+            see(.adding(index))
             try target.addBarrier(operation)
             see(.taken(index, queue: queue))
         case .addMember(let index, let compound):
