@@ -41,7 +41,7 @@ extension OperationCore {
                 case .dissolving, .ended: return .refused
                 case .idle, .member:
                     guard self is CompoundCore else {
-                        members?.ended.append(self)
+                        members.ended.append(self)
                         return .ended(.cancelled(reason), state.end(as: .cancelled(reason)))
                     }
                     state.lifecycle = .dissolving
@@ -53,17 +53,13 @@ extension OperationCore {
     }
 
     /// Calls `body` with the members of the compound operation around it, under the lock of that, so that the end of a
-    /// member and its report appear together.
-    private func inParent<Answer: Sendable>(_ body: (inout CompoundCore.Members?) -> Answer) -> Answer {
+    /// member and its report appear together. Nobody sees the members if nothing is around it.
+    private func inParent<Answer: Sendable>(_ body: (inout CompoundCore.Members) -> Answer) -> Answer {
         guard let parent else {
-            var none: CompoundCore.Members?
-            return body(&none)
+            var nobody = CompoundCore.Members()
+            return body(&nobody)
         }
-        return parent.withMembers { _, members in
-            var some: CompoundCore.Members? = members
-            defer { members = some ?? members }
-            return body(&some)
-        }
+        return parent.withMembers { body(&$1) }
     }
 
     /// Ends a compound operation that belongs to no queue, after everything inside it, without recursion.
@@ -96,7 +92,7 @@ extension OperationCore {
             }
             let end = OperationEnd.cancelled(reason)
             _ = core.inParent { members in
-                members?.ended.append(core)
+                members.ended.append(core)
                 return core.setEnd(end).needs
             }
             core.tellOutside(end)

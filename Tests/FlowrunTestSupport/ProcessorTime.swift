@@ -1,7 +1,7 @@
 import Glibc
 
 /// What `body` costs, however busy the machine is.
-func processorTime(_ body: () -> Void) -> Duration {
+package func processorTime(_ body: () -> Void) -> Duration {
     func now() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
