@@ -114,7 +114,6 @@ struct HookTests {
         LogInvariants.check(log, needs: DependencyTable(["finally.last": ["finally.show"]]))
     }
 
-    // O2
     @Test func `finally knows that something outside ruled a member out`() async throws {
         let log = try await FlowrunTest(
             """
@@ -136,6 +135,7 @@ struct HookTests {
         #expect(log.outcomes["g.finally.not-all-ran"] == "success")
     }
 
+    // O2
     @Test func `an interrupt before anything has started runs nothing, not even finally`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: 'true' } }\nfinally: { clean: { run: 'true' } }\n")
