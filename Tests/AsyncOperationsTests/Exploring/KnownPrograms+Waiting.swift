@@ -36,6 +36,9 @@ extension Program {
         KnownProgram(name: "a body waits in a queue that is made narrower while others run", program: narrowed),
         KnownProgram(
             name: "a group takes the last place while a body that has one begins to wait for it", program: placeTaken),
+        KnownProgram(
+            name: "what a body was not let wait for gets free, because another wait on the way is refused later",
+            program: freedLater),
     ]
 
     static let bodiesInARing = Program(
@@ -158,6 +161,13 @@ extension Program {
             Operation(steps: [.await(4)], parent: 1),
             Operation(kind: .compound(.concurrent, failsFast: false), parent: 1), Operation(parent: 3),
         ], clients: [[.add(0, queue: 0), .add(1, queue: 0)]])
+
+    static let freedLater = Program(
+        queues: [Queue(width: 1)],
+        operations: [
+            Operation(steps: [.awaitIdle(0)]), Operation(steps: [.await(2)]),
+            Operation(needs: [Need(on: 0, kind: .ok)]), Operation(needs: [Need(on: 1, kind: .ok)]),
+        ], clients: [[.add(3, queue: 0), .start(0), .start(1), .add(2, queue: 0)]])
 
     static let roundsInRounds = Program(
         operations: [

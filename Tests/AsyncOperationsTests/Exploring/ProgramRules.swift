@@ -129,11 +129,13 @@ struct ProgramRules {
         for (place, event) in events.enumerated() {
             guard case .refused(let index, let other?) = event, let end = ends[other] else { continue }
             // Something on the way may be ruled out by something else, or let go, which nobody can foresee.
-            if beyond(other).contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) {
-                continue
+            let beyond = beyond(other)
+            if beyond.contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) { continue }
+            // So may be another wait on the way, which is in another cycle.
+            let isFreed = events.contains { event in
+                if case .refused(let waiter, _) = event { waiter != index && beyond.contains(waiter) } else { false }
             }
-            // So may be a wait of its own, in another cycle.
-            if events.contains(where: { if case .refused(other, _) = $0 { true } else { false } }) { continue }
+            if isFreed { continue }
             let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }
             if let left, end.place < left, index != other {
                 return "o\(other) ended before o\(index), which was told that it could not"
