@@ -41,7 +41,7 @@ struct ListPrinterTests {
             Parameter(
                 name: "channel", kind: .choice(["nightly", "stable"]), defaultValue: .string("nightly"),
                 description: "Where it goes", range: .beginning),
-            Parameter(name: "files", kind: .list, isRequired: true, range: .beginning),
+            Parameter(name: "files", kind: .list, isRequired: true, variable: "FILES", range: .beginning),
         ]
         let printer = ListPrinter(try #require(Planner.plan(workflow).plan))
         #expect(
@@ -49,7 +49,7 @@ struct ListPrinterTests {
                 sketch
 
                 --param channel=nightly|stable  Where it goes  (default: nightly)
-                --param files=LIST              (required)
+                --param files=LIST              (required)  (from $FILES)
 
                 a               [*]
                 finally              (hook)
@@ -61,6 +61,7 @@ struct ListPrinterTests {
         #expect(parameters.map { $0["type"] as? String } == ["enum", "list"])
         #expect(parameters[0]["values"] as? [String] == ["nightly", "stable"])
         #expect(parameters[0]["default"] as? String == "nightly")
+        #expect(parameters[0]["env"] is NSNull && parameters[1]["env"] as? String == "FILES")
         #expect(parameters[1]["default"] is NSNull && parameters[1]["required"] as? Bool == true)
         let steps = try #require(object["steps"] as? [[String: Any]])
         #expect(steps.map { $0["max_items"] as? Int } == [7, nil, nil])

@@ -54,8 +54,30 @@ struct GitHubTests {
     @Test func `expressions in scripts go through the environment`() throws {
         try expect(
             "  a: { steps: [{ id: m, run: 'echo n=1 >> \"$GITHUB_OUTPUT\"' }, { run: 'echo ${{ steps.m.outputs.n }} ${{ github.sha }}' }] }\n",
-            "env:\n          STEPS_M_OUTPUTS_N: ${{ (steps.m.outputs.n ?? '') }}\n",
+            "env:\n          STEPS_M_OUTPUTS_N: ${{ steps.m.outputs.n ?? '' }}\n",
             "run: echo $STEPS_M_OUTPUTS_N ${GITHUB_SHA:?}\n")
+    }
+
+    @Test func `steps that are alike have ids of their own`() throws {
+        try expect(
+            "  a: { steps: [{ run: make x }, { run: make x }, { name: Go, run: ./x }, { name: Go, run: 'y' }] }\n",
+            "make-x:\n", "make-x-2:\n", "go:\n", "go-2:\n        name: Go\n        run: 'y'\n")
+    }
+
+    @Test func `what chooses between two texts is if()`() throws {
+        try expect(
+            "  a:\n    strategy: { matrix: { v: [x, z] } }\n"
+                + "    steps: [{ run: \"echo ${{ (matrix.v == 'x' || matrix.v == 'z') && '-a b' || '-c' }}\" }]\n",
+            "${{ if((v == 'x' || v == 'z'), '-a b', '-c') }}")
+        // Neither of these is one.
+        try expect(
+            "  a: { if: \"success() && env.A == 'b' || failure()\", steps: [{ run: x }] }\n", "if: success() && ")
+    }
+
+    @Test func `commands to the runner are not kept as if they did something`() throws {
+        try expect(
+            "  a: { steps: [{ run: 'echo \"::set-output name=x::1\"' }] }\n",
+            "`::set-output` speaks to GitHub's runner", "exit 1")
     }
 
     @Test func `conditions are translated`() throws {

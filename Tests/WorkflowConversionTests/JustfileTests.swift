@@ -51,6 +51,24 @@ struct JustfileTests {
             "[confirm]\na:\n  #!/usr/bin/env python3\n  print(1)\n", "justfile", "ask for a confirmation", "exit 1")
     }
 
+    @Test func `an if is if() in the environment and a test in a script`() throws {
+        try expect(
+            "m := env('MODE', 'dev')\nf := if m == 'release' { '-O3' } else if m != 'dev' { '-O1' } else { \"it's\" }\n"
+                + "a t=(if m == 'dev' { 'x' } else { 'z' }):\n  cc {{f}} {{t}} {{ if t == 'x' { '-v' } else { t } }}\n",
+            "justfile",
+            "f: ${{ if((env.MODE ?? 'dev') == 'release', '-O3', if((env.MODE ?? 'dev') != 'dev', '-O1', 'it''s')) }}\n",
+            "t=\"${1-$(if [ \"$m\" = \"dev\" ]; then printf %s \"x\"; else printf %s \"z\"; fi)}\"\n",
+            "cc $f $t $(if [ \"$t\" = \"x\" ]; then printf %s \"-v\"; else printf %s \"$t\"; fi)\n")
+        // A shell would read these where they stand.
+        try expect(
+            "a t:\n  cc {{ if t == '' { \"'a b'\" } else { t } }}\n", "justfile", "texts that a shell would read")
+    }
+
+    @Test func `the default of all further arguments is as many words as in the recipe`() throws {
+        try expect("a +t='x y':\n  echo {{t}}\n", "justfile", "[ $# -gt 0 ] || set -- x y\n")
+        try expect("a *t='':\n  echo {{t}}\n", "justfile", "    run: echo \"$@\"\n")
+    }
+
     @Test func `attributes, aliases and settings`() throws {
         try expect(
             "set dotenv-load\nset shell := ['bash', '-uc']\n[linux]\n[macos]\na:\n  x\nalias b := a\n", "justfile",

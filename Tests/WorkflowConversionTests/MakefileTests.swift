@@ -37,6 +37,39 @@ struct MakefileTests {
         try expect(
             "S = a.c lib/b.c\nall:\n\techo $(S:.c=.o) $(patsubst %.c,o/%.o,$(S)) $(notdir $(S)) $(dir $(S)) $(addprefix -I,x y)\n",
             "Makefile", "run: echo a.o lib/b.o o/a.o o/lib/b.o a.c b.c ./ lib/ -Ix -Iy\n")
+        try expect(
+            "T = linux/amd64 mac/arm64\nall: $(T)\n$(T):\n\techo $(word 2,$(subst /, ,$@)) $(word 9,$(T))$(wordlist 2,3,a b c d)\n",
+            "Makefile", "  linux-amd64:\n    name: linux/amd64\n    run: echo amd64 b c\n")
+    }
+
+    @Test func `a list of files that is made once is one of vars`() throws {
+        try expect(
+            "D = src\nS := $(wildcard $(D)/*.c x/*.c) z.c\nL = $(wildcard *.h)\nall:\n\tcc $(S) $(L)\n", "Makefile",
+            "vars:\n  S: ${{ join(glob('src/*.c', 'x/*.c'), ' ') }} z.c\n", "run: cc $S *.h\n")
+    }
+
+    @Test func `if chooses by what is given`() throws {
+        try expect(
+            "DEBUG ?=\nMODE ?= dev\nK = 1\nF = -Wall $(if $(DEBUG),-g,-O2)\n"
+                + "all:\n\tcc $(F) $(if $(V),-v) $(if $(filter dev,$(MODE)),-d,-r) $(if $(K),-k)\n",
+            "Makefile", "DEBUG: { type: string, default: '', env: DEBUG }",
+            "F: -Wall ${{ if(params.DEBUG != '', '-g', '-O2') }}\n",
+            "run: cc $F ${V:+-v} $(if [ \"$MODE\" = dev ]; then echo -d; else echo -r; fi) -k\n")
+        // No end is found to these.
+        try expect("A = $(if $(A),x,$(B))\nB ?= $(if $(A),$(B),y)\nall:\n\techo $(A) $(B)\n", "Makefile", "  all:")
+        try expect("A := $(A) $(wildcard x)\nall:\n\techo $(A)\n", "Makefile", "  all:")
+    }
+
+    @Test func `what is exported is in the environment, also where programs listen to it`() throws {
+        try expect(
+            "export PYTHONPATH := src\nexport V := $(shell date)\nexport W X\nall:\n\tpython3 x.py\n", "Makefile",
+            "env:\n  PYTHONPATH: src\n",
+            "# Makefile:2: written out where a script reads it, and not in the environment of the steps\n",
+            "# Makefile:3: not converted\n")
+    }
+
+    @Test func `one shell for all lines gets them without their marks`() throws {
+        try expect(".ONESHELL:\na:\n\t@x=1\n\t@echo $$x\n", "Makefile", "      x=1\n      echo $x\n")
     }
 
     @Test func `what only make can tell is to be filled in, below its lines`() throws {

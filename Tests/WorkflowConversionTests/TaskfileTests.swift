@@ -19,6 +19,35 @@ struct TaskfileTests {
         try expect("  a: [echo a, echo b]\n", ["  a:\n    manual: true\n    run: |\n      echo a\n      echo b\n"])
     }
 
+    @Test func `an if is if() in the environment and a test in a script`() throws {
+        try expect(
+            "  a: { cmds: ['cc {{.F}} -o x{{exeExt}} {{if .V}}-v{{end}}', '{{if ne .M \"dev\"}}echo \"a b\"{{else}}echo c{{end}}'] }\n",
+            top: "vars: { M: '{{.M | default \"dev\"}}', F: '{{if eq .M \"rel\"}}-O3{{else}}-g{{end}}' }\n",
+            [
+                "F: ${{ if(params.M == 'rel', '-O3', '-g') }}\n",
+                "cc $F -o x $(if [ -n \"$V\" ]; then printf %s -v; fi)\n",
+                "if [ \"$M\" = dev ]; then\n      echo c\n      else\n      echo \"a b\"\n      fi\n",
+            ])
+        try expect("  a: echo {{if .V}}\"a b\"{{end}}\n", ["around what a shell reads", "exit 1"])
+    }
+
+    @Test func `a dotenv file whose name is computed is told, not looked for under its template`() throws {
+        try expect(
+            "  a: echo\n", top: "dotenv: [.env, '{{.ENV}}/.env']\n",
+            [
+                "dotenv: { path: .env, optional: true }\n", "# not converted: dotenv: {{.ENV}}/.env\n",
+            ])
+    }
+
+    @Test func `a loop over the sources is one over their patterns`() throws {
+        try expect(
+            "  a: { sources: ['src/*.c'], cmds: [{ for: sources, cmd: 'cc {{.ITEM}}' }] }\n",
+            ["for ITEM in src/*.c; do\n      cc $ITEM\n      done\n"])
+        try expect(
+            "  a: { sources: ['**/*.c'], cmds: [{ for: sources, cmd: 'cc {{.ITEM}}' }] }\n",
+            ["`for: sources` has no counterpart"])
+    }
+
     @Test func `templates are variables`() throws {
         try expect(
             "  a: { cmds: ['echo {{.A}} ''{{.B}}'' {{.C}} {{.D}} {{.CLI_ARGS}} {{.TASK}} {{.E | default \"x\"}}'] }\n",

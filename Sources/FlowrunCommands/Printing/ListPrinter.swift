@@ -69,7 +69,7 @@ package struct ListPrinter {
         return marks.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// One line for each parameter: name, what it takes, default, description.
+    /// One line for each parameter: name, what it takes, description, default, variable.
     private func parametersText() -> String {
         guard !workflow.parameters.isEmpty else { return "" }
         let names = workflow.parameters.map { "--param \($0.name)=\($0.kind.words.asOneLine)" }
@@ -80,6 +80,7 @@ package struct ListPrinter {
             if let description = parameter.description { line += "  " + description.asOneLine }
             if let value = parameter.defaultValue { line += "  (default: \(value.text.asOneLine))" }
             if parameter.isRequired { line += "  (required)" }
+            if let variable = parameter.variable { line += "  (from $\(variable))" }
             while line.last == " " { line.removeLast() }
             text += line + "\n"
         }
@@ -132,6 +133,7 @@ package struct ListPrinter {
                 json.null("default")
             }
             json.field("required", parameter.isRequired)
+            json.field("env", parameter.variable)
             json.field("pattern", parameter.pattern?.text)
             json.field("description", parameter.description)
         }

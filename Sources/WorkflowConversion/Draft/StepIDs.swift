@@ -6,9 +6,16 @@ struct StepIDs {
     /// The id of a name: the name itself where it can be one, or else with `-` in place of what an id cannot have.
     mutating func id(for name: String) -> String {
         if let id = ids[name] { return id }
+        let id = id(like: name)
+        ids[name] = id
+        return id
+    }
+
+    /// An id of its own for something that nobody names: others may be described by the same words.
+    mutating func id(like name: String) -> String {
         var id = ""
         for character in name {
-            if character.isIDCharacter, !(id.isEmpty && character == "-") {
+            if character.isIDCharacter, character != "-" || !id.isEmpty && id.last != "-" {
                 id.append(character)
             } else if !id.isEmpty, id.last != "-" {
                 id.append("-")
@@ -22,7 +29,6 @@ struct StepIDs {
             id = "\(base)-\(number)"
             number += 1
         }
-        ids[name] = id
         return id
     }
 

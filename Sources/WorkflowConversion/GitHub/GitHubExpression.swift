@@ -53,6 +53,7 @@ enum GitHubExpression {
 
     /// The expression in flowrun's words; nil where they have none for it.
     static func translation(of expression: String) -> String? {
+        if let choice = choice(expression) { return choice }
         var result = ""
         var rest = expression[...]
         while let first = rest.first {
@@ -77,6 +78,49 @@ enum GitHubExpression {
             }
         }
         return result.trimmed
+    }
+
+    /// The expression in braces, without brackets that say nothing there.
+    static func braced(_ translation: String) -> String {
+        var depth = 0
+        let isInBrackets =
+            translation.first == "("
+            && translation.dropLast().allSatisfy { character in
+                depth += character == "(" ? 1 : character == ")" ? -1 : 0
+                return depth > 0
+            }
+        return "${{ \(isInBrackets ? String(translation.dropFirst().dropLast()) : translation) }}"
+    }
+
+    /// `condition && 'a' || 'b'`, which says in GitHub's words what `if(condition, 'a', 'b')` does; nil for all else.
+    private static func choice(_ expression: String) -> String? {
+        let parts = parts(of: expression, at: "||")
+        guard parts.count == 2, let otherwise = translation(of: parts[1]) else { return nil }
+        var operands = GitHubExpression.parts(of: parts[0], at: "&&")
+        // An empty text counts as false, so that the other one would be taken.
+        guard operands.count > 1, let value = operands.popLast(), value.hasPrefix("'"), value != "''",
+            let condition = translation(of: operands.joined(separator: " && ")), let value = translation(of: value)
+        else { return nil }
+        return "if(\(condition), \(value), \(otherwise))"
+    }
+
+    /// The parts between operators that stand in no brackets and no text.
+    private static func parts(of expression: String, at sign: String) -> [String] {
+        var parts = [""]
+        var depth = 0
+        var isInText = false
+        var rest = expression[...]
+        while let character = rest.first {
+            if character == "'" { isInText.toggle() }
+            if !isInText { depth += character == "(" ? 1 : character == ")" ? -1 : 0 }
+            if !isInText, depth == 0, rest.hasPrefix(sign) {
+                parts.append("")
+                rest = rest.dropFirst(sign.count)
+            } else {
+                parts[parts.count - 1].append(rest.removeFirst())
+            }
+        }
+        return parts.map(\.trimmed)
     }
 
     private static func function(_ name: String) -> String? {

@@ -31,8 +31,8 @@ struct GitHubStep {
             if let reason = Self.reason(toSkip: action, fields.take("with")) {
                 return .comment(origin.comments(reason))
             }
-            var step = StepDraft(
-                ids.id(for: id ?? name?.lowercased() ?? Self.shortName(of: action)), .milestone, origin: origin)
+            let known = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.shortName(of: action))
+            var step = StepDraft(known, .milestone, origin: origin)
             setName(name, of: &step)
             for output in id.flatMap({ reads[$0] }) ?? [] {
                 step.outputs.append(YAMLEntry(GitHubExpression.variableName(output), .word("string")))
@@ -41,8 +41,8 @@ struct GitHubStep {
             return .step(step)
         }
         let script = fields.takeText("run") ?? ""
-        var step = StepDraft(
-            ids.id(for: id ?? name?.lowercased() ?? Self.firstWords(of: script)), .milestone, origin: origin)
+        let known = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.firstWords(of: script))
+        var step = StepDraft(known, .milestone, origin: origin)
         setName(name, of: &step)
         step.comments = source.comment(above: node)
         do throws(GitHubProblem) {
@@ -77,6 +77,9 @@ struct GitHubStep {
         for name in names { step.outputs.append(YAMLEntry(GitHubExpression.variableName(name), .word("string"))) }
         if script.contains("GITHUB_ENV") || script.contains("GITHUB_PATH") {
             throw GitHubProblem("no step changes the environment of those behind it")
+        }
+        for command in ["::set-output", "::set-env", "::add-path"] where script.contains(command) {
+            throw GitHubProblem("`\(command)` speaks to GitHub's runner")
         }
         let isShell = ["bash", "sh", nil].contains(ownShell ?? shell)
         var text = try self.script(script, isShell: isShell, of: &step)
@@ -124,7 +127,7 @@ struct GitHubStep {
                 guard let translation = GitHubExpression.translation(of: expression) else {
                     throw GitHubProblem("flowrun has nothing like `${{ \(expression) }}`")
                 }
-                result += "${{ \(translation) }}"
+                result += GitHubExpression.braced(translation)
             }
         }
         return result
@@ -177,7 +180,7 @@ struct GitHubStep {
             case .expression(let translation):
                 let name = GitHubExpression.environmentName(of: expression)
                 if !step.env.contains(where: { $0.key == name }) {
-                    step.env.append(YAMLEntry(name, .text("${{ \(translation) }}")))
+                    step.env.append(YAMLEntry(name, .text(GitHubExpression.braced(translation))))
                 }
                 script.append(variable: name)
             case .unknown: throw GitHubProblem("flowrun has nothing like `${{ \(expression) }}`")

@@ -7,9 +7,35 @@ struct JustValue: Equatable {
         case output(String)
         /// A variable of the environment, and what stands in its place where it is not set.
         case environment(String, String?)
+        case choice(Choice)
+    }
+
+    /// `if left == right { value } else { otherwise }`.
+    struct Choice: Equatable {
+        var left: JustValue
+        var right: JustValue
+        let isEqual: Bool
+        var value: JustValue
+        var otherwise: JustValue
+
+        /// The same with all its values changed; nil where one cannot be.
+        func map(_ change: (JustValue) -> JustValue?) -> Choice? {
+            guard let left = change(left), let right = change(right), let value = change(value),
+                let otherwise = change(otherwise)
+            else { return nil }
+            return Choice(left: left, right: right, isEqual: isEqual, value: value, otherwise: otherwise)
+        }
     }
 
     var parts: [Part]
+
+    /// Whether its own texts mean nothing to a shell, so that it may come out of a command, too.
+    var isPlain: Bool {
+        parts.allSatisfy { part in
+            guard case .text(let text) = part else { return true }
+            return text.allSatisfy { $0.isVariableCharacter || " -./:=+,@%".contains($0) }
+        }
+    }
 
     /// The value where no shell is needed for it; nil elsewhere.
     var literal: String? {
@@ -23,7 +49,7 @@ struct JustValue: Equatable {
 }
 
 /// Reads expressions of a justfile: strings, backticks, variables, `+`, `/` and the functions that read the
-/// environment.
+/// environment, `if` included.
 struct JustExpression {
     private var rest: Substring
 
@@ -91,10 +117,37 @@ struct JustExpression {
             return value
         default:
             let name = String(rest.prefix { $0.isIDCharacter })
-            guard !name.isEmpty, name != "if" else { return nil }
+            guard !name.isEmpty else { return nil }
             rest = rest.dropFirst(name.count)
+            if name == "if" { return choice() }
             return rest.first == "(" ? call(name) : JustValue(parts: [.variable(name)])
         }
+    }
+
+    /// What stands behind `if`.
+    private mutating func choice() -> JustValue? {
+        guard let left = sum() else { return nil }
+        skipBlanks()
+        let isEqual = rest.hasPrefix("==")
+        guard isEqual || rest.hasPrefix("!=") else { return nil }
+        rest = rest.dropFirst(2)
+        guard let right = sum(), take("{"), let value = sum(), take("}") else { return nil }
+        skipBlanks()
+        guard rest.hasPrefix("else") else { return nil }
+        rest = rest.dropFirst(4)
+        skipBlanks()
+        var otherwise: JustValue?
+        if rest.hasPrefix("if"), rest.dropFirst(2).first?.isWhitespace == true {
+            rest = rest.dropFirst(2)
+            otherwise = choice()
+        } else if take("{") {
+            otherwise = sum()
+            guard take("}") else { return nil }
+        }
+        guard let otherwise else { return nil }
+        let choice = JustValue.Choice(
+            left: left, right: right, isEqual: isEqual, value: value, otherwise: otherwise)
+        return JustValue(parts: [.choice(choice)])
     }
 
     private mutating func string(_ quote: Character) -> String? {

@@ -34,11 +34,34 @@ struct JustVariables {
         for part in value.parts {
             switch part {
             case .text(let literal): text += literal.replacing("${{", with: "$${{")
-            case .environment(let variable, let substitute?):
-                text += "${{ env.\(variable) ?? '\(substitute.replacing("'", with: "''"))' }}"
-            case .variable, .output, .environment: return nil
+            case .environment, .choice:
+                guard let expression = Self.expression(part) else { return nil }
+                text += "${{ \(expression) }}"
+            case .variable, .output: return nil
             }
         }
+        return text
+    }
+
+    /// A part that needs no shell, in flowrun's words; nil for all others.
+    private static func expression(_ part: JustValue.Part) -> String? {
+        switch part {
+        case .text(let text): return "'\(text.replacing("'", with: "''"))'"
+        case .environment(let variable, let substitute?):
+            return "env.\(variable) ?? '\(substitute.replacing("'", with: "''"))'"
+        case .choice(let choice):
+            guard let left = operand(choice.left), let right = operand(choice.right),
+                let value = operand(choice.value), let otherwise = operand(choice.otherwise)
+            else { return nil }
+            return "if(\(left) \(choice.isEqual ? "==" : "!=") \(right), \(value), \(otherwise))"
+        case .variable, .output, .environment: return nil
+        }
+    }
+
+    private static func operand(_ value: JustValue) -> String? {
+        guard let part = value.parts.first else { return "''" }
+        guard value.parts.count == 1, let text = expression(part) else { return value.literal.map { "'\($0)'" } }
+        if case .environment = part { return "(\(text))" }
         return text
     }
 
@@ -57,6 +80,11 @@ struct JustVariables {
         guard depth < Self.depthLimit else { return nil }
         var parts: [JustValue.Part] = []
         for part in value.parts {
+            if case .choice(let choice) = part {
+                guard let choice = choice.map({ resolved($0, depth: depth + 1) }) else { return nil }
+                parts.append(.choice(choice))
+                continue
+            }
             guard case .variable(let name) = part else {
                 parts.append(part)
                 continue
@@ -88,6 +116,8 @@ struct JustVariables {
             case .output(let command): script.append(output: try self.script(command, local: local, depth: depth + 1))
             case .environment(let name, nil): script.append(expansion: "\(name):?")
             case .environment(let name, let substitute?): script.append(expansion: "\(name)-\(shellWord(substitute))")
+            case .choice(let choice):
+                script.append(output: try command(for: choice, local: local, depth: depth))
             case .variable(let name):
                 if let mark = local[name] {
                     if mark == nil { script.append(variable: Self.shellName(name)) } else { script.appendArguments() }
@@ -100,6 +130,41 @@ struct JustVariables {
                 }
             }
         }
+    }
+
+    /// A command that prints what is chosen.
+    func command(
+        for choice: JustValue.Choice, local: [String: Character?], depth: Int = 0
+    ) throws(JustProblem) -> String {
+        guard choice.value.isPlain, choice.otherwise.isPlain else {
+            throw JustProblem("an `if` between texts that a shell would read")
+        }
+        let words = try [choice.left, choice.right, choice.value, choice.otherwise].map {
+            value throws(JustProblem) in try quoted(value, local: local, depth: depth + 1)
+        }
+        let test = "[ \(words[0]) \(choice.isEqual ? "=" : "!=") \(words[1]) ]"
+        return "if \(test); then printf %s \(words[2]); else printf %s \(words[3]); fi"
+    }
+
+    /// A value as one word of a script.
+    private func quoted(
+        _ value: JustValue, local: [String: Character?], depth: Int
+    ) throws(JustProblem) -> String {
+        var script = ShellText()
+        script.append("\"")
+        for part in value.parts {
+            if case .text(let text) = part {
+                for character in text {
+                    script.append("\"\\$`".contains(character) ? "\\\(character)" : "\(character)")
+                }
+            } else {
+                try append(JustValue(parts: [part]), to: &script, local: local, depth: depth)
+            }
+        }
+        script.append("\"")
+        let text = script.finish()
+        if let problem = script.problem { throw JustProblem(problem) }
+        return text
     }
 
     /// A text with `{{…}}` in it as a shell script.

@@ -84,7 +84,10 @@ extension JustfileConversion {
                 guard let value = JustExpression.value(of: text) else {
                     throw JustProblem("the default of `\(rest.name)` is computed")
                 }
-                lines.append("[ $# -gt 0 ] || set -- \"\(try word(value))\"")
+                // As in the recipe, where the text stands bare.
+                let literal = value.literal?.words.map(shellWord).joined(separator: " ")
+                let words = if let literal { literal } else { "\"\(try word(value))\"" }
+                if !words.isEmpty { lines.append("[ $# -gt 0 ] || set -- \(words)") }
             } else if rest.mark == "+" {
                 lines.append(": \"${1:?\(rest.name) is missing}\"")
             }
@@ -102,6 +105,7 @@ extension JustfileConversion {
             case .output(let command): text += "$(\(command))"
             case .environment(let name, nil): text += "${\(name):?}"
             case .environment(let name, let substitute?): text += "${\(name)-\(substitute)}"
+            case .choice(let choice): text += "$(\(try variables.command(for: choice, local: [:])))"
             case .variable(let name):
                 guard variables.entry(of: name) != nil else { throw JustProblem("the default `\(name)` is computed") }
                 text += "${\(JustVariables.shellName(name))}"

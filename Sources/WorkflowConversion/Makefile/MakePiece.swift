@@ -106,6 +106,19 @@ enum MakeFunction {
         case ("firstword", 1): return last.first ?? ""
         case ("lastword", 1): return last.last ?? ""
         case ("words", 1): return String(last.count)
+        case ("word", 2):
+            guard let number = Int(arguments[0].trimmed), number > 0 else { return nil }
+            return last.dropFirst(number - 1).first ?? ""
+        case ("wordlist", 3):
+            guard let first = Int(arguments[0].trimmed), let end = Int(arguments[1].trimmed), first > 0, end >= 0 else {
+                return nil
+            }
+            return last.prefix(end).dropFirst(first - 1).joined(separator: " ")
+        case ("join", 2):
+            let (left, right) = (arguments[0].words, last)
+            return (0..<max(left.count, right.count)).map { index in
+                (index < left.count ? left[index] : "") + (index < right.count ? right[index] : "")
+            }.joined(separator: " ")
         case ("dir", 1): return each { folder(of: $0) + "/" }
         case ("notdir", 1): return each { fileName(of: $0) }
         case ("basename", 1): return each { String($0.dropLast(suffix(of: $0).count)) }

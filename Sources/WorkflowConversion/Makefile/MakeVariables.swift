@@ -9,11 +9,17 @@ struct MakeVariables {
         var isDefault: Bool
         /// Whether only a run of make can tell the value.
         var isComputed = false
+        /// Whether every command finds it in its environment.
+        var isExported = false
+        /// Whether the value is made where it stands, and not anew wherever it is read.
+        var isImmediate = false
     }
 
     enum Place {
         /// A parameter, or a variable at the top of the file.
         case param, env
+        /// One of `vars`, because the value is there only once the run is.
+        case shared
         /// In the scripts that read it, because a shell has to read its value as well.
         case inline
     }
@@ -22,6 +28,7 @@ struct MakeVariables {
     /// In the order of the file.
     private(set) var names: [String] = []
     private let fileName: String
+    private var assumption: Bool?
     private static let depthLimit = 12
 
     init(_ statements: [MakeStatement], fileName: String) {
@@ -42,6 +49,11 @@ struct MakeVariables {
     private mutating func set(_ assignment: MakeAssignment) {
         let name = assignment.name
         if variables[name] == nil { names.append(name) }
+        let wasExported = variables[name]?.isExported ?? false
+        defer {
+            variables[name]?.isExported = wasExported || assignment.isExported
+            if assignment.sign == ":=" || assignment.sign == "::=" { variables[name]?.isImmediate = true }
+        }
         switch assignment.sign {
         case "+=":
             let before = variables[name]?.value ?? ""
@@ -63,9 +75,27 @@ struct MakeVariables {
 
     func place(of name: String) -> Place {
         guard let variable = variables[name], !variable.isComputed, Self.isName(name) else { return .inline }
+        let isListenedTo = VariableName.isListenedTo(name)
+        guard !isListenedTo || variable.isExported else { return .inline }
+        guard let value = literal(variable.value) else { return placeOfTemplate(name, variable) }
         // Its own default would be read in place of what the shell has.
-        guard let value = literal(variable.value), Self.isPlain(value) else { return .inline }
-        return variable.isDefault && !value.isEmpty ? .param : .env
+        guard Self.isPlain(value) else { return .inline }
+        return variable.isDefault && !isListenedTo ? .param : .env
+    }
+
+    /// Of a value that only a run can tell.
+    private func placeOfTemplate(_ name: String, _ variable: Variable) -> Place {
+        guard !variable.isDefault, !VariableName.isListenedTo(name), template(of: name) != nil else { return .inline }
+        if variable.value.contains("$(wildcard ") { return variable.isImmediate ? .shared : .inline }
+        let values = [true, false].compactMap { assuming($0).literal(variable.value) }
+        return values.count == 2 && values.allSatisfy(Self.isPlain) ? .env : .inline
+    }
+
+    /// The same where every choice that is to be made in the run has been made.
+    private func assuming(_ isTrue: Bool) -> MakeVariables {
+        var copy = self
+        copy.assumption = isTrue
+        return copy
     }
 
     /// What a value comes to in the `env` of the file.
@@ -74,7 +104,7 @@ struct MakeVariables {
     }
 
     private static func isName(_ name: String) -> Bool {
-        name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false && !VariableName.isListenedTo(name)
+        name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false
     }
 
     /// Whether a shell that finds the value in a variable does the same as one that finds it in its script.
@@ -100,7 +130,7 @@ struct MakeVariables {
                     result += value
                 } else if let variable = variables[reference] {
                     guard !variable.isComputed else { return nil }
-                    if withParams, place(of: reference) == .param {
+                    if withParams, isPlainParam(reference) {
                         result += "${{ params.\(reference) }}"
                     } else if let value = literal(
                         variable.value, withParams: withParams, automatic: automatic, depth: depth + 1)
@@ -113,6 +143,11 @@ struct MakeVariables {
                     result += value
                 } else if reference == "MAKEFILE_LIST" {
                     result += fileName
+                } else if let choice = MakeChoice(reference) {
+                    guard let value = literal(choice, withParams: withParams, automatic, depth) else { return nil }
+                    result += value
+                } else if withParams, let patterns = patterns(of: reference, automatic, depth) {
+                    result += "${{ join(glob(\(patterns)), ' ') }}"
                 } else if let value = function(reference, automatic: automatic, depth: depth) {
                     result += value
                 } else {
@@ -121,6 +156,49 @@ struct MakeVariables {
             }
         }
         return result
+    }
+
+    /// Whether `place` says that a name is a parameter.
+    private func isPlainParam(_ name: String) -> Bool {
+        guard let variable = variables[name], variable.isDefault, Self.isName(name),
+            !VariableName.isListenedTo(name), let value = literal(variable.value)
+        else { return false }
+        return !variable.isComputed && Self.isPlain(value)
+    }
+
+    /// Whether the value is a parameter's default that reads nothing, so that a variable may well read itself.
+    private func isParam(_ variable: Variable) -> Bool {
+        variable.isDefault && !variable.isComputed && Self.isPlain(variable.value)
+    }
+
+    /// How flowrun reads the variable of a choice; nil where its value is known here.
+    private func reading(of name: String) -> String? {
+        guard Self.isName(name), !VariableName.isListenedTo(name) else { return nil }
+        if let variable = variables[name] { return isParam(variable) ? "params.\(name)" : nil }
+        return Self.builtIn[name] == nil ? "(env.\(name) ?? '')" : nil
+    }
+
+    private func literal(
+        _ choice: MakeChoice, withParams: Bool, _ automatic: [String: String], _ depth: Int
+    ) -> String? {
+        guard let value = literal(choice.value, automatic: automatic, depth: depth + 1),
+            let otherwise = literal(choice.otherwise, automatic: automatic, depth: depth + 1)
+        else { return nil }
+        if let read = reading(of: choice.variable) {
+            if withParams { return choice.expression(reading: read, value, otherwise) }
+            return assumption.map { $0 ? value : otherwise }
+        }
+        guard let known = literal("$(\(choice.variable))", automatic: automatic, depth: depth + 1) else { return nil }
+        return (choice.wanted.map { known.words.contains($0) } ?? !known.isBlank) ? value : otherwise
+    }
+
+    /// The patterns of `$(wildcard …)` as arguments of `glob`; nil for all else.
+    private func patterns(of reference: String, _ automatic: [String: String], _ depth: Int) -> String? {
+        guard reference.hasPrefix("wildcard "),
+            let words = literal(String(reference.dropFirst(9)), automatic: automatic, depth: depth + 1)?.words,
+            !words.isEmpty, words.allSatisfy({ !$0.contains("'") })
+        else { return nil }
+        return words.map { "'\($0)'" }.joined(separator: ", ")
     }
 
     private func function(_ reference: String, automatic: [String: String], depth: Int) -> String? {
@@ -179,6 +257,13 @@ struct MakeVariables {
         // The shell finds the files where the text stands.
         if reference.hasPrefix("wildcard ") {
             return try append(String(reference.dropFirst(9)).trimmed, to: &script, automatic, depth: depth + 1)
+        }
+        if let choice = MakeChoice(reference), reading(of: choice.variable) != nil,
+            let value = literal(choice.value, automatic: automatic), Self.isPlain(value),
+            let otherwise = literal(choice.otherwise, automatic: automatic), Self.isPlain(otherwise)
+        {
+            let shell = choice.shell(value, otherwise)
+            return shell.isExpansion ? script.append(expansion: shell.text) : script.append(output: shell.text)
         }
         if reference == "CURDIR" || reference == "PWD" { return script.append(variable: "PWD") }
         if let value = Self.builtIn[reference] {

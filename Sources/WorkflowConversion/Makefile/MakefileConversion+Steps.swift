@@ -47,20 +47,31 @@ extension MakefileConversion {
     }
 
     private func commands(of target: MakeTarget, _ variables: MakeVariables) throws(MakeProblem) -> [ShellCommand] {
-        let lines = isOneShell ? [target.recipe.joined(separator: "\n")] : target.recipe
+        var lines = target.recipe
+        // Make takes the marks off every line that it gives to one shell, but reads only the first one's.
+        if isOneShell, let first = lines.first {
+            lines = [([first] + lines.dropFirst().map { Self.marked($0).text }).joined(separator: "\n")]
+        }
         var commands: [ShellCommand] = []
         for line in lines where !line.isBlank {
-            var text = line.drop { $0.isWhitespace }
-            var isTolerated = false
-            while let mark = text.first, "@-+".contains(mark) {
-                if mark == "-" { isTolerated = true }
-                text = text.dropFirst().drop { $0 == " " || $0 == "\t" }
-            }
-            let script = try variables.script(String(text), automatic: target.automatic)
+            let (text, isTolerated) = Self.marked(line)
+            let script = try variables.script(text, automatic: target.automatic)
             if script.isBlank { continue }
             commands.append(ShellCommand(text: script, isTolerated: isTolerated))
         }
         return commands
+    }
+
+    /// A line of a recipe without `@`, `-` and `+` in front, and whether it may fail.
+    private static func marked(_ line: String) -> (text: String, isTolerated: Bool) {
+        var text = line.drop { $0.isWhitespace }
+        guard let first = text.first, "@-+".contains(first) else { return (line, false) }
+        var isTolerated = false
+        while let mark = text.first, "@-+".contains(mark) {
+            if mark == "-" { isTolerated = true }
+            text = text.dropFirst().drop { $0 == " " || $0 == "\t" }
+        }
+        return (String(text), isTolerated)
     }
 }
 

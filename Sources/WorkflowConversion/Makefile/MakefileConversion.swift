@@ -36,7 +36,8 @@ struct MakefileConversion {
             case .assignment(let assignment): add(assignment, statement)
             case .rule(let rule): add(rule, statement)
             case .other(let first, _):
-                let isExport = first == "export"
+                let names = statement.origin.lines.first?.words.dropFirst() ?? []
+                let isExport = first == "export" && names.allSatisfy { variables.place(of: $0) != .inline }
                 notes += statement.origin.comments(
                     isExport ? "all variables at the top are in the environment of the steps" : "not converted")
             }
@@ -87,7 +88,12 @@ struct MakefileConversion {
         case .env where isFirst:
             draft.env.append(YAMLEntry(name, .text(variables.template(of: name) ?? ""), comments: comments))
         case .param, .env: break
-        case .inline: notes += comments + statement.origin.comments("written out where a script reads it")
+        case .shared where !draft.vars.contains(where: { $0.key == name }):
+            draft.vars.append(YAMLEntry(name, .text(variables.template(of: name) ?? ""), comments: comments))
+        case .shared: break
+        case .inline:
+            let place = assignment.isExported ? ", and not in the environment of the steps" : ""
+            notes += comments + statement.origin.comments("written out where a script reads it\(place)")
         }
     }
 

@@ -27,6 +27,8 @@ struct TaskCall: Hashable {
 /// Reads the `cmds` and `deps` of tasks.
 struct TaskItemReader {
     let variables: TaskVariables
+    /// What the task reads; nil where it does not say, or in more than plain patterns.
+    var sources: [String]?
 
     func items(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
         guard node.kind == .scalar else { return try mapped(node) }
@@ -103,6 +105,7 @@ struct TaskItemReader {
                 guard words != nil else { throw TaskProblem("what `for` splits is computed") }
             }
             if variable == nil || !fields.isEmpty { throw TaskProblem("`for` over this has no counterpart") }
+        case .scalar where loop.text == "sources" && sources != nil && !rest.has("task"): break
         default: throw TaskProblem("`for: \(loop.text)` has no counterpart")
         }
         guard TaskVariables.isName(name) else { throw TaskProblem("`\(name)` is a name that programs listen to") }
@@ -124,7 +127,11 @@ struct TaskItemReader {
         try expectNothing(rest)
         words = words ?? variable.flatMap(variables.words)
         var list = words?.map(shellWord).joined(separator: " ") ?? ""
-        if words == nil { list = try variables.script("{{.\(variable ?? "")}}") }
+        if loop.kind == .scalar {
+            list = sources?.joined(separator: " ") ?? ""
+        } else if words == nil {
+            list = try variables.script("{{.\(variable ?? "")}}")
+        }
         inner[name] = .shell
         return [.command(ShellCommand(text: "for \(name) in \(list); do\n\(try inner.script(text))\ndone"))]
     }

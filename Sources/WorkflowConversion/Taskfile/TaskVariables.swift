@@ -57,7 +57,13 @@ struct TaskVariables {
         for piece in TaskTemplate.pieces(of: text) {
             switch piece {
             case .text(let text): result += text
+            case .choice(let choice):
+                guard let inner = known(choice, depth: depth).flatMap({ literal($0, depth: depth + 1) }) else {
+                    return nil
+                }
+                result += inner
             case .expression(let expression):
+                if TaskTemplate.isEmpty(expression) { continue }
                 guard case .variable(let name, nil) = TaskTemplate.meaning(of: expression) else { return nil }
                 switch values[name] {
                 case .text(let text):
@@ -71,6 +77,23 @@ struct TaskVariables {
         return result
     }
 
+    /// The branch of a choice over a text of the file; nil where only a run can tell.
+    private func known(_ choice: TaskChoice, depth: Int) -> String? {
+        guard case .text(let text)? = values[choice.variable], let value = literal(text, depth: depth + 1) else {
+            return nil
+        }
+        return choice.wanted.map { $0 == value } ?? !value.isEmpty ? choice.value : choice.otherwise
+    }
+
+    /// How an expression reads the variable of a choice; nil where only a shell knows it.
+    private func reading(_ choice: TaskChoice) -> String? {
+        switch values[choice.variable] {
+        case .param: "params.\(choice.variable)"
+        case nil where Self.isName(choice.variable): "(env.\(choice.variable) ?? '')"
+        default: nil
+        }
+    }
+
     /// The value in the `env` of a file or step, where parameters can be read; nil where a shell has to tell it.
     func template(_ text: String, depth: Int = 0) -> String? {
         guard depth < Self.depthLimit else { return nil }
@@ -78,7 +101,17 @@ struct TaskVariables {
         for piece in TaskTemplate.pieces(of: text) {
             switch piece {
             case .text(let text): result += text.replacing("${{", with: "$${{")
+            case .choice(let choice):
+                if let inner = known(choice, depth: depth).flatMap({ template($0, depth: depth + 1) }) {
+                    result += inner
+                    continue
+                }
+                guard let read = reading(choice), let value = literal(choice.value, depth: depth + 1),
+                    let otherwise = literal(choice.otherwise, depth: depth + 1)
+                else { return nil }
+                result += choice.expression(reading: read, value, otherwise)
             case .expression(let expression):
+                if TaskTemplate.isEmpty(expression) { continue }
                 guard case .variable(let name, nil) = TaskTemplate.meaning(of: expression) else { return nil }
                 switch values[name] {
                 case .text(let text):
@@ -97,6 +130,14 @@ struct TaskVariables {
 
     /// A command as a shell script.
     func script(_ text: String, depth: Int = 0) throws(TaskProblem) -> String {
+        let pieces = TaskTemplate.pieces(of: text.trimmed)
+        if pieces.count == 1, case .choice(let choice)? = pieces.first {
+            let (value, otherwise) = (
+                try script(choice.value, depth: depth), try script(choice.otherwise, depth: depth)
+            )
+            let other = otherwise.isBlank ? "" : "else\n\(otherwise)\n"
+            return "if \(choice.test(reading: try reading(choice, depth: depth))); then\n\(value)\n\(other)fi"
+        }
         var script = ShellText()
         try append(text, to: &script, depth: depth)
         let result = script.finish()
@@ -116,12 +157,28 @@ struct TaskVariables {
         for piece in TaskTemplate.pieces(of: text) {
             switch piece {
             case .text(let text): script.append(text)
+            case .choice(let choice): try append(choice, to: &script, depth: depth)
             case .expression(let expression): try append(expression: expression, to: &script, depth: depth)
             }
         }
     }
 
+    private func append(_ choice: TaskChoice, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        guard let value = literal(choice.value, depth: depth + 1), TaskChoice.isPlain(value),
+            let otherwise = literal(choice.otherwise, depth: depth + 1), TaskChoice.isPlain(otherwise)
+        else { throw TaskProblem("a script has nothing like `{{if …}}` around what a shell reads") }
+        script.append(output: choice.shell(reading: try reading(choice, depth: depth), value, otherwise))
+    }
+
+    /// How a shell reads the variable of a choice.
+    private func reading(_ choice: TaskChoice, depth: Int) throws(TaskProblem) -> String {
+        var variable = ShellText()
+        try append(expression: ".\(choice.variable)", to: &variable, depth: depth)
+        return variable.finish()
+    }
+
     private func append(expression: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        if TaskTemplate.isEmpty(expression) { return }
         switch TaskTemplate.meaning(of: expression) {
         case .arguments: script.appendArguments()
         case .variable(let name, let substitute?):
@@ -165,6 +222,7 @@ enum TaskTemplate {
         case text(String)
         /// What stands between the braces.
         case expression(String)
+        case choice(TaskChoice)
     }
 
     enum Meaning {
@@ -178,12 +236,20 @@ enum TaskTemplate {
         var rest = text[...]
         while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
             if start.lowerBound > rest.startIndex { pieces.append(.text(String(rest[..<start.lowerBound]))) }
+            if let (choice, behind) = TaskChoice.first(in: rest[start.lowerBound...]) {
+                pieces.append(.choice(choice))
+                rest = behind
+                continue
+            }
             pieces.append(.expression(String(rest[start.upperBound..<end.lowerBound])))
             rest = rest[end.upperBound...]
         }
         if !rest.isEmpty { pieces.append(.text(String(rest))) }
         return pieces
     }
+
+    /// What is empty where flowrun runs.
+    static func isEmpty(_ expression: String) -> Bool { expression.trimmed == "exeExt" }
 
     /// nil for what is more than the name of a variable with a default.
     static func meaning(of expression: String) -> Meaning? {
@@ -217,12 +283,12 @@ enum TaskTemplate {
         return meaning(of: expression)
     }
 
-    private static func name(_ text: String) -> String? {
+    static func name(_ text: String) -> String? {
         guard text.first == ".", text.count > 1, text.dropFirst().allSatisfy(\.isVariableCharacter) else { return nil }
         return String(text.dropFirst())
     }
 
-    private static func unquoted(_ text: String) -> String? {
+    static func unquoted(_ text: String) -> String? {
         if let quote = text.first, "\"'`".contains(quote), text.last == quote, text.count > 1 {
             let inner = text.dropFirst().dropLast()
             return inner.contains(quote) || inner.contains("\\") ? nil : String(inner)

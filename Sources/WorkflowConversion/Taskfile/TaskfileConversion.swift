@@ -29,7 +29,7 @@ struct TaskfileConversion {
         _ = fields.take("version")
         addVariables(fields.take("vars"), exported: false)
         addVariables(fields.take("env"), exported: true)
-        addDotenv(fields.takeTexts("dotenv"), to: &draft.settings)
+        addDotenv(fields.takeTexts("dotenv"), variables, to: &draft.settings, notes: &draft.tail)
         addShell(&fields)
         givenNames = Self.names(setIn: root)
         tasks = fields.take("tasks").map { Array($0.entries) } ?? []
@@ -103,11 +103,19 @@ struct TaskfileConversion {
         }
     }
 
-    private func addDotenv(_ files: [String]?, to settings: inout [YAMLEntry]) {
-        guard let files, !files.isEmpty else { return }
-        let values = files.map { file in
-            YAMLValue.inline([YAMLEntry("path", .text(file)), YAMLEntry("optional", .word("true"))])
+    private func addDotenv(
+        _ files: [String]?, _ variables: TaskVariables, to settings: inout [YAMLEntry], notes: inout [String]
+    ) {
+        var values: [YAMLValue] = []
+        for file in files ?? [] {
+            // The file of no template is read before there are values.
+            guard let path = variables.literal(file) else {
+                notes.append("not converted: dotenv: \(file)")
+                continue
+            }
+            values.append(.inline([YAMLEntry("path", .text(path)), YAMLEntry("optional", .word("true"))]))
         }
+        guard !values.isEmpty else { return }
         settings.append(YAMLEntry("dotenv", values.count == 1 ? values[0] : .list(values)))
     }
 
@@ -158,7 +166,7 @@ struct TaskfileConversion {
         var items: [TaskItem] = []
         do throws(TaskProblem) {
             items = try checks(&fields, own, notes: &step.notes)
-            let reader = TaskItemReader(variables: own)
+            let reader = TaskItemReader(variables: own, sources: Self.sources(of: node, own))
             if let deps = fields.take("deps") {
                 for dep in deps.elements { step.needs += try needs(reader.calls(dep)) }
             }
@@ -235,12 +243,23 @@ struct TaskfileConversion {
                 step.notes.append("not converted: dir: \(folder)")
             }
         }
-        addDotenv(fields.takeTexts("dotenv"), to: &step.settings)
+        addDotenv(fields.takeTexts("dotenv"), own, to: &step.settings, notes: &step.notes)
         if fields.takeFlag("ignore_error") == true { step.set("continue-on-error", .word("true")) }
         if let platforms = fields.takeTexts("platforms") {
             let names = platforms.flatMap { $0.split(separator: "/").map(String.init) }.map(Self.platform)
             step.set("platforms", .texts(names.unique))
         }
+    }
+
+    /// The sources that a shell lists as the task does; nil where there are others.
+    private static func sources(of node: YAMLNode, _ own: TaskVariables) -> [String]? {
+        var fields = YAMLFields(node)
+        guard let texts = fields.takeTexts("sources") else { return nil }
+        let patterns = texts.compactMap { own.literal($0) }
+        let arePlain = patterns.allSatisfy { pattern in
+            !pattern.contains("**") && pattern.allSatisfy { $0.isVariableCharacter || "*?./-".contains($0) }
+        }
+        return arePlain && patterns.count == texts.count ? patterns : nil
     }
 
     private static func platform(_ name: String) -> String {
