@@ -15,7 +15,7 @@ extension Plan {
                 + "more than the deadline of \(deadline.asWritten)"
             fix = "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout`"
         case .none(let reason):
-            message = "a run can take longer than the deadline of \(deadline.asWritten), or for ever: \(reason)"
+            message = "a run can take longer than the deadline of \(deadline.asWritten), or forever: \(reason)"
             fix = "give it, or the workflow, a `timeout`"
         }
         return Diagnostic(

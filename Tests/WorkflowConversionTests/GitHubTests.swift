@@ -77,7 +77,7 @@ struct GitHubTests {
     @Test func `commands to the runner are not kept as if they did something`() throws {
         try expect(
             "  a: { steps: [{ run: 'echo \"::set-output name=x::1\"' }] }\n",
-            "`::set-output` speaks to GitHub's runner", "exit 1")
+            "`::set-output` is a command to GitHub's runner", "exit 1")
     }
 
     @Test func `conditions are translated`() throws {

@@ -61,7 +61,8 @@ struct JustfileTests {
             "cc $f $t $(if [ \"$t\" = \"x\" ]; then printf %s \"-v\"; else printf %s \"$t\"; fi)\n")
         // A shell would read these where they stand.
         try expect(
-            "a t:\n  cc {{ if t == '' { \"'a b'\" } else { t } }}\n", "justfile", "texts that a shell would read")
+            "a t:\n  cc {{ if t == '' { \"'a b'\" } else { t } }}\n", "justfile",
+            "have quotes or other characters of the shell")
     }
 
     @Test func `the default of all further arguments is as many words as in the recipe`() throws {

@@ -28,7 +28,7 @@ struct TaskfileTests {
                 "cc $F -o x $(if [ -n \"$V\" ]; then printf %s -v; fi)\n",
                 "if [ \"$M\" = dev ]; then\n      echo c\n      else\n      echo \"a b\"\n      fi\n",
             ])
-        try expect("  a: echo {{if .V}}\"a b\"{{end}}\n", ["around what a shell reads", "exit 1"])
+        try expect("  a: echo {{if .V}}\"a b\"{{end}}\n", ["quotes or other characters of the shell", "exit 1"])
     }
 
     @Test func `a dotenv file whose name is computed is told, not looked for under its template`() throws {

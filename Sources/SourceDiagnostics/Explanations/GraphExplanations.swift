@@ -42,7 +42,7 @@ extension DiagnosticCode {
                 """
                 `flowrun check --deadline` was given less time than a run can take: with every step taking its whole
                 `timeout` and `grace` in every attempt, and a fan-out whose items only the run knows as many copies as
-                `max-items` lets it have. A step without a `timeout` can take for ever.
+                `max-items` lets it have. A step without a `timeout` can take forever.
                 """,
                 remedy: "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout` of its own.")
         case .passedFailure:

@@ -79,7 +79,7 @@ struct GitHubStep {
             throw GitHubProblem("no step changes the environment of those behind it")
         }
         for command in ["::set-output", "::set-env", "::add-path"] where script.contains(command) {
-            throw GitHubProblem("`\(command)` speaks to GitHub's runner")
+            throw GitHubProblem("`\(command)` is a command to GitHub's runner")
         }
         let isShell = ["bash", "sh", nil].contains(ownShell ?? shell)
         var text = try self.script(script, isShell: isShell, of: &step)

@@ -137,7 +137,7 @@ struct JustVariables {
         for choice: JustValue.Choice, local: [String: Character?], depth: Int = 0
     ) throws(JustProblem) -> String {
         guard choice.value.isPlain, choice.otherwise.isPlain else {
-            throw JustProblem("an `if` between texts that a shell would read")
+            throw JustProblem("the branches of an `if` have quotes or other characters of the shell")
         }
         let words = try [choice.left, choice.right, choice.value, choice.otherwise].map {
             value throws(JustProblem) in try quoted(value, local: local, depth: depth + 1)

@@ -166,7 +166,7 @@ struct TaskVariables {
     private func append(_ choice: TaskChoice, to script: inout ShellText, depth: Int) throws(TaskProblem) {
         guard let value = literal(choice.value, depth: depth + 1), TaskChoice.isPlain(value),
             let otherwise = literal(choice.otherwise, depth: depth + 1), TaskChoice.isPlain(otherwise)
-        else { throw TaskProblem("a script has nothing like `{{if …}}` around what a shell reads") }
+        else { throw TaskProblem("the branches of `{{if …}}` have templates, quotes or other characters of the shell") }
         script.append(output: choice.shell(reading: try reading(choice, depth: depth), value, otherwise))
     }
 

@@ -108,7 +108,7 @@ struct TaskfileConversion {
     ) {
         var values: [YAMLValue] = []
         for file in files ?? [] {
-            // The file of no template is read before there are values.
+            // A path with a template in it names no file, and an optional one would be missed in silence.
             guard let path = variables.literal(file) else {
                 notes.append("not converted: dotenv: \(file)")
                 continue

@@ -115,7 +115,7 @@ extension WorkflowDecoder {
         guard !name.hasPrefix("/") else {
             report(
                 .unusableFile, "`uses` takes a path that is relative to the file, found \(Phrase.quoted(name))",
-                at: entry.value, fix: .init("write the way from this file's folder"))
+                at: entry.value, fix: .init("write the path from this file's folder"))
             return nil
         }
         let path = RelativePath.joined(document.folder, name)
