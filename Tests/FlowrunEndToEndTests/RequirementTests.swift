@@ -70,6 +70,21 @@ struct `Before it starts` {
         try await test.run("workflow.yml", "--param", "count=1").expect(exit: 0)
     }
 
+    @Test func `the limit of the run holds for what the top requires`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            timeout: 100ms
+            vars: { who: { run: sleep 9999 } }
+            require: [{ if: vars.who == 'me', message: never }]
+            steps: { a: { run: 'true' } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 124)
+        #expect(try result.log().outcomes == ["a": "cancelled"])
+        #expect(test.survivors() == [])
+    }
+
     @Test func `a used file requires it of the group that uses it`() async throws {
         let test = try FlowrunTest(
             """

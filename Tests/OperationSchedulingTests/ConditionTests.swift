@@ -136,6 +136,19 @@ import Testing
         #expect(run.scheduler.isFinished)
     }
 
+    @Test func `the limit of the run holds for its condition, and begins with it`() {
+        var graph = OperationGraph(timeout: .seconds(100), isConditional: true)
+        let step = graph.addOperation()
+        var scheduler = OperationScheduler(graph, width: 1)
+        #expect(scheduler.handle(.begin, at: .zero) == [.decide(.root), .wake(at: .seconds(100))])
+        var other = scheduler
+        let ends = scheduler.handle(.time, at: .seconds(100))
+        #expect(ends.contains(.finished(step, .cancelled, .deadline(.root))))
+        #expect(ends.last == .finished(.root, .timeout, .deadline(.root)))
+        #expect(other.handle(.decided(.root, .run), at: .seconds(60)).contains(.start(step, attempt: 1)))
+        #expect(other.handle(.time, at: .seconds(100)).contains(.stop(step, .deadline(.root))))
+    }
+
     @Test func `the run itself can be cancelled while its condition is being decided`() {
         var graph = OperationGraph(isConditional: true)
         let step = graph.addOperation()

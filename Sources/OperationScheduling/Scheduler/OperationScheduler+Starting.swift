@@ -33,7 +33,13 @@ extension OperationScheduler {
             return startGroup(.root)
         }
         move(.root, to: .deciding)
+        // Its limit holds for its condition, too: nothing around it has one.
+        limitRound(of: .root)
         commands.append(.decide(.root))
+    }
+
+    private mutating func limitRound(of group: OperationID) {
+        if let timeout = timeout(of: group) { groupDeadlines.add(group, .timeout, at: clocks.groupNow + timeout) }
     }
 
     /// Takes the value of a condition.
@@ -99,7 +105,7 @@ extension OperationScheduler {
         move(id, to: .executing)
         let round = noteStart(of: id) - 1
         let cancelled = round > 0 ? resetMembers(of: id) : []
-        if let timeout = timeout(of: id) { groupDeadlines.add(id, .timeout, at: clocks.groupNow + timeout) }
+        if id != .root || !has(id, .isConditional) { limitRound(of: id) }
         commands.append(.groupStarted(id, round: round))
         for row in cancelled { settle(row, verdict: .cancelled, cause: .request) }
         let index = groupIndex(of: id)
