@@ -64,7 +64,7 @@ struct FindingTests {
         try test.write("version: 1\nsteps: { a: { run: x } }\n", to: "endless.yml")
         let endless = try await test.run("check", "endless.yml", "--deadline", "1h")
         endless.expect(exit: 2)
-        endless.expect(stdout: "longer than the deadline of 1h, or for ever: `a` at endless.yml:2 has no `timeout`")
+        endless.expect(stdout: "longer than the deadline of 1h, or forever: `a` at endless.yml:2 has no `timeout`")
         let wrong = try await test.run("check", "endless.yml", "--deadline", "soon")
         wrong.expect(exit: 64)
         wrong.expect(stderr: "--deadline soon: expected a duration")
