@@ -157,6 +157,58 @@ failed:
     for (;;) call(SYS_exit_group, 127, 0, 0, 0);
 }
 
+// What a stack holds: what the child does needs a few hundred bytes; a handler of a signal, which cannot run, would need
+// some thousands.
+static const size_t stack_size = 32 * 1024;
+
+// As the kernel knows it since Linux 5.7.
+struct clone_arguments {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+};
+
+// A new process in a cgroup. It has to begin there: to move one waits for all others of the machine. The C library has no
+// function for it. Returns its number, or a negative error number.
+__attribute__((noinline)) static long clone_into(struct clone_arguments *arguments, struct clinux_child *child) {
+    const long number = 435;
+#if defined(__x86_64__)
+    long result;
+    register int (*start)(void *) __asm__("r12") = become_program;
+    register void *argument __asm__("r13") = child;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "mov %[argument], %%rdi\n\t"
+                     "call *%[start]\n\t"
+                     "ud2\n"
+                     "1:"
+                     : "=a"(result)
+                     : "a"(number), "D"(arguments), "S"(sizeof *arguments), [start] "r"(start), [argument] "r"(argument)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register int (*start)(void *) __asm__("x20") = become_program;
+    register void *argument __asm__("x21") = child;
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = (long)arguments;
+    register long x1 __asm__("x1") = sizeof *arguments;
+    __asm__ volatile("svc 0\n\t"
+                     "cbnz x0, 1f\n\t"
+                     "mov x29, xzr\n\t"
+                     "mov x0, %[argument]\n\t"
+                     "blr %[start]\n\t"
+                     "brk #0\n"
+                     "1:"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), [start] "r"(start), [argument] "r"(argument)
+                     : "memory");
+    return x0;
+#else
+    (void)number;
+    return -ENOSYS;
+#endif
+}
+
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     // Like posix_spawn, but with the pidfd from the kernel at once, without a system call for each of 64 signals, and
     // without a wait for the exec: a run of a thousand short steps is made of spawns.
@@ -168,8 +220,25 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     child->error = 0;
     // No handler of this process may run in the child. The mask is the calling thread's alone.
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    pid_t pid = clone(become_program, stack, waits ? flags | CLONE_VFORK : flags, child, pidfd);
-    if (pid < 0 && !waits && (errno == EINVAL || errno == EPERM || errno == ENOSYS)) {
+    pid_t pid = -1;
+    errno = 0;
+    if (child->leaf != 0) {
+        struct clone_arguments arguments = {
+            .flags = CLONE_VM | CLONE_PIDFD | (waits ? CLONE_VFORK : 0) | 1ULL << 33, // CLONE_INTO_CGROUP
+            .pidfd = (uintptr_t)pidfd,
+            .exit_signal = SIGCHLD,
+            .stack = (uintptr_t)stack - stack_size,
+            .stack_size = stack_size,
+            .cgroup = (uint64_t)child->leaf,
+        };
+        const long result = clone_into(&arguments, child);
+        pid = result < 0 ? -1 : (pid_t)result;
+        errno = result < 0 ? (int)-result : 0;
+        // The kernel is too old, or does not let anybody into it; that machine has a process nevertheless.
+        if (pid < 0 && errno != EAGAIN && errno != ENOMEM) child->leaf = 0;
+    }
+    if (pid < 0 && child->leaf == 0) pid = clone(become_program, stack, waits ? flags | CLONE_VFORK : flags, child, pidfd);
+    if (pid < 0 && child->leaf == 0 && !waits && (errno == EINVAL || errno == EPERM || errno == ENOSYS)) {
         // Some filters of system calls know vfork and threads, and nothing between.
         pid = clone(become_program, stack, flags | CLONE_VFORK, child, pidfd);
         waits = pid > 0;
@@ -178,9 +247,6 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid < 0 ? -error : pid;
 }
-
-// What the child does needs a few hundred bytes; a handler of a signal, which cannot run, would need some thousands.
-static const size_t stack_size = 32 * 1024;
 
 void *clinux_make_stack(void) {
     size_t guard = sysconf(_SC_PAGESIZE);

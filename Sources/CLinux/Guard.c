@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "Guard.h"
+#include "Cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@ static pid_t runner;
 static struct estate {
     int has_lent_terminal;
     struct termios modes;
+    // Of the size that it says itself.
+    char cgroup[] __attribute__((aligned(16)));
 } *estate;
 // Whether the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
 static int had_children;
@@ -213,6 +216,18 @@ static void end_remains(void) {
     }
 }
 
+// What has taken off its mark is in its leaf still.
+static void end_leaves(void) {
+    int left = clinux_cgroup_remove();
+    end_remains();
+    struct timespec wait = {.tv_nsec = 1000000};
+    for (int round = 0; left && round < 2000; round++) {
+        nanosleep(&wait, NULL);
+        left = clinux_cgroup_remove();
+        while (waitpid(-1, NULL, WNOHANG) > 0) {}
+    }
+}
+
 static int has_gone_on(void) {
     siginfo_t info = {0};
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
@@ -227,7 +242,7 @@ static void hear_of_children(void) {
         case CLD_EXITED:
         case CLD_KILLED:
         case CLD_DUMPED:
-            end_remains();
+            end_leaves();
             take_terminal_back();
             end_as(&info);
         case CLD_STOPPED:
@@ -256,9 +271,19 @@ static void hand_on(const siginfo_t *info) {
 }
 
 static _Noreturn void keep_guard(const sigset_t *all) {
+    // A run that is over by then has not run out of memory.
+    static const struct timespec short_run = {.tv_nsec = 2000000};
+    int is_short = 1;
+    clinux_cgroup_prepare();
     for (;;) {
         siginfo_t info;
-        if (sigwaitinfo(all, &info) < 0) continue;
+        if ((is_short ? sigtimedwait(all, &info, &short_run) : sigwaitinfo(all, &info)) < 0) {
+            if (errno == EAGAIN && is_short) {
+                is_short = 0;
+                clinux_cgroup_count();
+            }
+            continue;
+        }
         if (info.si_signo == SIGCHLD) hear_of_children();
         else hand_on(&info);
     }
@@ -282,8 +307,11 @@ int clinux_enter_guard(void) {
     sigpending(&pending);
     const struct timespec at_once = {0};
     while (!sigisemptyset(&pending) && sigtimedwait(&pending, NULL, &at_once) > 0) {}
-    estate = mmap(NULL, sizeof *estate, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const size_t size = sizeof *estate + clinux_cgroup_size();
+    estate = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (estate == MAP_FAILED) estate = NULL;
+    const uint64_t name = guard.mark != 0 ? (guard.mark >> CLINUX_MARK_RUN) & UINT32_MAX : (uint64_t)getpid();
+    if (estate != NULL) clinux_cgroup_share((struct clinux_cgroup *)estate->cgroup, name);
     guard.pid = getpid();
     runner = fork();
     if (runner > 0) keep_guard(&all);

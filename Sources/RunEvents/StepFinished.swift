@@ -18,12 +18,14 @@ package struct StepFinished: Sendable {
     package let outputTruncated: String?
     /// Bytes of it that are known to be lost.
     package let droppedBytes: Int
-    /// How the step's processes were told from all others, `guard` or `session`; nil where no process was started.
+    /// How the step's processes were told from all others, `cgroup`, `guard` or `session`; nil where no process was started.
     package let containment: String?
     /// How many processes had left the step's session and had to be ended.
     package let escaped: Int
     /// How many processes outlived the step's first one and had to be killed, wherever they were.
     package let leftBehind: Int
+    /// Whether the kernel has killed a process of it because memory was short, as far as that is known.
+    package let isOutOfMemory: Bool
     /// The failed system call's error number where the process could not be started.
     package let errno: Int32?
     /// Whether the step failed or timed out and that is tolerated (`continue-on-error`).
@@ -39,8 +41,8 @@ package struct StepFinished: Sendable {
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
         cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
         outputTruncated: String? = nil, droppedBytes: Int = 0,
-        containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, errno: Int32? = nil,
-        isTolerated: Bool = false,
+        containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, isOutOfMemory: Bool = false,
+        errno: Int32? = nil, isTolerated: Bool = false,
         item: String? = nil, name: String? = nil, definition: String? = nil
     ) {
         self.definition = definition
@@ -60,6 +62,7 @@ package struct StepFinished: Sendable {
         self.containment = containment
         self.escaped = escaped
         self.leftBehind = leftBehind
+        self.isOutOfMemory = isOutOfMemory
         self.errno = errno
         self.isTolerated = isTolerated
     }

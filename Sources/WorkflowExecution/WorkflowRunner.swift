@@ -277,9 +277,10 @@ package final class WorkflowRunner {
         } else if let ending = attempt.ending {
             let status = ExitStatus(ending.status)
             let command = attempt.failedCommand
+            let words = ending.isOutOfMemory ? "\(status), out of memory" : "\(status)"
             state.noteFailure(
                 of: row, status.exitCode == nil ? .signal : .exit,
-                command.flatMap(\.words).map { "\(status) \($0)" } ?? "\(status)", at: command)
+                command.flatMap(\.words).map { "\(words) \($0)" } ?? words, at: command)
         }
     }
 

@@ -39,6 +39,19 @@ struct CatalogTests {
         }
     }
 
+    @Test func `every failure mode has a test that exists, or the reason why it has none`() throws {
+        let text = try PackageDocument("\(Catalog.flowrun.rawValue)/FailureModes.md").text
+        let tests = try PackageText.paths.filter { $0.hasPrefix("Tests/") && $0.hasSuffix(".swift") }
+            .map { try PackageDocument($0).text }.joined()
+        let rows = text.matches(of: #/\| F(\d\d) \| [^|]+ \| ([^|]+) \|/#)
+        #expect(rows.compactMap { Int($0.1) } == Array(1...54))
+        for row in rows {
+            let names = row.2.matches(of: #/`([^`]+)`/#).map(\.1)
+            #expect(!names.isEmpty || row.2.hasPrefix("none: "), "F\(row.1)")
+            for name in names { #expect(tests.contains("func `\(name)`"), "F\(row.1): \(name)") }
+        }
+    }
+
     /// Names of tests stand in code marks behind a dash, as proofs of what was said.
     @Test(arguments: ["\(Catalog.flowrun.rawValue)/FailureModes.md", "SECURITY.md"])
     func `a test that a page names as a proof exists`(page: String) throws {

@@ -43,7 +43,7 @@ import WorkflowModel
                 "message":"exit 2","step":"lint","group":null,"var":null,"file":"release.yml","line":31,"cause":null}},\
                 "tolerated":false,"outputs":{},"output_bytes":25,"output_truncated":"held_open",\
                 "dropped_bytes":7,"max_rss":2097152,\
-                "user":0.0015,"sys":0.002,"containment":"session","escaped":1,"left_behind":2,"errno":null,"item":"x86",\
+                "user":0.0015,"sys":0.002,"containment":"session","escaped":1,"left_behind":2,"oom_killed":false,"errno":null,"item":"x86",\
                 "name":"Compile"}
 
                 """)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How many processes are left of trees that are hard to take down, for every way in which a run can end.
 
-    torture_processes.py FLOWRUN [--times N] [--shapes a,b] [--ends a,b] [--peers]
+    torture_processes.py FLOWRUN [--times N] [--shapes a,b] [--ends a,b] [--without-cgroups] [--peers]
 
 A row is a shape of treegen.c, a column a way to end; a cell is the largest number of processes of the tree that were alive
 one second after the end (two after a kill -9), `hangs` where the runner did not end within a minute. Exits 1 if flowrun
-leaves one. With --peers the same for ninja, make, just and go-task, where they are installed.
+leaves one. --without-cgroups hides cgroup v2 from it (as root), so that marks and the guard have to do. With --peers the same for ninja, make, just and go-task, where they are installed.
 """
 import argparse
 import concurrent.futures
@@ -71,13 +71,17 @@ def command_of(tool, folder, shape, end):
     return ["task", "both" if sibling else "a"]
 
 
+HIDE = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"']
+hides_cgroups = False
+
+
 def attempt(tool, treegen, shape, end):
     folder = tempfile.mkdtemp(prefix="torture-")
     program = os.path.join(folder, "tree")
     shutil.copy(treegen, program)
     with open(os.path.join(folder, "log"), "w") as log:
         process = subprocess.Popen(
-            command_of(tool, folder, shape, end), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
+            (HIDE if hides_cgroups else []) + command_of(tool, folder, shape, end), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, process_group=0, env=dict(os.environ, SWIFT_BACKTRACE="enable=no"))
     try:
         up = os.path.join(folder, "up")
@@ -143,8 +147,11 @@ def main():
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--ends", default=",".join(ENDS))
+    parser.add_argument("--without-cgroups", action="store_true")
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()
+    global hides_cgroups
+    hides_cgroups = options.without_cgroups
     with tempfile.TemporaryDirectory() as folder:
         treegen = os.path.join(folder, "treegen")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "treegen.c")

@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
+#include "Cgroup.h"
 #include "Guard.h"
 #include "Start.h"
 
@@ -29,6 +30,7 @@ struct clinux_child {
     uint64_t defaulted;            // signals that get their default action; signal n is bit n - 1
     uint64_t mark;                 // 0: none
     uint64_t descriptors[2];       // limit on descriptors, soft and hard; 0: the caller's
+    int leaf;                      // the folder of a cgroup for it; 0: the caller's. 0 afterwards where that is refused
     int terminal;                  // the caller's controlling terminal, which the child gets for itself; 0: none
 
     // Written by the child; to be read once it is reaped.

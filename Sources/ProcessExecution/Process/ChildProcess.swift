@@ -19,6 +19,8 @@ final class ChildProcess: RunningProcess {
     /// Nil where it has pipes.
     private let terminal: ControllingTerminal?
     private var stops: StopWatch?
+    /// Nil where there is none to be had.
+    private var leaf: CgroupLeaf?
     private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
     var isStopping: Bool { lifecycle.isStopping }
@@ -40,21 +42,24 @@ final class ChildProcess: RunningProcess {
         }
         var pidfd: Int32 = -1
         let mark = Containment.shared.makeMark(isDetached: command.isDetached)
+        let leaf = command.isDetached ? nil : Containment.shared.takeLeaf()
         let pid: pid_t
         if let terminal = command.terminal {
             let number = terminal.descriptor
             pid = terminal.lend {
-                slot.spawn(command, input: number, output: number, error: number, mark: mark, pidfd: &pidfd)
+                slot.spawn(
+                    command, input: number, output: number, error: number, mark: mark, leaf: leaf, pidfd: &pidfd)
             }
         } else {
             let writing = output?.writing ?? -1
             pid = slot.spawn(
                 command, input: command.standardInput?.descriptor ?? input, output: writing,
-                error: errors?.writing ?? writing, mark: mark, pidfd: &pidfd)
+                error: errors?.writing ?? writing, mark: mark, leaf: leaf, pidfd: &pidfd)
         }
         guard pid > 0 else {
             output?.close()
             errors?.close()
+            if let leaf { Containment.shared.giveBack(leaf) }
             ProcessSpawner.shared.giveBack(slot)
             throw SpawnError(errno: -pid)
         }
@@ -65,11 +70,14 @@ final class ChildProcess: RunningProcess {
         self.slot = slot
         self.observer = observer
         terminal = command.terminal
+        if slot.isInLeaf { self.leaf = leaf } else if leaf != nil { Containment.shared.doWithoutLeaves() }
         // The mark of detached commands is one for all: only the session tells them apart, while the leader lives.
-        tree = ProcessTree(id: pid, leader: pidfd, mark: command.isDetached ? nil : mark, leadsSession: terminal == nil)
-        ending.layer = (command.isDetached ? .detached : Containment.shared.layer).rawValue
+        tree = ProcessTree(
+            id: pid, leader: pidfd, mark: command.isDetached ? nil : mark, leaf: self.leaf,
+            leadsSession: terminal == nil)
         lifecycle = ProcessLifecycle(isDetached: command.isDetached, hasPipes: terminal == nil)
         pipes = OpenPipes(output: output?.reading, error: errors?.reading)
+        ending.layer = layer(of: command).rawValue
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
             if let descriptor = pipes[stream] { Poller.shared.watchSoon(descriptor) { self.outputIsReady(stream) } }
@@ -149,6 +157,7 @@ final class ChildProcess: RunningProcess {
         for index in 0..<pipes.count {
             if let descriptor = pipes[pipes.stream(at: index)] { ending.droppedBytes += unread(in: descriptor) }
         }
+        if let leaf = leaf.take(), !isLost { Containment.shared.giveBack(leaf) }
         if isLost {
             let remaining = tree.members?.map(\.pid) ?? []
             ending.remaining = remaining
@@ -183,6 +192,7 @@ final class ChildProcess: RunningProcess {
         ending.maxResident = ended.usage.ru_maxrss
         ending.user = Duration(ended.usage.ru_utime)
         ending.system = Duration(ended.usage.ru_stime)
+        ending.isOutOfMemory = isOutOfMemory
         self.slot = nil
         ProcessSpawner.shared.giveBack(slot)
         giveUpTerminal()
@@ -201,6 +211,19 @@ final class ChildProcess: RunningProcess {
     private func mayHaveStopped() {
         let signal = clinux_stop_of(pidfd)
         if signal != 0, !lifecycle.isFrozen, !isStopping { observer?.process(stopped: signal) }
+    }
+
+    /// Whether the kernel has ended it for want of memory. A leaf of its own that counts says so for certain, whoever of
+    /// it was killed; other counters only where the first process was killed, and not by flowrun.
+    private var isOutOfMemory: Bool {
+        guard ending.status != .exited(0) else { return false }
+        if let isKilled = leaf?.takeKills() { return isKilled }
+        guard !isStopping, [.signalled(SIGKILL), .exited(128 + SIGKILL)].contains(ending.status) else { return false }
+        return Containment.shared.takeKills()
+    }
+
+    private func layer(of command: ProcessCommand) -> Containment.Layer {
+        command.isDetached ? .detached : leaf != nil ? .cgroup : Containment.shared.layer
     }
 
     private func outputIsReady(_ stream: OutputStream) {

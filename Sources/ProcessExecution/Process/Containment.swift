@@ -8,6 +8,8 @@ final class Containment {
 
     /// How the processes of a command are told from all others; what the log says of it.
     enum Layer: String {
+        /// By their mark and by the folder of cgroup v2 that they begin in.
+        case cgroup
         /// By their mark, wherever they go; none can go without the guard's seeing it.
         case guarded = "guard"
         /// By their mark, or where none can be set by their session; who leaves both unseen is not found.
@@ -23,6 +25,14 @@ final class Containment {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let runner = getpid()
     private var commands: UInt64 = 0
+    /// Leaves that nobody is in.
+    private var leaves: [CgroupLeaf] = []
+    private var leafCount = 0
+    /// Numbers of leaves that are removed.
+    private var freeNumbers: [Int] = []
+    private var hasLeaves = true
+    /// Kills for memory that were told before.
+    private var toldKills: Int64 = 0
 
     private init() {
         let known = clinux_guard()?.pointee
@@ -41,6 +51,44 @@ final class Containment {
         commands += 1
         return ProcessMark(run: run, command: commands)
     }
+
+    // MARK: Leaves
+
+    /// A leaf for a new command; nil where there is none to be had.
+    func takeLeaf() -> CgroupLeaf? {
+        if let leaf = leaves.popLast() { return leaf }
+        guard hasLeaves else { return nil }
+        let number = freeNumbers.popLast() ?? leafCount
+        guard let leaf = CgroupLeaf(number: number) else {
+            hasLeaves = false
+            return nil
+        }
+        leafCount = max(leafCount, number + 1)
+        return leaf
+    }
+
+    /// Only one that nobody is in.
+    func giveBack(_ leaf: CgroupLeaf) {
+        guard leaf.isSpent else { return leaves.append(leaf) }
+        // What is still in use otherwise, the guard removes.
+        if clinux_remove_leaf(Int32(leaf.number)) == 0 { freeNumbers.append(leaf.number) }
+    }
+
+    /// The kernel does not let anybody into leaves.
+    func doWithoutLeaves() {
+        hasLeaves = false
+        leaves = []
+    }
+
+    /// Whether the kernel has killed a process for memory since this was last asked, in flowrun's own cgroup or, where
+    /// that does not count, on the machine.
+    func takeKills() -> Bool {
+        let kills = clinux_oom_kills()
+        defer { toldKills = max(toldKills, kills) }
+        return kills > toldKills
+    }
+
+    // MARK: Orphans
 
     /// Whoever has lost his parent, zombies included, in no order. nil where that is not known: without a guard, or
     /// where there are more than a look shows.

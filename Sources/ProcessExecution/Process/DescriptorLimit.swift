@@ -31,5 +31,9 @@ package enum DescriptorLimit {
     @EventLoopActor
     static func isReserved(_ descriptor: Int32) -> Bool { Int(descriptor) >= allowed - min(24, allowed / 4) }
 
+    /// Whether a new descriptor is one of the upper half, which is for what steps cannot do without.
+    @EventLoopActor
+    static func isScarce(_ descriptor: Int32) -> Bool { Int(descriptor) >= allowed / 2 }
+
     private static var kind: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
 }

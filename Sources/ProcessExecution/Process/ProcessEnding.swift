@@ -28,6 +28,8 @@ package struct ProcessEnding: Sendable {
     package var escaped: Int
     /// Processes that outlived the first one and had to be killed, wherever they were.
     package var leftBehind = 0
+    /// Whether the kernel has killed a process of it because memory was short, as far as that is known.
+    package var isOutOfMemory = false
     /// Processes that did not end by KILL; empty where the machine did not let flowrun look for them. nil: nothing of the
     /// command is left.
     package var remaining: [Int32]?

@@ -14,15 +14,18 @@ struct ProcessTree {
     private let session: pid_t
     let leader: Int32
     let mark: ProcessMark?
+    /// nil: the command has none.
+    private let leaf: CgroupLeaf?
     /// Of flowruns inside the command, whose processes have marks of their own.
     private var innerRuns: Set<UInt64> = []
 
     /// `leader` is a pidfd that stays open as long as this is used.
-    init(id: pid_t, leader: Int32, mark: ProcessMark?, leadsSession: Bool = true) {
+    init(id: pid_t, leader: Int32, mark: ProcessMark?, leaf: CgroupLeaf? = nil, leadsSession: Bool = true) {
         self.id = id
         session = leadsSession ? id : getsid(0)
         self.leader = leader
         self.mark = mark
+        self.leaf = leaf
     }
 
     enum Presence {
@@ -43,6 +46,8 @@ struct ProcessTree {
     /// Whether anybody is left whose leader is reaped, zombies not counted: they stay until somebody reaps them.
     /// `isLikely` says whether a look at all processes is worth its price where nothing cheaper gives proof.
     mutating func presence(isLikely: Bool) -> Presence {
+        // What has left the leaf has its mark still.
+        if leaf?.isPopulated == true { return .somebody }
         guard let orphans = Containment.shared.orphans else {
             return isLikely || hasGroup ? members.map { $0.isEmpty ? .nobody : .somebody } ?? .unknown : .nobody
         }
@@ -78,7 +83,10 @@ struct ProcessTree {
     private func isMember(_ found: ProcessMark) -> Bool { found == mark || innerRuns.contains(found.run) }
 
     private mutating func select(from entries: [ProcessTable.Entry]) -> [ProcessTable.Entry] {
-        var members = entries.filter { isMember($0) || ($0.pid == id && $0.parent == getpid()) }
+        let inLeaf = Set(leaf?.members ?? [])
+        var members = entries.filter {
+            isMember($0) || inLeaf.contains($0.pid) || ($0.pid == id && $0.parent == getpid())
+        }
         guard !members.isEmpty else { return [] }
         let children = Dictionary(grouping: entries, by: \.parent)
         var known = Set(members.map(\.pid))
@@ -104,6 +112,7 @@ struct ProcessTree {
     mutating func signal(_ signal: Int32, isLeaderReaped: Bool) -> Reach {
         var reach = Reach()
         let members = members ?? []
+        let isLeafKilled = signal == SIGKILL && leaf?.isPopulated == true && leaf?.kill() == true
         reach.found = members.count
         reach.escaped = members.count { $0.session != session }
         var isGroupReached = true
@@ -120,6 +129,7 @@ struct ProcessTree {
             if send(signal, to: member.pid, ifStill: isSame) { reach.sent += 1 }
         }
         if signal == SIGKILL { killOrphans(&reach) }
+        if isLeafKilled { reach.sent = max(reach.sent, 1) }
         return reach
     }
 

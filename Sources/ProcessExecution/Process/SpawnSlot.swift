@@ -32,7 +32,7 @@ final class SpawnSlot {
     /// Starts a process; descriptors are above 2. `mark` nil: it gets none. Returns its number or, below zero, the error number.
     func spawn(
         _ command: ProcessCommand, input: Int32, output: Int32, error: Int32, mark: ProcessMark?,
-        pidfd: inout Int32
+        leaf: CgroupLeaf?, pidfd: inout Int32
     ) -> pid_t {
         lay(command)
         child.pointee.standard_input = input
@@ -40,12 +40,16 @@ final class SpawnSlot {
         child.pointee.standard_error = error
         child.pointee.defaulted = Signals.defaulted
         child.pointee.mark = mark?.rawValue ?? 0
+        child.pointee.leaf = leaf?.folder ?? 0
         child.pointee.terminal = command.terminal?.descriptor ?? 0
         if let given = DescriptorLimit.given {
             child.pointee.descriptors = (UInt64(given.rlim_cur), UInt64(given.rlim_max))
         }
         return clinux_spawn(child, stack, &pidfd)
     }
+
+    /// Whether the kernel put the child into the leaf that it was meant for.
+    var isInLeaf: Bool { child.pointee.leaf != 0 }
 
     /// Why the child never became its program; nil where it did. Meaningful once the child is reaped.
     var error: SpawnError? {

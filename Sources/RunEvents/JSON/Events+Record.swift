@@ -74,6 +74,7 @@ extension StepFinished {
             outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
             containment: record.string("containment"),
             escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
+            isOutOfMemory: record.bool("oom_killed") ?? false,
             errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)), isTolerated: isTolerated,
             item: record.string("item"), name: record.string("name"), definition: record.string("definition"))
     }

@@ -144,6 +144,7 @@ extension JSONWriter {
         field("containment", step.containment)
         field("escaped", step.escaped)
         field("left_behind", step.leftBehind)
+        field("oom_killed", step.isOutOfMemory)
         field("errno", step.errno.map(Int.init))
         field("item", step.item)
         field("name", step.name)

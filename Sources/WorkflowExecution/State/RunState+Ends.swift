@@ -49,7 +49,8 @@ extension RunState {
                     ? "unreadable" : ending?.isOutputTruncated == true ? "held_open" : nil,
                 droppedBytes: ending?.droppedBytes ?? 0,
                 containment: ending?.layer, escaped: ending?.escaped ?? 0,
-                leftBehind: ending?.leftBehind ?? 0, errno: attempt?.errno,
+                leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false,
+                errno: attempt?.errno,
                 isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),
                 item: item, name: plan.settings(of: row)?.name, definition: outcome == .success ? definition : nil))
     }

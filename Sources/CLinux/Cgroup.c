@@ -1,0 +1,242 @@
+#define _GNU_SOURCE
+#include "Cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#ifndef CGROUP2_SUPER_MAGIC
+#define CGROUP2_SUPER_MAGIC 0x63677270
+#endif
+
+enum state { unknown, being_made, made, impossible };
+
+// What the guard and the runner both see. Either makes the first leaf, whoever comes first.
+struct clinux_cgroup {
+    int state;
+    int leaves;
+    int is_counted;
+    int64_t kills;
+    char folder[4096];  // of the own cgroup, the root of the mount included
+    char counter[4096]; // what counts kills for memory
+};
+
+static struct clinux_cgroup *shared;
+static uint64_t leaf_name;
+
+unsigned long clinux_cgroup_size(void) { return sizeof *shared; }
+
+void clinux_cgroup_share(struct clinux_cgroup *memory, uint64_t name) {
+    shared = memory;
+    leaf_name = name;
+}
+
+// MARK: Files
+
+// At most `size` - 1 bytes, with a NUL behind them. Returns how many, or -1 with errno.
+static ssize_t read_file(int folder, const char *name, char *text, size_t size) {
+    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t count = 0, more;
+    while ((more = read(file, text + count, size - 1 - count)) > 0) count += more;
+    close(file);
+    text[count] = 0;
+    return more < 0 ? -1 : count;
+}
+
+// The number behind a word at the start of a line; -1 if there is none.
+static int64_t number_behind(const char *word, const char *text) {
+    size_t length = strlen(word);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        if (*line == '\n') line++;
+        if (strncmp(line, word, length) == 0 && line[length] == ' ') return strtoll(line + length + 1, NULL, 10);
+    }
+    return -1;
+}
+
+// The path behind a prefix such as `0::` in /proc/self/cgroup, and whether there is one.
+static int own_path(const char *text, const char *prefix, char *path, size_t size) {
+    const char *found = strstr(text, prefix);
+    if (found == NULL) return 0;
+    found += strlen(prefix);
+    size_t length = strcspn(found, "\n");
+    // Out of sight: the cgroup lies above what this namespace shows.
+    if (length >= size || strncmp(found, "/..", 3) == 0) return 0;
+    memcpy(path, found, length);
+    path[length] = 0;
+    return 1;
+}
+
+// MARK: Leaves
+
+static int leaf_path(uint64_t name, int number, const char *file, char *path, size_t size) {
+    int length = snprintf(path, size, "%s/flowrun-%llx-%d%s", shared->folder, (unsigned long long)name, number, file);
+    return length >= 0 && (size_t)length < size;
+}
+
+static int make_leaf(int number) {
+    char path[4200];
+    if (!leaf_path(leaf_name, number, "", path, sizeof path)) return -ENAMETOOLONG;
+    // Before it is made: whoever dies in between leaves nothing that nobody knows of.
+    if (shared->leaves <= number) shared->leaves = number + 1;
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+static int find_folder(void) {
+    // Where systemd, containers and hybrid systems mount it.
+    static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    char text[4096], path[3000];
+    if (read_file(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0) return 0;
+    const char *start = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+    if (start == NULL || !own_path(start, "0::", path, sizeof path)) return 0;
+    for (size_t at = 0; at < sizeof mounts / sizeof *mounts; at++) {
+        struct statfs system;
+        snprintf(shared->folder, sizeof shared->folder, "%s%s", mounts[at], strcmp(path, "/") == 0 ? "" : path);
+        if (statfs(shared->folder, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC) return 1;
+    }
+    return 0;
+}
+
+void clinux_cgroup_prepare(void) {
+    int expected = unknown;
+    if (shared == NULL ||
+        !__atomic_compare_exchange_n(&shared->state, &expected, being_made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
+    int state = find_folder() && make_leaf(0) == 0 ? made : impossible;
+    __atomic_store_n(&shared->state, state, __ATOMIC_RELEASE);
+}
+
+int clinux_open_leaf(int number) {
+    if (shared == NULL) return -ENOENT;
+    clinux_cgroup_prepare();
+    // The other one is about to be done with it, unless it has been killed.
+    for (int turn = 0; turn < 1000 && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == being_made; turn++) sched_yield();
+    if (__atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) != made) return -ENOENT;
+    char path[4200];
+    if (!leaf_path(leaf_name, number, "", path, sizeof path)) return -ENAMETOOLONG;
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int leaf = number < shared->leaves ? open(path, flags) : -1;
+    if (leaf >= 0) return leaf;
+    int error = make_leaf(number);
+    if (error != 0) return error;
+    leaf = open(path, flags);
+    return leaf >= 0 ? leaf : -errno;
+}
+
+int clinux_remove_leaf(int number) {
+    char path[4200];
+    if (shared == NULL || !leaf_path(leaf_name, number, "", path, sizeof path)) return -ENOENT;
+    return rmdir(path) == 0 ? 0 : -errno;
+}
+
+int clinux_is_populated(int events) {
+    char text[256];
+    ssize_t count = pread(events, text, sizeof text - 1, 0);
+    if (count < 0) return -1;
+    text[count] = 0;
+    return number_behind("populated", text) != 0;
+}
+
+// Leaves of a flowrun inside are in leaves.
+static void remove_folder(const char *path, int depth) {
+    struct entry {
+        uint64_t inode;
+        int64_t offset;
+        unsigned short size;
+        unsigned char type;
+        char name[];
+    };
+    if (rmdir(path) == 0 || errno != EBUSY || depth > 8) return;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    char text[4096] __attribute__((aligned(8)));
+    ssize_t count = getdents64(folder, text, sizeof text);
+    for (ssize_t at = 0; at < count;) {
+        struct entry *entry = (struct entry *)(text + at);
+        at += entry->size;
+        char inner[4200];
+        if (strncmp(entry->name, "flowrun-", 8) != 0) continue;
+        if ((size_t)snprintf(inner, sizeof inner, "%s/%s", path, entry->name) < sizeof inner)
+            remove_folder(inner, depth + 1);
+    }
+    close(folder);
+    rmdir(path);
+}
+
+// Returns 1 where somebody is in it, who is killed then.
+static int remove_leaf(uint64_t name, int number) {
+    char path[4200];
+    if (!leaf_path(name, number, "", path, sizeof path)) return 0;
+    if (rmdir(path) == 0 || errno != EBUSY) return 0;
+    remove_folder(path, 0);
+    if (access(path, F_OK) != 0) return 0;
+    leaf_path(name, number, "/cgroup.kill", path, sizeof path);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file >= 0) {
+        ssize_t written = write(file, "1", 1);
+        (void)written;
+        close(file);
+    }
+    return 1;
+}
+
+int clinux_cgroup_remove(void) {
+    if (shared == NULL) return 0;
+    int left = 0;
+    for (int number = 0; number < shared->leaves; number++) left |= remove_leaf(leaf_name, number);
+    return left;
+}
+
+void clinux_remove_leaves(uint64_t name) {
+    if (shared == NULL || __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) != made) return;
+    char path[4200];
+    for (int number = 0; leaf_path(name, number, "", path, sizeof path) && access(path, F_OK) == 0; number++)
+        remove_leaf(name, number);
+}
+
+// MARK: Kills for memory
+
+static int64_t count_kills(void) {
+    char text[16384];
+    return read_file(AT_FDCWD, shared->counter, text, sizeof text) > 0 ? number_behind("oom_kill", text) : -1;
+}
+
+void clinux_cgroup_count(void) {
+    if (shared == NULL) return;
+    char text[4096], path[3000];
+    int64_t kills = -1;
+    if (read_file(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) > 0) {
+        if (shared->folder[0] != 0) {
+            snprintf(shared->counter, sizeof shared->counter, "%.4000s/memory.events", shared->folder);
+            kills = count_kills();
+        }
+        if (kills < 0 && own_path(text, ":memory:", path, sizeof path)) {
+            snprintf(shared->counter, sizeof shared->counter, "/sys/fs/cgroup/memory%s/memory.oom_control", path);
+            kills = count_kills();
+        }
+    }
+    if (kills < 0) {
+        strcpy(shared->counter, "/proc/vmstat");
+        kills = count_kills();
+    }
+    shared->kills = kills;
+    __atomic_store_n(&shared->is_counted, kills >= 0, __ATOMIC_RELEASE);
+}
+
+int64_t clinux_oom_kills(void) {
+    if (shared == NULL || !__atomic_load_n(&shared->is_counted, __ATOMIC_ACQUIRE)) return -1;
+    int64_t kills = count_kills();
+    return kills < 0 ? -1 : kills - shared->kills;
+}
+
+int64_t clinux_oom_kills_in(int leaf) {
+    char text[1024];
+    return read_file(leaf, "memory.events", text, sizeof text) > 0 ? number_behind("oom_kill", text) : -1;
+}
