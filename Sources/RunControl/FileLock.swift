@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// Keeps a second run away from one file, whatever it is called and wherever its state is kept: the lock belongs to the
@@ -6,9 +7,21 @@ internal import Glibc
 /// The kernel lets go of it with the process. A lock that the caller passed on counts as ours, so that
 /// `flock flowrun.yml flowrun` goes on working.
 package enum FileLock {
-    /// Takes the lock for as long as the process lives: at once or, while `isEnding` says that its holder is, soon. Does
-    /// nothing for what is no regular file, because nobody else can read a pipe.
-    package static func take(of path: String, isEnding: () -> Bool = { false }) throws(RunLockError) {
+    /// A process that has the lock of a file.
+    package struct Holder {
+        fileprivate let pid: Int32
+
+        /// Whether it runs this program.
+        package var isFlowrun: Bool {
+            var (own, other) = (stat(), stat())
+            guard stat("/proc/self/exe", &own) == 0, stat("/proc/\(pid)/exe", &other) == 0 else { return false }
+            return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+        }
+    }
+
+    /// Takes the lock for as long as the process lives: at once or, while `isEnding` says that its holder is, soon; nil
+    /// where nobody knows who that is. Does nothing for what is no regular file, because nobody else can read a pipe.
+    package static func take(of path: String, isEnding: (Holder?) -> Bool = { _ in false }) throws(RunLockError) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else {
             // A file that is gone since it was read is not in anybody's way.
@@ -23,7 +36,9 @@ package enum FileLock {
         }
         let error = errno
         let isCallers = error == EWOULDBLOCK && callerHasLock(of: status)
-        if error == EWOULDBLOCK, !isCallers, wait(for: file, while: isEnding) == 0 { return }
+        if error == EWOULDBLOCK, !isCallers, wait(for: file, while: { isEnding(holder(of: status)) }) == 0 {
+            return
+        }
         close(file)
         switch error {
         case EWOULDBLOCK: if !isCallers { throw .held(by: nil) }
@@ -43,6 +58,23 @@ package enum FileLock {
             usleep(5000)
         }
         return EWOULDBLOCK
+    }
+
+    /// As the kernel's list of locks names it: by its number and the file's device and inode.
+    private static func holder(of file: stat) -> Holder? {
+        let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
+        guard locks >= 0 else { return nil }
+        defer { close(locks) }
+        guard let list = try? WholeFile.read(locks) else { return nil }
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            // 1: FLOCK ADVISORY WRITE 4711 fe:01:52438 0 EOF
+            let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK", let pid = Int32(fields[4]), pid > 0,
+                let inode = fields[5].split(separator: ":").last.flatMap({ UInt64($0) }), inode == file.st_ino
+            else { continue }
+            return Holder(pid: pid)
+        }
+        return nil
     }
 
     /// Whether a descriptor that came with the process has the lock: for that one taking it again succeeds.

@@ -1,35 +1,45 @@
 internal import CLinux
 internal import Glibc
 
-/// The processes that a dead run has left, known by the `FLOWRUN_RUN` that every process of a step inherits.
+/// The processes that a dead run has left, known by the mark and the `FLOWRUN_RUN` that every process of a step inherits,
+/// and by the leaves of cgroup v2 that they are in.
 package enum RunLeftovers {
     /// How long they may take to go, in looks of two milliseconds.
     private static let looks = 5_000
     private static let lookInterval: UInt32 = 2_000
 
-    /// Kills them and waits until they are gone. Returns the numbers of those that could not be ended.
-    package static func end(of run: String) -> [Int32] {
+    /// Kills them and waits until they are gone. `mark` is what their marks have in common, as in the run's journal; nil
+    /// where that is not known. Returns the numbers of those that could not be ended.
+    package static func end(of run: String, mark: UInt64?) -> [Int32] {
+        let owner = Owner(run: run, mark: mark)
+        defer { if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) } }
         var left: [Int32] = []
-        for look in 0..<looks {
-            left = processes(of: run)
+        for _ in 0..<looks {
+            if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) }
+            left = processes(of: owner)
             guard !left.isEmpty else { return [] }
-            for process in left { kill(process, of: run) }
-            // The first look mostly finds nothing.
-            if look > 0 || !left.isEmpty { usleep(lookInterval) }
+            for process in left { kill(process, of: owner) }
+            usleep(lookInterval)
         }
         return left
     }
 
+    /// Whose processes they are.
+    private struct Owner {
+        let run: String
+        let mark: UInt64?
+    }
+
     /// The process may have ended since, and its number be another's: so it is looked at again once it is held.
-    private static func kill(_ process: Int32, of run: String) {
+    private static func kill(_ process: Int32, of owner: Owner) {
         let descriptor = clinux_pidfd_open(process)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        if belongs(process, to: run) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
+        if belongs(process, to: owner) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
     }
 
     /// Without flowrun itself and what started it, if that is a step of the same run.
-    private static func processes(of run: String) -> [Int32] {
+    private static func processes(of owner: Owner) -> [Int32] {
         guard let folder = opendir("/proc") else { return [] }
         defer { closedir(folder) }
         var found: [Int32] = []
@@ -37,7 +47,7 @@ package enum RunLeftovers {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard let process = Int32(name), process != getpid(), process != getppid(), belongs(process, to: run),
+            guard let process = Int32(name), process != getpid(), process != getppid(), belongs(process, to: owner),
                 !isDetached(process)
             else { continue }
             found.append(process)
@@ -51,8 +61,23 @@ package enum RunLeftovers {
         return clinux_mark(process, &mark) == 1 && mark & (1 << UInt64(CLINUX_MARK_RUN) - 1) == 0
     }
 
+    private static func belongs(_ process: Int32, to owner: Owner) -> Bool {
+        if let wanted = owner.mark {
+            var mark: UInt64 = 0
+            let isMarked = clinux_mark(process, &mark) == 1 && mark >> UInt64(CLINUX_MARK_RUN) == wanted
+            if isMarked, isAlive(process) { return true }
+        }
+        return hasVariable(process, of: owner.run)
+    }
+
+    /// A zombie keeps its mark until somebody reaps it, and its memory is gone.
+    private static func isAlive(_ process: Int32) -> Bool {
+        var buffer = [CChar](repeating: 0, count: 2)
+        return readlink("/proc/\(process)/exe", &buffer, 1) > 0
+    }
+
     /// Of a process that has ended nothing can be read any more.
-    private static func belongs(_ process: Int32, to run: String) -> Bool {
+    private static func hasVariable(_ process: Int32, of run: String) -> Bool {
         let file = open("/proc/\(process)/environ", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }

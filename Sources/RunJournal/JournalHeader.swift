@@ -19,6 +19,8 @@ package struct JournalHeader: Sendable, Equatable {
     package let resumes: String?
     /// The first of the runs of which each has resumed the one before.
     package let origin: String
+    /// What the marks of its processes have in common; nil where they have none.
+    package let mark: UInt64?
     /// Where the JSON log was written to as well; nil for nowhere.
     package let logFile: String?
     /// The path of the run's folder as it is shown to people; nil where it is not.
@@ -29,8 +31,10 @@ package struct JournalHeader: Sendable, Equatable {
     package init(
         run: String, file: String, path: String?, workflow: String?, time: Int64, targets: [String] = [],
         params: [String] = [],
-        resumes: String? = nil, origin: String? = nil, logFile: String? = nil, folder: String? = nil, why: String? = nil
+        resumes: String? = nil, origin: String? = nil, mark: UInt64? = nil, logFile: String? = nil,
+        folder: String? = nil, why: String? = nil
     ) {
+        self.mark = mark
         self.folder = folder
         self.resumes = resumes
         self.origin = origin ?? run
@@ -61,6 +65,7 @@ package struct JournalHeader: Sendable, Equatable {
         json.field("params", params)
         json.field("resumes", resumes)
         json.field("origin", origin)
+        json.field("mark", mark.map(Int.init))
         json.field("log_file", logFile)
         json.field("folder", folder)
         json.field("why", why)
@@ -75,7 +80,8 @@ package struct JournalHeader: Sendable, Equatable {
         self.init(
             run: run, file: file, path: record.string("path"), workflow: record.string("workflow"), time: time,
             targets: targets, params: params, resumes: record.string("resumes"), origin: record.string("origin"),
-            logFile: record.string("log_file"), folder: record.string("folder"),
+            mark: record.int("mark").flatMap(UInt64.init(exactly:)), logFile: record.string("log_file"),
+            folder: record.string("folder"),
             why: record.string("why"))
     }
 }

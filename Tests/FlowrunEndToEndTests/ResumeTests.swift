@@ -232,6 +232,27 @@ struct ResumeTests {
         #expect(ran.split(separator: "\n").count { $0 == "done" } == 1)
     }
 
+    // F11, F49
+    @Test func `what a dead run has left is found by its mark, whatever has become of its environment`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps: { late: { run: "test -e second && exit 0; echo $PPID > up; exec ./tree scrub stay tree.up" } }
+            """)
+        try test.addTreeGenerator()
+        let killed = try await test.start("workflow.yml")
+        let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
+        try await killed.waitForFile("tree.up")
+        kill(runner, SIGSTOP)
+        killed.signal(SIGKILL)
+        kill(runner, SIGKILL)
+        _ = try await killed.finish()
+        #expect(!test.treeSurvivors().isEmpty)
+        try test.write("", to: "second")
+        _ = try await resume(test)
+        #expect(test.treeSurvivors() == [])
+    }
+
     @Test func `a torn end is put aside, and only by a run that resumes`() async throws {
         let test = try FlowrunTest(Self.chain)
         try await test.run("workflow.yml").expect(exit: 1)

@@ -167,6 +167,27 @@ struct StateTests {
         try await test.run("workflow.yml", launcher: ["bash", "-c", script]).expect(exit: 75)
     }
 
+    // F44
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a lock that no flowrun has is not waited for`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        // The lock names this run from here on, and it is over.
+        try await test.run("workflow.yml").expect(exit: 0)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let holder = try await test.start(
+            [], launcher: ["flock", "workflow.yml", "sh", "-c", "echo up > up; read _ < go"])
+        try await holder.waitForFile("up")
+        let result = try await test.startBeside(
+            ["workflow.yml"], launcher: ["strace", "-f", "-o", "trace", "-e", "trace=clock_nanosleep"]
+        ).finish()
+        result.expect(exit: 75)
+        let waits = try test.contents(of: "trace").split(separator: "\n").count { $0.contains("clock_nanosleep(") }
+        #expect(waits < 10)
+        gate.open()
+        try await holder.finish().expect(exit: 0)
+    }
+
     @Test func `a lock file that names something outside of the folder touches nothing there`() async throws {
         let test = try FlowrunTest(Self.good)
         let script = #"""

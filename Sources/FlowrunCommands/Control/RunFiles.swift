@@ -28,7 +28,9 @@ final class RunFiles {
         let name = directory.flatMap(place.name)
         if request.file != "-" {
             do throws(RunLockError) {
-                try FileLock.take(of: request.file) {
+                try FileLock.take(of: request.file) { holder in
+                    // A runner takes down what it has left, and lets go; nobody else is about to.
+                    if let holder, !holder.isFlowrun { return false }
                     let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
                     return last.map { !$0.isAlive } ?? false
                 }
@@ -160,7 +162,7 @@ final class RunFiles {
         }
         guard let past else { return nil }
         // What outlives the end of a run was meant to.
-        let left = past.state.isInterrupted ? RunLeftovers.end(of: past.run) : []
+        let left = past.state.isInterrupted ? RunLeftovers.end(of: past.run, mark: past.header.mark) : []
         guard left.isEmpty else {
             let numbers = left.map { "\($0)" }.joined(separator: ", ")
             throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")

@@ -160,8 +160,8 @@ package struct Run {
                 run: options.run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
                 targets: request.choice.steps,
                 params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
-                resumes: options.past?.run, origin: options.past?.origin, logFile: request.logFile, folder: folder,
-                why: request.why)
+                resumes: options.past?.run, origin: options.past?.origin, mark: Guard.mark,
+                logFile: request.logFile, folder: folder, why: request.why)
         }
     }
 

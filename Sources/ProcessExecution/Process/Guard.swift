@@ -12,6 +12,9 @@ package enum Guard {
     /// The number of the process that was started: what whoever started flowrun knows it by.
     package static var startedProcess: Int32 { clinux_guard()?.pointee.pid ?? getpid() }
 
+    /// What the marks of all processes of this run have in common; nil where they have none.
+    @EventLoopActor package static var mark: UInt64? { Containment.shared.run }
+
     /// Calls `handler` when the guard has ended, which it never does by itself while the runner lives. Never where there
     /// is none.
     @EventLoopActor
