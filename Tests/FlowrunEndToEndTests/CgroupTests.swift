@@ -127,7 +127,7 @@ struct OutOfMemoryTests {
             """
             version: 1
             steps:
-              greedy: { run: "sleep 1; exec tail -c 1G /dev/zero" }
+              greedy: { run: "sleep 1; exec tail /dev/zero" }
               killed: { run: "sleep 1; kill -KILL $$" }
             """)
         let result = try await test.run(
