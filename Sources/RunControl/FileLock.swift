@@ -11,10 +11,12 @@ package enum FileLock {
     package struct Holder {
         fileprivate let pid: Int32
 
-        /// Whether it runs this program.
+        /// Whether it runs this program, or is about to end: then the kernel no longer says what it ran, and lets go of
+        /// its locks only afterwards.
         package var isFlowrun: Bool {
             var (own, other) = (stat(), stat())
-            guard stat("/proc/self/exe", &own) == 0, stat("/proc/\(pid)/exe", &other) == 0 else { return false }
+            guard stat("/proc/self/exe", &own) == 0 else { return false }
+            guard stat("/proc/\(pid)/exe", &other) == 0 else { return errno == ENOENT }
             return own.st_dev == other.st_dev && own.st_ino == other.st_ino
         }
     }
