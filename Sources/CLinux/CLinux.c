@@ -286,6 +286,10 @@ int clinux_stop_of(int pidfd) {
     return waitid(P_PIDFD, pidfd, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid != 0 ? info.si_status : 0;
 }
 
+int clinux_rename_new(int folder, const char *name, int new_folder, const char *new_name) {
+    return (int)syscall(SYS_renameat2, folder, name, new_folder, new_name, 1); // RENAME_NOREPLACE
+}
+
 int clinux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 int clinux_pidfd_send_signal(int pidfd, int signal) {

@@ -10,7 +10,9 @@ extension StateDirectory {
     /// The folder of a new run.
     package func makeRunFolder(_ run: String) throws(StateError) -> StateDirectory {
         let runs = try folder(Self.runsName, isMade: true)
-        guard mkdirat(runs.descriptor, run, 0o700) == 0 else { throw StateError("\(runs.path)/\(run)", errno: errno) }
+        guard takeSpare(for: run, in: runs) || mkdirat(runs.descriptor, run, 0o700) == 0 else {
+            throw StateError("\(runs.path)/\(run)", errno: errno)
+        }
         return try runs.folder(run, isMade: false)
     }
 
@@ -31,13 +33,21 @@ extension StateDirectory {
     package var runCount: Int {
         var status = stat()
         guard fstatat(descriptor, Self.runsName, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
-        return status.st_nlink >= 2 ? Int(status.st_nlink) - 2 : runs().count
+        return Self.folderCount(status) ?? runs().count
     }
 
-    /// Removes a run's folder with its files. What cannot be removed stays.
-    package func removeRun(_ run: String) {
+    /// Removes a run's folder with its files. What cannot be removed stays. `reusing` names a file that a later run needs
+    /// as well: if it can be emptied, the folder is kept for that run.
+    package func removeRun(_ run: String, reusing file: String? = nil) {
         guard let folder = runFolder(run), let runs = try? self.folder(Self.runsName, isMade: false) else { return }
-        for name in folder.names() where name != "." && name != ".." { unlinkat(folder.descriptor, name, 0) }
+        var isBare = true
+        for name in folder.names() where name != "." && name != ".." && name != file {
+            isBare = unlinkat(folder.descriptor, name, 0) == 0 && isBare
+        }
+        if let file {
+            if isBare, folder.empty(file), keepSpare(run, in: runs) { return }
+            unlinkat(folder.descriptor, file, 0)
+        }
         unlinkat(runs.descriptor, run, AT_REMOVEDIR)
     }
 
@@ -50,7 +60,7 @@ extension StateDirectory {
         }
     }
 
-    private func folder(_ name: String, isMade: Bool) throws(StateError) -> StateDirectory {
+    func folder(_ name: String, isMade: Bool) throws(StateError) -> StateDirectory {
         let path = "\(path)/\(name)"
         if isMade, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw StateError(path, errno: errno) }
         return try Self.existing(path, open: openat(descriptor, name, Self.folderFlags))

@@ -34,10 +34,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
         self.folder = folder
         path = header.folder
         self.isDurable = isDurable
-        let file = openat(folder, Self.fileName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .last }
-        descriptor = file
-        JournalHold.take(file)
+        descriptor = try Self.makeFile(in: folder)
+        JournalHold.take(descriptor)
         JournalLine.append(to: &json, header.write)
         flush()
         if isDurable, fsync(folder) != 0 { throw .last }
@@ -45,6 +43,18 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     deinit { close(descriptor) }
+
+    /// An empty one that is there already, as in the folder of an earlier run, will do.
+    private static func makeFile(in folder: Int32) throws(SystemError) -> Int32 {
+        let file = openat(folder, fileName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        var status = stat()
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0, status.st_nlink == 1 {
+            return file
+        }
+        close(file)
+        throw SystemError(EEXIST)
+    }
 
     package func report(_ event: RunEvent) {
         guard failure == nil else { return }

@@ -228,6 +228,45 @@ struct JournalTests {
         #expect(kept.count { $0.contains("other.yml") } == 1)
     }
 
+    private static let countsFolders =
+        (try? FileManager.default.attributesOfItem(atPath: NSTemporaryDirectory())[.referenceCount] as? Int)
+        .map { $0 >= 2 } ?? false
+
+    @Test(.enabled(if: countsFolders, "the file system does not count folders as links"))
+    func `the folder of a run that is not kept becomes that of a later one, without what was in it`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: seq 1 9000 } }\n")
+        let script = #"for i in $(seq 32); do "$0" workflow.yml --log quiet || exit 1; done"#
+        try await test.start([], launcher: ["bash", "-c", script]).finish().expect(exit: 0)
+        let spare = test.path(".flowrun/spare")
+        let names = try FileManager.default.contentsOfDirectory(atPath: spare)
+        #expect(names.sorted() == (1...12).map(String.init).sorted())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: spare + "/12") == ["journal.jsonl"])
+        #expect(try Data(contentsOf: URL(filePath: spare + "/12/journal.jsonl")).isEmpty)
+        let number = try FileManager.default.attributesOfItem(atPath: spare + "/12")[.systemFileNumber] as? Int
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 0)
+        let runs = test.path(".flowrun/runs")
+        let numbers = try FileManager.default.contentsOfDirectory(atPath: runs).map { run in
+            try FileManager.default.attributesOfItem(atPath: "\(runs)/\(run)")[.systemFileNumber] as? Int
+        }
+        #expect(numbers.contains(number))
+        #expect(try await test.ask("replay").stdout.contains("success"))
+    }
+
+    @Test(arguments: [
+        "ln -s ../../victim spare/1/journal.jsonl", "ln victim spare/1/journal.jsonl", "echo x > spare/1/journal.jsonl",
+    ])
+    func `what somebody put into a spare folder is not written to`(change: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        try await test.run("workflow.yml").expect(exit: 0)
+        let script = "cd .flowrun && mkdir -p spare/1 && echo precious > victim && \(change)"
+        try await test.start([], launcher: ["bash", "-c", script]).finish().expect(exit: 0)
+        let refused = try await test.run("workflow.yml")
+        refused.expect(exit: 125)
+        refused.expect(stderr: "cannot keep a journal of the run")
+        #expect(try test.contents(of: ".flowrun/victim") == "precious\n")
+        try await test.run("workflow.yml").expect(exit: 0)
+    }
+
     @Test func `a long output is in one file from its first byte, and the summary and why name it`() async throws {
         let test = try FlowrunTest(
             """

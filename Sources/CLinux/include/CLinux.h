@@ -67,6 +67,9 @@ int clinux_reap(int pidfd, struct clinux_ending *ending);
 /// By which signal the child behind a pidfd has been stopped since this was last asked; 0 if by none.
 int clinux_stop_of(int pidfd);
 
+/// renameat2(2) that replaces nothing; -1 with errno on failure.
+int clinux_rename_new(int folder, const char *name, int new_folder, const char *new_name);
+
 /// pidfd_open(2) and pidfd_send_signal(2); -1 with errno on failure.
 int clinux_pidfd_open(pid_t pid);
 int clinux_pidfd_send_signal(int pidfd, int signal);

@@ -40,7 +40,7 @@ struct RunHistory {
             counts[run.header.workflow, default: 0] += 1
             if run.isHeld { continue }
             let isOver = counts[run.header.workflow, default: 0] > Self.runsKept || size > Self.sizeKept
-            if isOver { directory.removeRun(run.run) } else { size += run.size }
+            if isOver { directory.removeRun(run.run, reusing: JournalWriter.fileName) } else { size += run.size }
         }
     }
 }
