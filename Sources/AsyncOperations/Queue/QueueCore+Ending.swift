@@ -5,7 +5,7 @@ extension QueueCore {
         switch state.entries[row.row] {
         case .operation(let core):
             let end = end(of: core, outcome, cause, &state)
-            if state.hasRetriedCompounds, core.isInsideRetried {
+            if state.hasRetriedCompounds, core.outermostRetried != nil {
                 return settle(core, Place(queue: self, row: row), end, &state)
             }
             if state.hasRetriedCompounds, let compound = core as? CompoundCore { finishMembers(of: compound, &state) }

@@ -29,7 +29,11 @@ extension QueueCore {
         handle(.added(group, rows), &state)
         if let held = batch.held { holdBack(held, besides: first, &state) }
         for standIn in standIns + early { follow(standIn, &state) }
-        for core in batch.cores { state.suspect(core) }
+        for core in batch.cores {
+            state.suspect(core)
+            // From now on, its end is final only after the last round of what it has joined, even if it runs already.
+            if state.hasRetriedCompounds, let retried = core.outermostRetried { state.suspect(retried) }
+        }
     }
 
     /// A member that is just being cancelled has its turn too: if the number at once is limited, the others wait until

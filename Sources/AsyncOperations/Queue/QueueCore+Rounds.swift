@@ -1,8 +1,8 @@
 // Compound operations that may be tried again. The ends of their members are final when they end for good themselves.
 
 extension OperationCore {
-    /// Whether anything around it may be tried again.
-    var isInsideRetried: Bool { around.dropFirst().contains { $0.options.retry != nil } }
+    /// The outermost operation around it that may be tried again: only after its last round is the end final.
+    var outermostRetried: OperationCore? { around.dropFirst().last { $0.options.retry != nil } }
 
     /// The outermost operation around it, but not around `other`, that may be tried again: only after its last round
     /// does the end count for `other`.
@@ -17,7 +17,7 @@ extension OperationCore {
 extension QueueCore {
     /// The number of an attempt that is about to be announced: it counts on through all rounds of what is around it.
     func number(of attempt: Int, _ core: OperationCore, _ state: inout State) -> Int {
-        guard state.hasRetriedCompounds, core.isInsideRetried else { return attempt }
+        guard state.hasRetriedCompounds, core.outermostRetried != nil else { return attempt }
         return core.state.withLock { operation in
             operation.withRare { rare in
                 rare.attempts += 1

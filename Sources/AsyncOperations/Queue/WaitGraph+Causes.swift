@@ -112,7 +112,7 @@ extension OperationCore {
 
     /// Its final end, which includes that of the outermost compound operation around it that may be tried again.
     fileprivate var finalEvents: [WaitEvent] {
-        [.end(self)] + (around.dropFirst().last { $0.options.retry != nil }.map { [.end($0)] } ?? [])
+        [.end(self)] + (outermostRetried.map { [.end($0)] } ?? [])
     }
 
     /// The end that counts for `other`, which may be inside the same retried compound operation.

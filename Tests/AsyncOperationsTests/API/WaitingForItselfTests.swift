@@ -267,6 +267,29 @@ import Testing
         #expect(await outside.outcome == .success)
     }
 
+    @Test func `what joins a retried compound operation that wants the body's mutex is no longer waited for`()
+        async throws
+    {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let up = Latch()
+        let joining = nothing("joining")
+        let waiter = AsyncOperation("waiter", options: .init(mutexes: ["m"])) { _ in
+            up.open()
+            return await joining.outcome
+        }
+        try queue.add(waiter)
+        await up.wait()
+        let compound = try CompoundOperation(options: .init(retry: RetryPolicy(attempts: 2))) {
+            AsyncOperation(options: .init(mutexes: ["m"])) { _ in }
+        }
+        try queue.add(compound)
+        while compound.state < .executing { await Task.yield() }
+        // It runs at once, but its end counts only after the last round.
+        try compound.add(joining)
+        #expect(await waiter.result == .success(.cancelled))
+        #expect(await joining.outcome == .success)
+    }
+
     @Test func `all members that may run wait for one that may not`() async throws {
         let last = nothing("last")
         let (first, second) = (waiting("first", for: last), waiting("second", for: last))

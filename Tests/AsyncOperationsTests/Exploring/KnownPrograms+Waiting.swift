@@ -39,6 +39,8 @@ extension Program {
         KnownProgram(
             name: "what a body was not let wait for gets free, because another wait on the way is refused later",
             program: freedLater),
+        KnownProgram(
+            name: "what a body waits for joins what is tried again and wants the body's mutex", program: joinsRounds),
     ]
 
     static let bodiesInARing = Program(
@@ -168,6 +170,15 @@ extension Program {
             Operation(steps: [.awaitIdle(0)]), Operation(steps: [.await(2)]),
             Operation(needs: [Need(on: 0, kind: .ok)]), Operation(needs: [Need(on: 1, kind: .ok)]),
         ], clients: [[.add(3, queue: 0), .start(0), .start(1), .add(2, queue: 0)]])
+
+    /// The last operation starts at once and could end, but its end counts only after the last round.
+    static let joinsRounds = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(steps: [.await(3)], mutex: "m"),
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2), Operation(parent: 1, mutex: "m"),
+            Operation(),
+        ], clients: [[.add(0, queue: 0), .add(1, queue: 0)], [.addMember(3, to: 1)]])
 
     static let roundsInRounds = Program(
         operations: [
