@@ -111,3 +111,16 @@ extension ProgramRun {
         return needs.isSubset(of: ended)
     }
 }
+
+extension ProgramRun {
+    /// How far everything has come, and what was seen, in order.
+    var standing: String {
+        let queues = program.queues.indices.map { index in
+            "q\(index): \(queue(index).map { $0.isSuspended ? "suspended" : "going" } ?? "dropped")"
+        }
+        let operations = program.operations.indices.map { index in
+            "o\(index): \(operation(index)?.state.description ?? "dropped")"
+        }
+        return (queues + operations + record.events.map { "\($0)" }).joined(separator: "\n")
+    }
+}

@@ -7,7 +7,7 @@ struct StressRound {
     let program: Program
     let crew: StressCrew
     /// For so many milliseconds nothing at all may happen before a round counts as hung. It is no judgement of speed:
-    /// what hangs, hangs for ever.
+    /// what hangs, hangs forever.
     var patience = 60_000
 
     /// The first rule that does not hold; nil where all do.
@@ -24,7 +24,8 @@ struct StressRound {
         guard await finish(run, clock) else {
             // What hangs still refers to the run.
             _ = Unmanaged.passRetained(run)
-            return "it hangs: \(ProgramRules(program, run.record.events).violation ?? "nobody knows why")"
+            let problem = ProgramRules(program, run.record.events).violation ?? "nobody knows why"
+            return "it hangs: \(problem)\n\(run.standing)"
         }
         for index in program.queues.indices { run.dropQueue(index) }
         for index in program.operations.indices { run.drop(index) }
