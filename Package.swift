@@ -79,7 +79,8 @@ let package = Package(
         .executableTarget(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
         .target(
-            name: "FlowrunTestSupport", dependencies: ["ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
+            name: "FlowrunTestSupport",
+            dependencies: ["Platform", "ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         example("ChainOfRequests"),

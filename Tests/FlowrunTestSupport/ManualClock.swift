@@ -1,4 +1,10 @@
-import Synchronization
+#if FLOWRUN_SANITIZE
+    import Platform
+
+    private typealias Mutex = PosixMutex
+#else
+    import Synchronization
+#endif
 
 /// A clock that stands still until a test moves it, so that hours cost nothing and both orders of two things that
 /// happen at one instant can be had.
