@@ -1,4 +1,4 @@
-/// Builds the list of a compound operation's members: one expression a line, with `if`, `switch`, `for` and arrays.
+/// Builds the list of a compound operation's members: one expression per line, with `if`, `switch`, `for` and arrays.
 @resultBuilder
 public enum OperationsBuilder {
     /// One operation of any type.

@@ -1,4 +1,4 @@
-/// Tasks that wait for the same thing. Mostly there is only one, which needs no table.
+/// Tasks that wait for the same thing. Usually there is only one, which needs no table.
 struct WaitingTasks {
     typealias Continuation = UnsafeContinuation<Bool, Never>
 

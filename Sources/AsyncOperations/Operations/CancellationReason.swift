@@ -13,9 +13,9 @@ public enum CancellationReason: Hashable, Sendable {
     /// Nobody is left who could finish it: its `Completion` was dropped, or its last handle before it was started or
     /// while it was suspended.
     case abandoned
-    /// Not the operation was cancelled, but the task that waited for its value.
+    /// The task that waited for its value was cancelled, not the operation.
     case waiter
-    /// Not the operation was cancelled: its result was refused to a body that would have waited for itself.
+    /// The operation was not cancelled; a body asked for its result and would have waited for itself.
     case wouldWaitForItself
 }
 

@@ -115,7 +115,7 @@ extension OperationCore {
             if let queue = state.lifecycle.queue, queue.owner == id { return (false, queue) }
             return (false, state.rare?.ownQueue)
         }
-        // In a task: releasing a body may run code of the user's, which must not happen where a handle is dropped, and
+        // In a task: releasing a body may run user code, which must not happen where a handle is dropped, and
         // may drop the last handle of another operation, and so on.
         if isIdle { launch { [self] in cancel(.abandoned) } }
         if let ownQueue, ownQueue.isSuspended { ownQueue.drop() }

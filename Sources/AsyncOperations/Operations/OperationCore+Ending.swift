@@ -7,7 +7,7 @@ extension OperationCore {
         state.withLock { state in (state.rare != nil, state.end(as: end)) }
     }
 
-    /// Whether telling the end runs code of the user's.
+    /// Whether telling the end runs user code.
     var hasCompletions: Bool { state.withLock { $0.rare?.completions.isEmpty == false } }
 
     /// Tells the end, outside all locks: to completions in the order in which they were added, then to waiting tasks,
@@ -32,7 +32,7 @@ extension OperationCore {
         case nobody
         /// Those added since the last call; later ones may follow.
         case completions([RareState.Listener])
-        /// Tasks only, as mostly.
+        /// Tasks only, the usual case.
         case waiters(WaitingTasks)
         case all(WaitingTasks, [StandIn], [RareState.Listener], ProgressListeners)
     }

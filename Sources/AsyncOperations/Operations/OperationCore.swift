@@ -75,7 +75,7 @@
         preconditionFailure("\(id) has no body")
     }
 
-    /// Releases the body after the end. Called once and outside all locks, because it may run code of the user's.
+    /// Releases the body after the end. Called once and outside all locks, because it may run user code.
     func releaseBody() {}
 }
 

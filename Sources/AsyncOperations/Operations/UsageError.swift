@@ -17,7 +17,7 @@ public enum UsageError: Error, Hashable {
     case invalidLimit(Int)
     /// A time limit, of an operation, its jobs, its retries or a tracker's session, that is zero or less.
     case invalidTimeout(AsyncOperationID, Duration)
-    /// `inner` names a mutex that `outer`, which is around it, holds already; it would wait for ever.
+    /// `inner` names a mutex that `outer`, which is around it, holds already; it would wait forever.
     case nestedMutex(outer: AsyncOperationID, inner: AsyncOperationID, name: String)
     /// The body of `waiter` would wait for `awaited`, which cannot end before that body.
     case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)

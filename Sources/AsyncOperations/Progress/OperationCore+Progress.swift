@@ -16,7 +16,7 @@ extension OperationCore {
     }
 
     /// Tells listeners that the progress may have changed. Under the operation's lock. Inlined, because a call would
-    /// copy the state, and mostly nobody listens.
+    /// copy the state, and usually nobody listens.
     @inline(__always)
     func tellProgress(_ state: State) {
         guard let rare = state.rare, !rare.progressListeners.isEmpty else { return }

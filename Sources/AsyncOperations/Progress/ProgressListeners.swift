@@ -7,7 +7,7 @@ struct ProgressListeners: Sendable {
 
     var isEmpty: Bool { listeners.isEmpty }
 
-    /// Tells all listeners, if `progress` is news. Inlined, because mostly nobody listens.
+    /// Tells all listeners, if `progress` is news. Inlined, because usually nobody listens.
     @inline(__always)
     mutating func tell(_ progress: OperationProgress) {
         guard !listeners.isEmpty, progress != last else { return }
@@ -31,7 +31,7 @@ struct ProgressListeners: Sendable {
         return self
     }
 
-    /// Finishes the streams. Outside all locks, because it runs code of the user's.
+    /// Finishes the streams. Outside all locks, because it runs user code.
     func finish() {
         for listener in listeners.values { listener.finish() }
     }

@@ -36,7 +36,7 @@ struct Timer: Sendable {
         other = type(of: clock) == ContinuousClock.self ? nil : Other(clock)
     }
 
-    /// Whether asking for the time runs no code of the user's.
+    /// Whether asking for the time runs no user code.
     var isPlain: Bool { other == nil }
 
     var now: Duration { other?.now() ?? start.duration(to: .now) }
@@ -58,7 +58,7 @@ extension QueueCore {
     func setAlarm(_ state: inout State) -> Alarm? {
         let deadline = state.scheduler?.nextDeadline
         if deadline == nil, state.alarm == nil { return nil }
-        // If a deadline has moved back, the alarm rings in vain once and is set anew.
+        // If a deadline has moved back, the alarm rings once for nothing and is set again.
         if let alarm = state.alarm, let deadline, alarm.time <= deadline { return nil }
         let old = state.alarm.take()
         if let deadline {

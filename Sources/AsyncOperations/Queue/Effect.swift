@@ -33,7 +33,7 @@ enum Effect: Sendable {
     case finishEvents([AsyncStream<OperationEvent>.Continuation])
     case finishProgress(ProgressListeners)
 
-    /// Whether it may run code of the user's. A caller of the library must not run that of somebody else's operation.
+    /// Whether it may run user code. A caller of the library must not run that of somebody else's operation.
     var runsForeignCode: Bool {
         switch self {
         case .tell(let core, _, _, _): core.hasCompletions

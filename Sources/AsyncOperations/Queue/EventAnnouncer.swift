@@ -5,7 +5,7 @@ struct EventAnnouncer: Sendable {
 
     var isHeard: Bool { !listeners.isEmpty }
 
-    @inline(__always)  // Mostly nobody listens.
+    @inline(__always)  // Usually nobody listens.
     mutating func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, at time: Duration) {
         if isHeard { tell(OperationEvent(sequence: next, id: id, time: time, kind: kind)) }
         next += 1

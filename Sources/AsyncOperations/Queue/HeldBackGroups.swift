@@ -8,7 +8,7 @@
 struct HeldBackGroups {
     struct Wait {
         let group: CompoundCore
-        /// Who wants the same, and has to end before.
+        /// Has to end before the group starts.
         let rival: OperationCore
     }
 
@@ -74,7 +74,7 @@ struct HeldBackGroups {
         return isEntangled
     }
 
-    /// Lets groups start one after the other, so many at once; but not those that others of them wait for.
+    /// Lets groups start one after the other, `count` at once; but not those that others of them wait for.
     private mutating func separate(_ groups: [CompoundCore], atOnce count: Int, _ own: LockedQueue) {
         var graph = WaitGraph(for: .edge, own: own)
         graph.explore(groups.map { .end($0) })
@@ -139,7 +139,7 @@ extension WaitGraph {
         return found
     }
 
-    /// A way over whatever there is; nil where there is none.
+    /// A way over waits of any kind; nil if there is none.
     fileprivate func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         var found: [WaitEvent]?
         search(from: [start]) { event, way in

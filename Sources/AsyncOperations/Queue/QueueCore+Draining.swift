@@ -4,10 +4,10 @@ extension QueueCore {
     /// What the caller of `update` must do once the lock is free.
     enum Duty: Sendable {
         case nothing
-        /// Begin these attempts; nothing has to be done before. Mostly it is one, which needs no array.
+        /// Begin these attempts; nothing has to be done before. Usually there is only one, which needs no array.
         case begin(BodyControl, others: [BodyControl])
         case drain
-        /// Let a task drain, because code of the user's is to run.
+        /// Let a task drain, because user code is to run.
         case handOver
     }
 
@@ -52,7 +52,7 @@ extension QueueCore {
         Worker.begin(control, priority: control.priority ?? priority, inherits: inherits)
     }
 
-    /// Carries out effects on a thread that called the library: no code of the user's, and nothing that comes
+    /// Carries out effects on a thread that called the library: no user code, and nothing that comes
     /// meanwhile.
     private func drain() {
         guard let effects = nextEffects() else { return }

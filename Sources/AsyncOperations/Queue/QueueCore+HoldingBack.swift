@@ -1,4 +1,4 @@
-// Compound operations that wait here are held back, or a change that would make them wait for ever is refused.
+// Compound operations that wait here are held back, or a change that would make them wait forever is refused.
 
 extension QueueCore {
     /// Lets compound operations that wait here start after what they must not hold up, those in `rows` apart.

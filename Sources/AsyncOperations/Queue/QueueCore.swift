@@ -2,7 +2,7 @@
 ///
 /// Everything is decided under one lock. A call tells the scheduler what happened; the scheduler answers with
 /// *commands*, which are applied to the operations before the lock is released, so nobody sees half a change. What must
-/// happen outside the lock, above all everything that runs code of the user's, becomes an *effect*. The *duty* of a
+/// happen outside the lock, above all everything that runs user code, becomes an *effect*. The *duty* of a
 /// caller says who carries out the effects, in order: the caller itself or a task.
 ///
 /// An idle queue keeps no task, no alarm and nothing of what it has run.
@@ -65,7 +65,7 @@ final class QueueCore: Sendable {
     }
 
     let id: AsyncOperationID
-    /// The operation that was started by itself and has this queue for its own; nil for a queue of the user's.
+    /// The operation that was started by itself and has this queue for its own; nil for a queue that the user made.
     let owner: AsyncOperationID?
     /// The priority of bodies that have none of their own; nil for the default of tasks.
     let priority: Priority?
@@ -104,7 +104,7 @@ final class QueueCore: Sendable {
     func decide<Answer: Sendable>(
         inline: Bool = true, isWorker: Bool = false, _ change: (inout State) -> Answer
     ) -> (Answer, Consequences) {
-        // A clock of the user's is not asked under the lock.
+        // A clock that the user wrote is not asked under the lock.
         let now = timer.isPlain ? nil : timer.now
         return state.withLock { state in
             if let now {

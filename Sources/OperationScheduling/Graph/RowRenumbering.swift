@@ -37,7 +37,7 @@
 extension Array {
     /// Removes the elements of rows that were removed, after `change` of the others, in row order. In place, because
     /// copies of everything would be the most memory that a run of many operations ever needs; an array that has become
-    /// much too large is made anew.
+    /// much too large is reallocated.
     @inlinable package mutating func renumber(
         by renumbering: RowRenumbering, _ change: (inout Element, OperationID) -> Void = { _, _ in }
     ) {

@@ -83,7 +83,7 @@ extension OperationScheduler {
     }
 
     private mutating func releaseParked(in index: Int) {
-        // Mostly nothing waits.
+        // Usually nothing waits.
         guard !groups[index].parked.isEmpty, !isFull(index, for: .either) else { return }
         while let waiting = groups[index].parked.pop() {
             guard states[waiting.row].phase == .ready, !isDecided(waiting) else { continue }

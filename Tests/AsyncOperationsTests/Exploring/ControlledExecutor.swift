@@ -47,7 +47,7 @@
         }
 
         /// Runs `main` and all that comes of it until nothing can go on. After any other end than `over`, threads stand
-        /// where they are for ever, and so does the executor.
+        /// where they are forever, and so does the executor.
         func run(
             _ chooser: any Chooser, isTraced: Bool = false, _ main: @escaping @Sendable () async -> Void
         ) -> Ending {

@@ -60,7 +60,7 @@
                 case .endless: "it goes on without end"
                 }
             guard let problem else { return nil }
-            // What waits for ever keeps its threads and tasks.
+            // What waits forever keeps its threads and tasks.
             self.executor = ControlledExecutor()
             if let run { _ = Unmanaged.passRetained(run) }
             _ = Unmanaged.passRetained(executor)

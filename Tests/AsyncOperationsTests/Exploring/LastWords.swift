@@ -30,7 +30,7 @@ final class LastWords: Sendable {
 
     private static func speak(_ number: Int32) {
         if var old = handlers[number] { sigaction(number, &old, nil) }
-        // Whoever holds a lock now may hold it for ever.
+        // Whoever holds a lock now may hold it forever.
         _ = all.withLockIfAvailable { all in
             for words in all {
                 guard let program = words.program.withLockIfAvailable({ $0 }) ?? nil else { continue }

@@ -25,7 +25,7 @@ final class Processor: @unchecked Sendable {
     var cancelDepth = 0
     private let turn = Turn()
 
-    /// Never freed: its thread may stand in the middle of a job for ever.
+    /// Never freed: its thread may stand in the middle of a job forever.
     init(_ number: Int, of executor: ControlledExecutor) {
         self.number = number
         self.executor = executor
