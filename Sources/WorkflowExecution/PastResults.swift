@@ -10,11 +10,17 @@ package struct PastResults: Sendable {
         /// What decided what it did; nil if its result cannot be taken over.
         package let definition: String?
         package let outputs: [Value.Field]
+        /// In which run it ran last: the number of the run in the chain of those that have resumed one another, from 0.
+        package let ran: Int
+        /// In which run it last was what it would come to: it ran there, or was taken over.
+        package let checked: Int
 
-        package init(outcome: StepOutcome?, definition: String?, outputs: [Value.Field] = []) {
+        package init(outcome: StepOutcome?, definition: String?, outputs: [Value.Field] = [], ran: Int, checked: Int) {
             self.outcome = outcome
             self.definition = definition
             self.outputs = outputs
+            self.ran = ran
+            self.checked = checked
         }
     }
 

@@ -3,16 +3,19 @@ internal import WorkflowPlanning
 
 /// Which steps of a resumed run take over what the run before has left, and why the others run again.
 ///
-/// A step is taken over if it succeeded, its definition is still the same, and nothing that it needs has run again. Its
+/// A step is taken over if it succeeded, its definition is still the same, and nothing that it needs has run since. Its
 /// outputs need no look of their own: what reads them has them in its definition.
 struct Resumption {
     let past: PastResults
     /// The steps and groups that are to run again, with all that is behind them.
     private let again: Set<PlanIndex>
-    /// Rows in which something has run, hooks not counted.
-    private var changed: Set<PlanIndex> = []
-    /// Rows that have ended with nothing in them or before them that has run.
-    private var unchanged: Set<PlanIndex> = []
+    /// Of rows that have been decided about, and of groups around them, the run in which something in them ran last, as
+    /// in `PastResults.Step`; hooks do not count.
+    private var lastRun: [PlanIndex: Int] = [:]
+    /// The same of a row that has ended and of everything before it.
+    private var lastRunBefore: [PlanIndex: Int] = [:]
+    /// The number of the run that resumes.
+    private static let thisRun = Int.max
 
     enum Decision {
         /// nil if nothing is known of it: it runs for the first time.
@@ -31,6 +34,7 @@ struct Resumption {
         let known = past.steps[plan.nodes[row].id]
         guard let reason = reason(for: row, known, definition, round, in: plan) else {
             guard let known else { return .run(nil) }
+            note(row, in: plan, ran: known.ran)
             return .restore(known)
         }
         noteRun(row, in: plan)
@@ -38,9 +42,14 @@ struct Resumption {
     }
 
     /// Notes that a step runs.
-    mutating func noteRun(_ row: PlanIndex, in plan: Plan) {
+    mutating func noteRun(_ row: PlanIndex, in plan: Plan) { note(row, in: plan, ran: Self.thisRun) }
+
+    private mutating func note(_ row: PlanIndex, in plan: Plan, ran: Int) {
         var next = row
-        while next != .root, changed.insert(next).inserted { next = plan.parent(of: next) }
+        while next != .root, lastRun[next] ?? -1 < ran {
+            lastRun[next] = ran
+            next = plan.parent(of: next)
+        }
     }
 
     /// nil if it can be taken over.
@@ -50,7 +59,7 @@ struct Resumption {
         guard let known, let outcome = known.outcome, round ?? 0 == 0 else { return .unfinished }
         guard outcome == .success else { return .outcome }
         if isAskedFor(row, in: plan) { return .asked }
-        if hasChangedNeed(row, in: plan) { return .upstream }
+        if lastRun(ofNeedsOf: row, in: plan) > known.checked { return .upstream }
         guard let definition, let before = known.definition else { return .result }
         return definition == before ? nil : .definition
     }
@@ -65,8 +74,8 @@ struct Resumption {
         return false
     }
 
-    /// Whether something that the step or a group around it needs has run, through all that has no process of its own.
-    private mutating func hasChangedNeed(_ row: PlanIndex, in plan: Plan) -> Bool {
+    /// When something last ran that the step or a group around it needs, through all that has no process of its own.
+    private mutating func lastRun(ofNeedsOf row: PlanIndex, in plan: Plan) -> Int {
         var open: [PlanIndex] = []
         var next = row
         while next != .root {
@@ -74,12 +83,16 @@ struct Resumption {
             next = plan.parent(of: next)
         }
         var seen: Set<PlanIndex> = []
-        while let need = open.popLast() {
-            if changed.contains(need) { return true }
-            guard !unchanged.contains(need), seen.insert(need).inserted else { continue }
-            open += plan.edges(of: need).map(\.target)
+        var last = 0
+        while last < Self.thisRun, let need = open.popLast() {
+            if let known = lastRunBefore[need] {
+                last = max(last, known)
+            } else if seen.insert(need).inserted {
+                last = max(last, lastRun[need] ?? 0)
+                open += plan.edges(of: need).map(\.target)
+            }
         }
-        unchanged.formUnion(seen)
-        return false
+        if last == 0 { for need in seen { lastRunBefore[need] = 0 } }
+        return last
     }
 }

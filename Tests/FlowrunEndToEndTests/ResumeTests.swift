@@ -232,6 +232,62 @@ struct ResumeTests {
         #expect(ran.split(separator: "\n").count { $0 == "done" } == 1)
     }
 
+    /// Runs with one job: first all but `held` and what is behind it; then, with `change` made, until `held` waits, where it
+    /// is killed as often as wanted; then to the end. Returns the last log.
+    private func log(
+        killing test: FlowrunTest, times: Int, after change: () throws -> Void = {}
+    ) async throws -> EventLog {
+        try await test.run("workflow.yml", "-j", "1").expect(exit: 1)
+        try change()
+        try test.write("", to: "wait")
+        for _ in 0..<times {
+            let gate = try test.gate("go")
+            let killed = try await test.start("workflow.yml", "-j", "1", "--resume")
+            let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
+            kill(runner, SIGKILL)
+            _ = try await killed.finish()
+            withExtendedLifetime(gate) {}
+            for name in ["up", "go"] { try FileManager.default.removeItem(atPath: test.path(name)) }
+        }
+        for name in ["wait", "ran"] { try FileManager.default.removeItem(atPath: test.path(name)) }
+        try test.write("", to: "ok")
+        return try await resume(test, "-j", "1")
+    }
+
+    private static let held = """
+        version: 1
+        steps:
+          make: { run: 'echo make >> ran' }
+          held:
+            needs: [make]
+            run: 'test -e wait || exec test -e ok; echo $PPID > up; read _ < go'
+          next: { needs: [held], run: 'true' }
+          last: { needs: [next], run: 'true' }
+          beside: { needs: [make], run: 'echo beside >> ran' }
+          other: { run: 'printf out | tee -a ran' }
+          reader: { needs: [other, last], stdin: "${{ steps.other.stdout }}", run: 'cat >> ran' }
+        """
+
+    // F48
+    @Test(arguments: [1, 3])
+    func `what a killed run had not come to is taken over from the run before it`(times: Int) async throws {
+        let test = try FlowrunTest(Self.held)
+        let log = try await log(killing: test, times: times)
+        #expect(
+            decisions(log) == ["make": "restored", "beside": "restored", "other": "restored", "held": "unfinished"])
+        #expect(try test.contents(of: "ran") == "out")
+    }
+
+    @Test func `what had not run again behind a step that did, because the run was killed, runs again`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let log = try await log(killing: test, times: 2) {
+            try test.write(Self.held.replacingOccurrences(of: "echo make", with: "echo made"), to: "workflow.yml")
+        }
+        #expect(
+            decisions(log) == ["make": "restored", "beside": "upstream", "other": "restored", "held": "unfinished"])
+        #expect(try takeRan(test) == ["beside", "out"])
+    }
+
     // F11, F49
     @Test func `what a dead run has left is found by its mark, whatever has become of its environment`() async throws {
         let test = try FlowrunTest(

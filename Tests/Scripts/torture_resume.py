@@ -6,7 +6,8 @@
 Each round makes a workflow of random shape whose steps note themselves in a ledger, and kills its run, or the guard
 around it, or both, again and again until a run gets through. Then every step must be in the ledger, no step whose end a
 journal has may be there more often than when that end was written, and no end may be in a journal without its effect.
-Prints a table; exits with 1 if a rule was broken.
+Then a run that resumes another is killed at each call that it makes, one kind after the other, until one gets through
+(with strace). Prints a table; exits with 1 if a rule was broken.
 """
 
 import json
@@ -81,6 +82,52 @@ def kill(process, rng):
     return victim
 
 
+CALLS = ["openat", "mkdirat", "fcntl", "flock", "write", "pwrite64", "ftruncate", "fsync", "fdatasync", "unlinkat"]
+
+
+def resume(flowrun, folder, call=None, number=0):
+    """Resumes the run in a folder, and kills whoever makes the call of that number. Returns the exit status."""
+    trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call, "-e",
+             "inject=%s:signal=KILL:when=%d" % (call, number)] if call else []
+    run = [flowrun, "--resume", "--durable", "--log", "quiet", "-j", "2"]
+    return subprocess.run(trace + run, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode
+
+
+def kill_at_each_call(flowrun, faults):
+    """Returns how many kinds of calls there were, and kills."""
+    text = "version: 1\nsteps:\n"
+    for step in range(8):
+        output = "seq 1 20000; " if step == 3 else ""
+        text += "  s%d: { needs: [%s], run: '%secho s%d >> ledger' }\n" % (
+            step, "s%d" % (step - 2) if step > 1 else "", output, step)
+    tally = Counter()
+    for call in CALLS:
+        for number in range(1, 200):
+            folder = tempfile.mkdtemp(prefix="flowrun-torture-")
+            with open(os.path.join(folder, "flowrun.yml"), "w") as file:
+                file.write(text)
+            resume(flowrun, folder, "write", 9)
+            done, came = finished(folder), ledger(folder)
+            is_over = resume(flowrun, folder, call, number) == 0
+            ended, before = finished(folder), ledger(folder)
+            status = 75
+            while status == 75:
+                status = resume(flowrun, folder)
+            after = ledger(folder)
+            again = {step for step in ended if after[step] != before[step]}
+            again |= {step for step in done if before[step] != came[step]}
+            lost = {"s%d" % step for step in range(8)} - set(after)
+            if status != 0 or again or lost or not ended <= set(before):
+                faults.append("%s %d: ended with %d, again %s, lost %s" % (call, number, status, sorted(again), sorted(lost)))
+            shutil.rmtree(folder)
+            if is_over:
+                break
+            tally[call] += 1
+        else:
+            faults.append("%s: no run gets through" % call)
+    return tally
+
+
 def main():
     flowrun = os.path.abspath(sys.argv[1])
     wanted = int(sys.argv[2]) if len(sys.argv) > 2 else 200
@@ -128,6 +175,9 @@ def main():
         shutil.rmtree(folder)
     print("kills of the runner / the guard / both   %d / %d / %d" % (kills["runner"], kills["guard"], kills["both"]))
     print("workflows that got through               %d" % rounds)
+    if shutil.which("strace"):
+        tally = kill_at_each_call(flowrun, faults)
+        print("kills at each call                       %s" % ", ".join("%s %d" % pair for pair in tally.items()))
     print("rules broken                             %d" % len(faults))
     for fault in faults[:20]:
         print("  " + fault)

@@ -172,7 +172,7 @@ final class RunFiles {
         } catch {
             throw .unable("cannot recover the journal of the run `\(past.run)`: \(error.words)")
         }
-        return PastResults(past)
+        return PastResults(history.chain(of: past))
     }
 
     /// What digests in journals are made with; nil if it can be neither read nor made.

@@ -4,55 +4,77 @@ internal import WorkflowExecution
 internal import WorkflowModel
 
 extension PastResults {
-    /// What the journal of a run says of its steps. Nil if the journal is gone meanwhile.
-    init?(_ past: PastRun) {
-        guard let journal = past.journal() else { return nil }
+    /// What the journals of runs say of their steps, of which each resumes the one behind it. Nil if the first one is gone
+    /// meanwhile.
+    init?(_ chain: [PastRun]) {
+        guard let last = chain.first, last.journal() != nil else { return nil }
         var steps: [String: Step] = [:]
-        while journal.next({ Self.note($0, in: &steps) }) {}
-        self.init(run: past.run, origin: past.header.origin, steps: steps) { Self.standardOutput(of: $0, in: past) }
+        for (number, past) in chain.reversed().enumerated() {
+            guard let journal = past.journal() else { continue }
+            while journal.next({ Self.note($0, ofRun: number, in: &steps) }) {}
+        }
+        self.init(run: last.run, origin: last.header.origin, steps: steps) { step in
+            // The last run that names it; few steps have somebody who asks.
+            for past in chain {
+                if let output = Self.standardOutput(of: step, in: past) { return output }
+            }
+            return nil
+        }
     }
 
-    private static func note(_ event: RunEvent, in steps: inout [String: Step]) {
+    private static func note(_ event: RunEvent, ofRun number: Int, in steps: inout [String: Step]) {
         switch event.kind {
-        case .stepStarted(let step): steps[step.step] = Step(outcome: nil, definition: nil)
+        case .stepStarted(let step):
+            steps[step.step] = Step(outcome: nil, definition: nil, ran: number, checked: number)
         case .stepFinished(let step):
-            // What never had a process runs for the first time.
+            // What never had a process is as it was.
             guard step.attempt > 0 else { return }
-            steps[step.step] = Self.step(step.outcome, step.definition, step.outputs)
-        case .stepRestored(let step): steps[step.step] = Self.step(.success, step.definition, step.outputs)
+            steps[step.step] = Self.step(
+                step.outcome, step.definition, step.outputs, ran: number, checked: number)
+        case .stepRestored(let step):
+            steps[step.step] = Self.step(
+                .success, step.definition, step.outputs, ran: steps[step.step]?.ran ?? 0, checked: number)
         case .groupRetry(let group, _, _):
             // Nothing of this round counts any more.
             for id in steps.keys where id.hasPrefix("\(group).") {
-                steps[id] = Step(outcome: nil, definition: nil)
+                steps[id] = Step(outcome: nil, definition: nil, ran: number, checked: number)
             }
         default: break
         }
     }
 
-    private static func step(_ outcome: StepOutcome, _ definition: String?, _ outputs: [LoggedValue]) -> Step {
+    private static func step(
+        _ outcome: StepOutcome, _ definition: String?, _ outputs: [LoggedValue], ran: Int, checked: Int
+    ) -> Step {
         let values = outputs.compactMap { output in
             (try? Value(json: output.json)).map { Value.Field(name: output.name, value: $0) }
         }
-        return Step(outcome: outcome, definition: values.count == outputs.count ? definition : nil, outputs: values)
+        return Step(
+            outcome: outcome, definition: values.count == outputs.count ? definition : nil, outputs: values, ran: ran,
+            checked: checked)
     }
 
-    /// Reads the journal once more: few steps have somebody who asks.
-    private static func standardOutput(of step: String, in past: PastRun) -> [UInt8]? {
+    /// Reads the journal once more. Nil if it does not name the step, nil in it if the output is not known.
+    private static func standardOutput(of step: String, in past: PastRun) -> [UInt8]?? {
         guard let journal = past.journal() else { return nil }
+        var isNamed = false
         var output: [UInt8]?
         var missing = 0
         while journal.next({ event in
             switch event.kind {
             case .stepStarted(let started) where started.step == step:
+                isNamed = true
                 output = []
                 missing = journal.missingOutput
-            case .stepRestored(let restored) where restored.step == step: output = restored.standardOutput
+            case .stepRestored(let restored) where restored.step == step:
+                isNamed = true
+                output = restored.standardOutput
             case .stepOutput(let piece) where piece.step == step && piece.stream == .stdout:
                 output?.append(contentsOf: piece.bytes)
                 if journal.missingOutput > missing { output = nil }
             default: break
             }
         }) {}
-        return output
+        return isNamed ? .some(output) : nil
     }
 }

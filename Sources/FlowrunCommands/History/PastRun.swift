@@ -46,6 +46,13 @@ struct PastRun: Sendable {
     /// Reads the end of the journal, and so comes after the look at who holds it: a run that ends meanwhile has ended.
     var state: State { JournalEnd(in: folder.descriptor).map(State.ended) ?? (isHeld ? .live : .interrupted) }
 
+    /// The run that it resumes, as long as what that one has left still counts: this one was stopped before it had come to
+    /// all of it, or was asked for a part only.
+    var base: String? {
+        if header.targets.isEmpty, let end = state.end, end.counts[.cancelled] == 0 { return nil }
+        return header.resumes
+    }
+
     /// When its journal changed last, on the clock of the file system.
     var lastChange: Duration { folder.lastChange(of: JournalWriter.fileName) }
 

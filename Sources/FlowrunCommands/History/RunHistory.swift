@@ -28,6 +28,17 @@ struct RunHistory {
 
     func run(_ id: String) -> PastRun? { PastRun(id, in: directory) }
 
+    /// A run and those before it whose results still count, the last one first.
+    func chain(of past: PastRun) -> [PastRun] {
+        var chain = [past]
+        while let base = chain.last?.base.flatMap(run), base.header.workflow == past.header.workflow,
+            !chain.contains(where: { $0.run == base.run })
+        {
+            chain.append(base)
+        }
+        return chain
+    }
+
     /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one.
     /// `outputSize` is what the run that asks has written beside its journal.
     func removeOldRuns(outputSize: Int) {
@@ -36,10 +47,14 @@ struct RunHistory {
         guard isDue || outputSize >= Self.largeOutput else { return }
         var counts: [String?: Int] = [:]
         var size = 0
+        // What the last run of a workflow rests on stays.
+        var needed: Set<String> = []
         for run in runs(of: nil) {
             counts[run.header.workflow, default: 0] += 1
+            let count = counts[run.header.workflow, default: 0]
+            if count == 1 || needed.contains(run.run), let base = run.base { needed.insert(base) }
             if run.isHeld { continue }
-            let isOver = counts[run.header.workflow, default: 0] > Self.runsKept || size > Self.sizeKept
+            let isOver = count > Self.runsKept && !needed.contains(run.run) || size > Self.sizeKept
             if isOver { directory.removeRun(run.run, reusing: JournalWriter.fileName) } else { size += run.size }
         }
     }
