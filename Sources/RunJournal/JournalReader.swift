@@ -11,10 +11,13 @@ package final class JournalReader: OutputPlaces {
     /// How much of the steps' output is not there, in bytes, as far as events have been read: it was too long to keep,
     /// or its file is gone.
     package private(set) var missingOutput = 0
+    package private(set) var lastPlace: OutputPlace?
     private let folder: Int32
     private let descriptor: Int32
     private var lines: JournalLines
     private var nextSequence = 0
+    /// A record that stands for more events than have been handed out, and for how many.
+    private var repeated: (record: JSONObject, rest: Int)?
     /// The files of steps that run.
     private var files: [String: OutputFile] = [:]
     /// By step that runs: where its output is.
@@ -54,10 +57,12 @@ package final class JournalReader: OutputPlaces {
 
     /// Hands out the next event and returns true; false once there is none. What it lends is valid during the call.
     package func next(_ take: (RunEvent) -> Void) -> Bool {
-        guard !isFinished, let record = lines.next() else { return false }
-        let bytes = record.string("event") == "step.output" ? output(record) : []
+        guard !isFinished, let (record, number) = nextRecord() else { return false }
+        lastPlace = nil
+        let bytes = number == 0 && record.string("event") == "step.output" ? output(record) : []
         return bytes.withUnsafeBytes { bytes in
-            guard let event = RunEvent(record, lending: bytes), event.sequence == nextSequence else { return false }
+            guard let event = RunEvent(record, lending: bytes)?.later(by: number), event.sequence == nextSequence
+            else { return false }
             nextSequence += 1
             switch event.kind {
             case .runFinished: isFinished = true
@@ -73,6 +78,17 @@ package final class JournalReader: OutputPlaces {
 
     package func file(ofStep step: String) -> String? {
         wholeFiles[step].flatMap { name in header.folder.map { "\($0)/\(name)" } }
+    }
+
+    /// The record of the next event, and which of the events that it stands for that is.
+    private func nextRecord() -> (JSONObject, number: Int)? {
+        if let (record, rest) = repeated.take(), let count = record.int("events") {
+            if rest > 1 { repeated = (record, rest - 1) }
+            return (record, count - rest)
+        }
+        guard let record = lines.next() else { return nil }
+        if let count = record.int("events"), record.int("dropped") != nil, count > 1 { repeated = (record, count - 1) }
+        return (record, 0)
     }
 
     private func notePlace(of record: JSONObject) {
@@ -104,6 +120,16 @@ package final class JournalReader: OutputPlaces {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = (try? file.read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)) ?? 0
         }
-        return bytes.count == count ? bytes : nil
+        guard bytes.count == count else { return nil }
+        lastPlace = OutputPlace(file: file, offset: offset)
+        return bytes
+    }
+}
+
+extension RunEvent {
+    /// The same with a later number.
+    fileprivate func later(by number: Int) -> RunEvent {
+        RunEvent(
+            sequence: sequence + number, wallClock: wallClock, elapsed: elapsed, kind: kind, round: round)
     }
 }

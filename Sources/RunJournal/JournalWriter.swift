@@ -17,11 +17,14 @@ package final class JournalWriter: Reporter, OutputPlaces {
     package private(set) var failure: SystemError?
     /// What has been written to files beside the journal, in bytes.
     package private(set) var outputSize = 0
+    package private(set) var lastPlace: OutputPlace?
     private let folder: Int32
     private let path: String?
     private let descriptor: Int32
     private let isDurable: Bool
     private var json = JSONWriter(capacity: 16 * 1024)
+    /// What has come last and is not kept.
+    private var dropped: DroppedOutput?
     private var size = 0
     /// By step, of running attempts that have written something.
     private var outputs: [String: KeptOutput] = [:]
@@ -57,6 +60,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     package func report(_ event: RunEvent) {
+        lastPlace = nil
         guard failure == nil else { return }
         switch event.kind {
         case .stepOutput(let output): return report(output, event)
@@ -83,8 +87,10 @@ package final class JournalWriter: Reporter, OutputPlaces {
         files[step].flatMap { name in path.map { "\($0)/\(name)" } }
     }
 
-    /// Writes what waits.
-    package func flush() {
+    /// Writes what waits. `isGoingOn`: only what a reader would miss if the run were killed; how much is not kept may
+    /// still be counted together.
+    package func flush(isGoingOn: Bool = false) {
+        if !isGoingOn { appendDropped() }
         guard json.count > 0, failure == nil else { return }
         json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } }
         json.removeAll()
@@ -93,10 +99,21 @@ package final class JournalWriter: Reporter, OutputPlaces {
     // MARK: -
 
     private func append(_ event: RunEvent) {
+        appendDropped()
         JournalLine.append(to: &json) { json in
             json.fields(of: event)
             json.rest(of: event.kind)
         }
+    }
+
+    private func appendDropped() {
+        if let dropped = dropped.take() { JournalLine.append(to: &json, dropped.write) }
+    }
+
+    private func note(dropped output: StepOutput, _ event: RunEvent) {
+        if dropped?.add(event, output) == true { return }
+        appendDropped()
+        dropped = DroppedOutput(event, output)
     }
 
     private func report(_ output: StepOutput, _ event: RunEvent) {
@@ -108,6 +125,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
         }
         outputs[output.step] = kept
         guard failure == nil else { return }
+        if case .dropped = way { return note(dropped: output, event) }
+        appendDropped()
         JournalLine.append(to: &json) { json in
             json.head(of: event)
             json.field("step", output.step)
@@ -120,11 +139,12 @@ package final class JournalWriter: Reporter, OutputPlaces {
                 } else {
                     json.field("base64", Base64.text(of: output.bytes))
                 }
-            case .inFile(let name, let offset):
+            case .inFile(let file, let name, let offset):
+                lastPlace = OutputPlace(file: file, offset: offset)
                 json.field("file", name)
                 json.field("offset", offset)
                 json.field("count", output.bytes.count)
-            case .dropped: json.field("dropped", output.bytes.count)
+            case .dropped: break
             }
             json.field("partial", output.isPartial)
         }

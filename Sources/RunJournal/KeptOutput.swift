@@ -11,7 +11,7 @@ struct KeptOutput {
 
     enum Way {
         case inline
-        case inFile(name: String, offset: Int)
+        case inFile(OutputFile, name: String, offset: Int)
         /// The limit is reached.
         case dropped
     }
@@ -48,7 +48,7 @@ struct KeptOutput {
         guard let file else { return .dropped }
         try file.write(bytes, at: size)
         defer { size += bytes.count }
-        return .inFile(name: name, offset: size)
+        return .inFile(file, name: name, offset: size)
     }
 
     private mutating func begin(_ step: String, _ sequence: Int, in folder: Int32) throws(SystemError) {

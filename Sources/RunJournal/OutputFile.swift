@@ -1,9 +1,10 @@
 internal import Basics
 internal import Glibc
+internal import RunEvents
 
 /// The file beside the journal that has what one attempt of a step has written, from where it became too long for the
 /// journal itself.
-final class OutputFile: Sendable {
+final class OutputFile: OutputSource, Sendable {
     private let descriptor: Int32
 
     init(descriptor: Int32) { self.descriptor = descriptor }
@@ -34,7 +35,6 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Fills the buffer with what stands at an offset. Returns how much there is, less only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(SystemError) -> Int {
         var filled = 0
         while filled < buffer.count {

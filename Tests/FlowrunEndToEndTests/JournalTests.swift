@@ -52,6 +52,28 @@ struct JournalTests {
         named.expect(stdout: "[compile] compiling\n")
     }
 
+    @Test func `a long block is shown from the journal's own file, and needs no place for a copy`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              long: { run: "read _ < go; seq 1 90000; printf 'no end'" }
+              beside: { run: "echo > go; read _ < over" }
+              last: { needs: [long], run: "echo > over" }
+            """)
+        let gates = (try test.gate("go"), try test.gate("over"))
+        defer { withExtendedLifetime(gates) {} }
+        let options = ["workflow.yml", "-j", "3", "--progress", "none"]
+        let live = try await test.start(options, environment: ["TMPDIR": test.path("nowhere")]).finish()
+        live.expect(exit: 0, stderr: "")
+        let numbers = (1...90_000).map { "| \($0)\n" }.joined() + "| no end\n"
+        #expect(live.stdout.contains(numbers))
+        // A replay has no place for a copy either.
+        let replayed = try await test.startBeside(["replay"], environment: ["TMPDIR": test.path("nowhere")]).finish()
+        replayed.expect(exit: 0, stderr: "")
+        #expect(replayed.stdout == live.stdout)
+    }
+
     @Test func `of a run that was killed everything is there up to its last moment`() async throws {
         let test = try FlowrunTest(
             """

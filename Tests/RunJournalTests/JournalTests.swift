@@ -164,6 +164,26 @@ import Testing
         #expect(read.missing == 6 << 20)
     }
 
+    @Test func `what is not kept takes one record, and a reader has all its events`() throws {
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        let end = StepFinished(
+            step: "a/b", attempt: 1, outcome: .success, status: .exited(0), duration: .milliseconds(1))
+        let kinds = (0..<70).map { _ in output(piece) } + [.stepFinished(end)] + (0..<3).map { _ in output([1]) }
+        let writer = try JournalWriter(in: folder, Self.header)
+        for event in events(kinds) {
+            writer.report(event)
+            writer.flush(isGoingOn: true)
+        }
+        let lines = try test.contents(of: Self.journal).split(separator: "\n")
+        #expect(lines.count == 1 + 64 + 1 + 1 + 3)
+        let reader = try #require(JournalReader(in: folder))
+        var sequences: [Int] = []
+        while reader.next({ sequences.append($0.sequence) }) {}
+        #expect(sequences == Array(kinds.indices))
+        #expect(reader.missingOutput == 6 << 20)
+        #expect(reader.file(ofStep: "a/b") == nil)
+    }
+
     @Test func `a journal that is there is never written over`() throws {
         try write(shortRun)
         #expect(throws: SystemError(EEXIST)) { try JournalWriter(in: folder, Self.header) }

@@ -90,7 +90,7 @@ package struct Run {
             files = try RunFiles.enter(request, run: options.run)
             try prepare(&options, with: files)
             journal = try openJournal(in: files, options, values)
-            logs = try RunLogs(request, outputs: journal)
+            logs = try RunLogs(request, journal: journal)
         } catch {
             files?.dropJournal()
             error.messages.forEach(standardError.say)
@@ -169,7 +169,7 @@ package struct Run {
     @EventLoopActor
     private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
         Poller.shared.beforeWaiting = {
-            journal.flush()
+            journal.flush(isGoingOn: true)
             guard let failure = journal.failure else { return }
             Poller.shared.beforeWaiting = nil
             runner.windDown(because: "the journal cannot be written: \(failure.words)")

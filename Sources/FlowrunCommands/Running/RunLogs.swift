@@ -3,6 +3,7 @@ internal import Glibc
 internal import ProcessExecution
 internal import Reporting
 internal import RunEvents
+internal import RunJournal
 
 extension DescriptorSink: RecordSink {}
 
@@ -27,8 +28,8 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    /// `outputs` knows where long outputs are; nil where they are not kept.
-    init(_ request: RunRequest, outputs: (any OutputPlaces)?) throws(CommandError) {
+    /// `journal` has each event first; nil where none is kept.
+    init(_ request: RunRequest, journal: JournalWriter?) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
@@ -73,7 +74,9 @@ struct RunLogs {
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
                 spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
-            let text = TextReporter(sink: logSink, options: options, outputs: outputs)
+            // A replay has all that was seen, also of a run that is killed right now.
+            let sink = journal.map { journal in ListeningSink(over: logSink) { journal.flush(isGoingOn: true) } }
+            let text = TextReporter(sink: sink ?? logSink, options: options, outputs: journal)
             reporters.append(text)
             self.text = text
         case .json:
@@ -81,7 +84,7 @@ struct RunLogs {
             text = nil
         case .quiet:
             reporters.append(
-                QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile, outputs: outputs))
+                QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile, outputs: journal))
             text = nil
         }
         filePath = request.logFile ?? ""

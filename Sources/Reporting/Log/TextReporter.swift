@@ -38,6 +38,7 @@ package final class TextReporter: Reporter {
 
     private let sink: any RecordSink
     private let options: Options
+    private let outputs: (any OutputPlaces)?
     private var text: LogText
     private var summary: RunSummary
     /// Steps that have a process, in the order of their starts; as many as there are jobs.
@@ -60,6 +61,7 @@ package final class TextReporter: Reporter {
     package init(sink: any RecordSink, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
         self.options = options
+        self.outputs = outputs
         text = LogText(isColored: options.isColored)
         summary = RunSummary(logFile: options.logFile, why: options.why, outputs: outputs)
     }
@@ -67,9 +69,9 @@ package final class TextReporter: Reporter {
     package func report(_ event: RunEvent) {
         if case .stepOutput(let output) = event.kind {
             if let states = OverwrittenLines.lastStates(of: output.bytes) {
-                states.withUnsafeBytes { show(output.with($0), at: event.elapsed) }
+                states.withUnsafeBytes { show(output.with($0), at: event.elapsed, place: nil) }
             } else {
-                show(output, at: event.elapsed)
+                show(output, at: event.elapsed, place: outputs?.lastPlace)
             }
             return flush(&text)
         }
@@ -152,23 +154,23 @@ package final class TextReporter: Reporter {
 
     // MARK: Output
 
-    private func show(_ output: StepOutput, at elapsed: Duration) {
+    private func show(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
         switch mode(of: output.step) {
         case .none: return
         case .stream: write(output, behind: mark(of: output.step))
         case .grouped where live?.step == output.step || isAlone(output.step) && blocks[output.step] == nil:
             showNow(output, at: elapsed)
-        case .grouped, .failed: keep(output, at: elapsed)
+        case .grouped, .failed: keep(output, at: elapsed, place: place)
         }
     }
 
     private func mark(of step: String) -> String { "[\(step.visible)] " }
 
-    private func keep(_ output: StepOutput, at elapsed: Duration) {
+    private func keep(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
         let block = blocks[output.step] ?? OutputBlock(directory: options.spoolDirectory)
         blocks[output.step] = block
         do throws(SystemError) {
-            try block.append(output)
+            try block.append(output, at: place)
         } catch {
             // Shown out of turn rather than lost, and each line says whose it is.
             blocks[output.step] = nil

@@ -3,29 +3,34 @@ internal import RunEvents
 
 /// What one running step has written and nobody has seen yet, its streams in the order they came.
 final class OutputBlock {
-    private let spool: OutputSpool
+    /// What a record of a long block should have, with so much left over at most: a file system takes few long ones in
+    /// much less time than many short ones.
+    private static let (recordSize, slack) = (124 << 10, 8 << 10)
+
+    private let pieces: OutputPieces
     private var ending = LineEnding()
 
     init(directory: String) {
-        spool = OutputSpool(directory: directory)
+        pieces = OutputPieces(directory: directory)
     }
 
     /// Whether it is short enough for one record with the line above it.
-    var isSmall: Bool { spool.isSmall }
+    var isSmall: Bool { pieces.areSmall }
 
-    /// Throws where it cannot be kept; what was kept before is not touched.
-    func append(_ output: StepOutput) throws(SystemError) {
+    /// `place` is where the bytes can be read again, nil where they cannot. Throws where they cannot be kept; what was
+    /// kept before is not touched.
+    func append(_ output: StepOutput, at place: OutputPlace?) throws(SystemError) {
         if ending.isNeeded(before: output) {
-            try withUnsafeBytes(of: UInt8(ascii: "\n")) { (byte) throws(SystemError) in try spool.append(byte) }
+            try withUnsafeBytes(of: UInt8(ascii: "\n")) { (byte) throws(SystemError) in try pieces.append(byte) }
         }
-        try spool.append(output.bytes)
+        try pieces.append(output.bytes, at: place)
         ending.note(output)
     }
 
     /// Appends all of a small block to `text`.
     func write(through sanitizer: inout OutputSanitizer, to text: inout LogText) {
         var offset = 0
-        while let count = try? spool.read(from: offset, limit: .max, { sanitizer.append($0, to: &text.buffer) }),
+        while let count = try? pieces.read(from: offset, limit: .max, { sanitizer.append($0, to: &text.buffer) }),
             count > 0
         {
             offset += count
@@ -41,18 +46,20 @@ final class OutputBlock {
         let text = PulledText(sanitizer)
         var offset = 0
         var isOver = false
-        return { [spool] take in
+        return { [pieces] take in
             guard !isOver else { return false }
             text.buffer.removeAll()
             do throws(SystemError) {
-                let count = try spool.read(from: offset, limit: sanitizer.pieceSize) {
-                    text.sanitizer.append($0, to: &text.buffer)
+                while !isOver, text.buffer.count < Self.recordSize - Self.slack {
+                    let room = min(sanitizer.pieceSize, Self.recordSize - text.buffer.count)
+                    offset += try pieces.read(from: offset, limit: room) {
+                        text.sanitizer.append($0, to: &text.buffer)
+                    }
+                    isOver = offset == pieces.count
                 }
-                offset += count
-                isOver = offset == spool.count
             } catch {
                 text.sanitizer.finish(to: &text.buffer)
-                text.buffer.append(visible: failed(spool.count - offset, error))
+                text.buffer.append(visible: failed(pieces.count - offset, error))
                 text.buffer.append(UInt8(ascii: "\n"))
                 isOver = true
             }
@@ -65,7 +72,7 @@ final class OutputBlock {
 
 /// What a source keeps from one piece to the next.
 private final class PulledText {
-    var buffer = ByteBuffer(capacity: 96 * 1024)
+    var buffer = ByteBuffer(capacity: 144 * 1024)
     var sanitizer: OutputSanitizer
 
     init(_ sanitizer: OutputSanitizer) { self.sanitizer = sanitizer }

@@ -33,16 +33,12 @@ package final class OutputSpool {
             memory.append(contentsOf: bytes)
             return
         }
-        if !memory.isEmpty {
-            let failure = memory.withUnsafeBytes(write)
-            if let failure { throw failure }
-            memory.removeAll(keepingCapacity: true)
-        }
-        if bytes.count <= Self.memoryLimit {
-            memory.append(contentsOf: bytes)
-        } else if let failure = write(bytes) {
-            throw failure
-        }
+        // The file grows in even pieces, which costs a file system much less.
+        let even = (memory.count + bytes.count) / Self.memoryLimit * Self.memoryLimit - memory.count
+        let failure = memory.withUnsafeBytes { write($0, UnsafeRawBufferPointer(rebasing: bytes[..<even])) }
+        if let failure { throw failure }
+        memory.removeAll(keepingCapacity: true)
+        memory.append(contentsOf: bytes[even...])
     }
 
     /// Hands out a piece that begins at `offset`, at most `limit` bytes, and returns its length; 0 at the end.
@@ -74,17 +70,20 @@ package final class OutputSpool {
     }
 
     /// Adds to the file; on failure it is as before.
-    private func write(_ bytes: UnsafeRawBufferPointer) -> SystemError? {
+    private func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> SystemError? {
         if file == nil { file = openNameless() }
         guard let file else { return .last }
+        let total = first.count + second.count
         var offset = 0
-        while offset < bytes.count {
-            let count = pwrite(file, bytes.baseAddress! + offset, bytes.count - offset, off_t(fileSize + offset))
+        while offset < total {
+            let rests = (first[min(offset, first.count)...], second[max(0, offset - first.count)...])
+            let vectors = [iovec(rests.0), iovec(rests.1)]
+            let count = pwritev(file, vectors, 2, off_t(fileSize + offset))
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return .last }
+            guard count > 0 else { return count < 0 ? .last : SystemError(ENOSPC) }
             offset += count
         }
-        fileSize += bytes.count
+        fileSize += total
         return nil
     }
 
@@ -102,4 +101,12 @@ package final class OutputSpool {
 
     /// `O_TMPFILE`, a macro too elaborate for Swift to import.
     private static let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
+}
+
+extension iovec {
+    /// Memory that is only read.
+    fileprivate init(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+        self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
 }

@@ -25,7 +25,9 @@ extension StepAttempt: ProcessObserver {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
-        if let states = OverwrittenLines.lastStates(of: bytes) {
+        // Of many bytes only the last ones matter, and are looked at first.
+        let end = UnsafeRawBufferPointer(rebasing: bytes.suffix(OutputTail.limit))
+        if OverwrittenLines.lastStates(of: end) != nil, let states = OverwrittenLines.lastStates(of: bytes) {
             states.withUnsafeBytes { tail.append($0) }
         } else {
             tail.append(bytes)

@@ -1,0 +1,45 @@
+internal import Basics
+internal import RunEvents
+
+/// Events of output that follow one another and of which nothing is kept: one record says it of all.
+struct DroppedOutput {
+    private let first: RunEvent
+    private let output: StepOutput
+    private var count = 1
+    private var size: Int
+
+    /// A reader makes all of them out of one record.
+    private static let limit = 1 << 20
+
+    init(_ event: RunEvent, _ output: StepOutput) {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        self.output = StepOutput(
+            step: output.step, attempt: output.attempt, stream: output.stream, bytes: nothing,
+            isPartial: output.isPartial)
+        first = RunEvent(
+            sequence: event.sequence, wallClock: event.wallClock, elapsed: event.elapsed,
+            kind: .stepOutput(self.output), round: event.round)
+        size = output.bytes.count
+    }
+
+    /// Returns whether the event is one more of these.
+    mutating func add(_ event: RunEvent, _ output: StepOutput) -> Bool {
+        guard count < Self.limit, output.step == self.output.step, output.attempt == self.output.attempt,
+            output.stream == self.output.stream, output.isPartial == self.output.isPartial,
+            event.round == first.round
+        else { return false }
+        count += 1
+        size += output.bytes.count
+        return true
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.head(of: first)
+        json.field("step", output.step)
+        json.field("attempt", output.attempt)
+        json.field("stream", output.stream.rawValue)
+        json.field("dropped", size)
+        json.field("events", count)
+        json.field("partial", output.isPartial)
+    }
+}
