@@ -24,7 +24,8 @@ enum JournalLine {
         return JSONObject(line)
     }
 
-    private static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
+    /// Whether a line without its end is whole and unchanged.
+    static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > sealSize else { return false }
         let content = line.count - sealSize
         let crc = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<content]))

@@ -15,17 +15,24 @@ struct JournalLines {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next record; nil at the end, and for good at a line that was torn or changed.
-    mutating func next() -> JSONObject? {
-        guard !isOver, let end = endOfLine() else {
-            isOver = true
-            return nil
+    /// The next record of those whose text `isWanted` takes; nil at the end, and for good at a line that was torn or
+    /// changed.
+    mutating func next(where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }) -> JSONObject? {
+        while !isOver, let end = endOfLine() {
+            var isPassedOver = false
+            let record = buffer.withUnsafeBytes { bytes -> JSONObject? in
+                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                guard JournalLine.isIntact(line) else { return nil }
+                isPassedOver = !isWanted(line)
+                return isPassedOver ? nil : JSONObject(line)
+            }
+            isOver = record == nil && !isPassedOver
+            if !isOver { size += end + 1 - start }
+            start = end + 1
+            if !isPassedOver { return record }
         }
-        let record = buffer.withUnsafeBytes { JournalLine.object(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
-        isOver = record == nil
-        if record != nil { size += end + 1 - start }
-        start = end + 1
-        return record
+        isOver = true
+        return nil
     }
 
     private mutating func endOfLine() -> Int? {

@@ -111,7 +111,8 @@ package final class Option: Sendable {
         Option(.run, nil, "--run", .required("ID", .records), [.why], "The id of the run (default: the last one)."),
         Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
         Option(
-            .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders), [.run, .ctl, .why, .runs, .replay],
+            .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders),
+            [.run, .plan, .ctl, .why, .runs, .replay],
             "Where the state of runs is kept (default: .flowrun beside the file)."),
         Option(
             .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,

@@ -48,15 +48,18 @@ extension Flowrun {
         let jobs = try arguments.jobs()
         let (plan, known) = try chosenPlan(arguments)
         var printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
-        let file = arguments.value(.durations)
-        if file != nil || arguments.has(.simulate) {
-            let durations = try file.map(StepDurations.init) ?? .none
+        printer.estimate(
+            fromRunsOf: try WorkflowChoice(arguments).file, stateDirectory: arguments.value(.stateDirectory))
+        if let file = arguments.value(.durations) {
+            let durations = try StepDurations(file: file)
             printer.simulate(durations)
             let unknown = durations.unknown(in: plan.outline)
             if let first = unknown.first {
                 let count = unknown.count.counted("id")
                 StandardStream.error.say("--durations: the plan does not have \(count) of the file, such as `\(first)`")
             }
+        } else if arguments.has(.simulate) {
+            printer.simulateFromPast()
         }
         try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
     }

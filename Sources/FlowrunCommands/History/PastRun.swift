@@ -61,6 +61,9 @@ struct PastRun: Sendable {
     /// Its journal from the start; nil if that is gone meanwhile.
     func journal() -> JournalReader? { JournalReader(in: folder.descriptor) }
 
+    /// By step, of those that succeeded.
+    func durations() -> [String: Duration] { JournalDurations.read(in: folder.descriptor) }
+
     /// Cuts its journal back to the last whole record.
     func recover() throws(SystemError) { try JournalRecovery.recover(in: folder.descriptor) }
 

@@ -3,7 +3,7 @@ internal import Glibc
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// How long steps take, as a file says it: one JSON object of ids to seconds.
+/// How long steps take, as past runs tell it, or a file: one JSON object of ids to seconds.
 struct StepDurations {
     /// By id.
     private let durations: [String: Duration]
@@ -13,9 +13,13 @@ struct StepDurations {
     private static let sizeLimit = 64 << 20
 
     /// Nothing is known of any step.
-    static let none = StepDurations(durations: [:])
+    static let none = StepDurations([:])
 
-    private init(durations: [String: Duration]) { self.durations = durations }
+    init(_ durations: [String: Duration]) { self.durations = durations }
+
+    var isEmpty: Bool { durations.isEmpty }
+
+    subscript(id: String) -> Duration? { durations[id] }
 
     /// Reads a file. Throws a usage error where it cannot be read or is anything else.
     init(file path: String) throws(CommandError) {
@@ -78,7 +82,7 @@ struct StepDurations {
         }
     }
 
-    /// How many steps of a plan are in the file.
+    /// Of how many steps of a plan something is known.
     func knownCount(in plan: Plan) -> Int {
         plan.rows.count { plan.nodes[$0].role == .step && durations[plan.nodes[$0].id] != nil }
     }

@@ -20,6 +20,11 @@ package struct PlanPrinter {
     private(set) var simulation: SimulatedRun?
     /// How many steps of the simulation are of unknown duration.
     private(set) var usualSteps = 0
+    /// How long steps took before, and by that the run; nil where a step of it has not succeeded yet.
+    private var past = StepDurations.none
+    private var estimate: Duration?
+    /// Steps of which no run is known that they succeeded in.
+    private var newSteps: [PlanIndex] = []
 
     /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
     package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
@@ -37,6 +42,21 @@ package struct PlanPrinter {
         simulation = search.shortest()
         usualSteps = steps.count { !plan.isMilestone($0) } - durations.knownCount(in: plan)
     }
+
+    /// Also answers how long a run would take in which each step takes as long as before. Does nothing where nothing is
+    /// known.
+    mutating func estimate(fromRunsOf file: String, stateDirectory: String?) {
+        past = PastDurations(ofFile: file, stateDirectory: stateDirectory)?.durations(of: plan) ?? .none
+        guard !past.isEmpty else { return }
+        let run = SimulatedRun(plan, jobs: jobs, durations: past.lengths(of: plan), known: known)
+        newSteps = steps.filter { row in
+            run.spans[row.offset] != nil && !plan.isMilestone(row) && past[plan.nodes[row].id] == nil
+        }
+        if newSteps.isEmpty { estimate = run.makespan }
+    }
+
+    /// Also answers when each step would start and end if it takes as long as before.
+    mutating func simulateFromPast() { simulate(past) }
 
     /// Counting sort: a level is below the number of steps.
     private static func byLevel(_ plan: Plan) -> [PlanIndex] {
@@ -65,6 +85,7 @@ package struct PlanPrinter {
                 json.null("bound")
                 json.field("bound_reason", reason)
             }
+            json.field("estimate", estimate)
             if let simulation { json.field("makespan", simulation.makespan) }
             json.array("vars") { json in
                 for id in commands {
@@ -94,9 +115,12 @@ package struct PlanPrinter {
             json.field("max_items", maxItems(of: row))
             if plan.nodes[row].role != .step {
                 writeTaken(by: row, to: &json)
-            } else if let simulation {
-                json.field("start", simulation.spans[row.offset]?.start)
-                json.field("finish", simulation.spans[row.offset]?.finish)
+            } else {
+                json.field("estimate", past[plan.nodes[row].id])
+                if let simulation {
+                    json.field("start", simulation.spans[row.offset]?.start)
+                    json.field("finish", simulation.spans[row.offset]?.finish)
+                }
             }
             json.field("file", plan.file(of: row))
             json.field("line", plan.line(of: row))
@@ -146,7 +170,17 @@ package struct PlanPrinter {
         case .atMost(let duration): text += "bound: at most \(duration.asWritten) with \(jobs.counted("job"))\n"
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
         }
-        return text + (simulation.map(simulationText) ?? "")
+        return text + estimateText() + (simulation.map(simulationText) ?? "")
+    }
+
+    private func estimateText() -> String {
+        if let estimate {
+            return "estimate: \(TimeText.duration(estimate)) with \(jobs.counted("job")), as in the last runs\n"
+        }
+        guard let first = newSteps.first else { return "" }
+        let id = "`\(plan.nodes[first].id)`"
+        let who = newSteps.count == 1 ? "\(id) has" : "\(id) and \((newSteps.count - 1).counted("other")) have"
+        return "estimate: none, \(who) not succeeded in the last runs\n"
     }
 
     /// The id, and beside a copy's number the values for which it stands.

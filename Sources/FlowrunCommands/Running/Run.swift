@@ -36,7 +36,8 @@ package struct Run {
             throw .usage("--from \(id): the run has no step or group of this id")
         }
         guard !request.isDryRun else {
-            let printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
+            var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
+            printer.estimate(fromRunsOf: request.file, stateDirectory: request.stateDirectory)
             try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
             return .success
         }

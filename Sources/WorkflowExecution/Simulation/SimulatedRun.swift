@@ -1,7 +1,7 @@
 internal import HeapModule
 internal import OperationScheduling
 internal import WorkflowModel
-internal import WorkflowPlanning
+package import WorkflowPlanning
 
 /// A run in virtual time: the scheduler of real runs, and steps that last as long as they are said to and succeed.
 ///
@@ -21,7 +21,7 @@ package struct SimulatedRun: Sendable {
 
     /// Runs the outline of a plan, which has one copy of each fan-out whose items only a run knows. `jobs` steps run at
     /// once, at least 1; `durations` has an entry for each row. O(rows log rows + edges).
-    init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
+    package init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
         spans = [Span?](repeating: nil, count: plan.nodes.count)
         var locks = RunLocks()
         let graph = OperationGraph(plan, options: RunOptions(), locks: &locks)

@@ -1,0 +1,40 @@
+internal import RunControl
+internal import RunJournal
+internal import WorkflowPlanning
+
+/// How long the steps of a workflow took in its last runs.
+struct PastDurations {
+    /// How many runs are read at most, and how many are looked at to find them.
+    private static let (runsRead, runsTried) = (8, 100)
+
+    private let directory: StateDirectory
+    private let workflow: String
+
+    /// nil where no run of the file has left a record. `stateDirectory` is what `--state-dir` says.
+    init?(ofFile file: String, stateDirectory: String?) {
+        let place = StatePlace(file: file, explicit: stateDirectory)
+        for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
+            guard let directory = try? StateDirectory.existing(candidate.path) else { continue }
+            guard let workflow = place.name(in: directory) else { return nil }
+            self.directory = directory
+            self.workflow = workflow
+            return
+        }
+        return nil
+    }
+
+    /// Of each step of a plan the last time that it succeeded. Reads the last runs until it knows all steps. A journal
+    /// that is damaged counts as far as it is whole.
+    func durations(of plan: Plan) -> StepDurations {
+        let history = RunHistory(in: directory)
+        var unknown = Set(plan.rows.filter { plan.nodes[$0].role == .step }.map { plan.nodes[$0].id })
+        var durations: [String: Duration] = [:]
+        var read = 0
+        for id in history.ids.reversed().prefix(Self.runsTried) where !unknown.isEmpty && read < Self.runsRead {
+            guard let run = history.run(id), run.header.workflow == workflow else { continue }
+            read += 1
+            for (step, duration) in run.durations() where unknown.remove(step) != nil { durations[step] = duration }
+        }
+        return StepDurations(durations)
+    }
+}
