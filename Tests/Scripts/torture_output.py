@@ -124,6 +124,42 @@ def readers(arguments):
                 is_foreign=True)
 
 
+def parsers(arguments):
+    """A log of bytes of every value, and what two parsers make of each of its lines."""
+    size = max(arguments.bytes // 100, 1 << 20)
+    folder = tempfile.mkdtemp(prefix="flowrun-torture-")
+    workflow(folder, f"version: 1\nsteps: {{ a: {{ run: 'head -c {size} /dev/urandom' }}, b: {{ run: 'seq 1 1000' }} }}\n")
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [arguments.flowrun, "run", "--progress", "none", "--log", "quiet", "--log-file", "log.jsonl"], cwd=folder,
+        stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    lasted = time.monotonic() - began
+    log = os.path.join(folder, "log.jsonl")
+    right = check(status == 0 and usage.ru_maxrss <= MEMORY, "parsers", f"status {status}, {usage.ru_maxrss} KiB")
+    lines, wrong = 0, 0
+    with open(log, "rb") as file:
+        for line in file:
+            lines += 1
+            try:
+                wrong += json.loads(line)["seq"] != lines - 1
+            except ValueError:
+                wrong += 1
+    right &= check(wrong == 0, "parsers", f"{wrong} of {lines} lines are wrong for Python")
+    words = ""
+    if shutil.which("jq"):
+        with open(log, "rb") as file:
+            jq = subprocess.run(["jq", "-c", ".seq"], stdin=file, capture_output=True)
+        same = jq.stdout == b"".join(b"%d\n" % number for number in range(lines))
+        right &= check(jq.returncode == 0 and same, "parsers", f"jq: {jq.stderr.decode()[:200]}")
+    else:
+        words = ", without jq, which is not installed"
+    row("every byte value, two parsers", f"{os.path.getsize(log) / 2**20:.0f} MiB", f"{usage.ru_maxrss / 1024:.1f} MiB",
+        f"{lasted:.1f} s", ("ok" if right else "BROKEN") + words)
+    shutil.rmtree(folder)
+
+
 def runner(pid):
     """The process that runs the steps: the one of flowrun's own that has no such child."""
     name = os.readlink(f"/proc/{pid}/exe")
@@ -215,6 +251,7 @@ def main():
     arguments.flowrun = os.path.abspath(arguments.flowrun)
     if arguments.only != "faults":
         readers(arguments)
+        parsers(arguments)
     if arguments.only != "readers" and shutil.which("strace"):
         faults(arguments)
     for words in failures:
