@@ -61,6 +61,15 @@ struct SourceLine {
         return source[range.lowerBound..<place].last { !Self.isBlank($0) } == UInt8(ascii: ":")
     }
 
+    /// Whether a part of the line could be a key of the format: letters, digits, `_` and `-`.
+    func isWord(_ part: Range<Int>) -> Bool {
+        !part.isEmpty
+            && source[part].allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+            }
+    }
+
     func string(_ part: Range<Int>) -> String { String(decoding: source[part], as: UTF8.self) }
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -9,12 +9,14 @@ extension YAMLSyntaxError {
         let (opening, closing) = isMap ? ("{", "}") : ("[", "]")
         let rest = line.source[min(offset, line.source.count)...]
         let isAtEnd = rest.allSatisfy { $0 == 0x0A || $0 == 0x0D || SourceLine.isBlank($0) }
-        if isAtEnd {
+        if isAtEnd { return neverClosed(start, in: line.source) }
+        if isMap, rest.first == UInt8(ascii: "]") {
             return Finding(
-                message: "the `\(opening)` that begins here is never closed", range: start..<start + 1,
-                fix: .init("add the closing `\(closing)`"))
+                message: "expected `}`, found `]`", range: offset..<offset + 1,
+                notes: [startNote("the `{` that begins here is still open")],
+                fix: .init("write `}`, or add the missing `}` before the `]`"))
         }
-        if let finding = bracketedScript(line) { return finding }
+        if let finding = bracketedScript(line) ?? unquotedFlowValue(line, from: start + 1) { return finding }
         var range = offset..<offset + 1
         if rest.first == UInt8(ascii: ":") {
             if isMap, let finding = colonInFlowValue(line, from: start + 1) { return finding }
@@ -29,22 +31,22 @@ extension YAMLSyntaxError {
             fix: .init("add the missing `,` or `\(closing)`"))
     }
 
+    func neverClosed(_ start: Int, in source: [UInt8]) -> Finding {
+        let (opening, closing) = source[start] == UInt8(ascii: "{") ? ("{", "}") : ("[", "]")
+        return Finding(
+            message: "the `\(opening)` that begins here is never closed", range: start..<start + 1,
+            fix: .init("add the closing `\(closing)`"))
+    }
+
     /// `{ run: make timeout: 5m }`, or `{ description: a: b }`: two colons in what libyaml takes for one value.
     private func colonInFlowValue(_ line: SourceLine, from start: Int) -> Finding? {
-        let first = max(start, line.range.lowerBound)
-        guard first < offset else { return nil }
-        let entry =
-            (line.source[first..<offset].lastIndex { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "{") } ?? first - 1)
-            + 1
+        guard let value = flowValueStart(line, from: start) else { return nil }
         let end =
             line.source[offset..<line.range.upperBound].firstIndex { ",}]".utf8.contains($0) } ?? line.range.upperBound
-        var value = entry
-        if let colon = line.firstOffset(of: ": ", in: entry..<offset) { value = colon + 2 }
-        while value < offset, SourceLine.isBlank(line.source[value]) { value += 1 }
         var word = offset
         while word > value, !SourceLine.isBlank(line.source[word - 1]) { word -= 1 }
         // A word behind others, or on a line of its own, is the next key.
-        guard word > value || value == line.contentStart else {
+        guard word > value || value == line.contentStart, line.isWord(word..<offset) else {
             return Finding(
                 message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
                 fix: quotingFix(line, trimmed(value..<end, line)))
@@ -58,6 +60,70 @@ extension YAMLSyntaxError {
             fix: .init(
                 "write `, \(key):` if it is a key of its own, or quote the value that it belongs to",
                 edits: gap < line.range.lowerBound ? [.init(range: SourceRange(gap..<gap), replacement: ",")] : []))
+    }
+
+    /// `{ if: ${{ always() }} }` or `{ run: "a" b }`: what libyaml takes for the value ends before the place, because of
+    /// a bracket in it or of the quotes it begins with.
+    private func unquotedFlowValue(_ line: SourceLine, from start: Int) -> Finding? {
+        guard let first = flowValueStart(line, from: start), first < offset, offset < line.range.upperBound else {
+            return nil
+        }
+        let sign = line.source[offset]
+        let end = flowValueEnd(line, from: first)
+        let fix = end.map { quotingFix(line, first..<$0) } ?? .init("quote the value")
+        if "\"'".utf8.contains(line.source[first]) {
+            guard sign != UInt8(ascii: ":") else { return nil }
+            return Finding(
+                message: "text after the closing quote", range: offset..<max(offset + 1, end ?? offset), fix: fix)
+        }
+        guard "[{".utf8.contains(sign) else { return nil }
+        return Finding(
+            message: "a value without quotes cannot have `\(line.string(offset..<offset + 1))` between brackets",
+            range: offset..<offset + 1, fix: fix)
+    }
+
+    /// Where the value that the place is in begins, on the line: behind the last `,`, bracket or `key: ` before it.
+    private func flowValueStart(_ line: SourceLine, from start: Int) -> Int? {
+        let first = max(start, line.range.lowerBound)
+        guard first < offset else { return nil }
+        var value = (line.source[first..<offset].lastIndex { ",{[".utf8.contains($0) } ?? first - 1) + 1
+        if let colon = line.firstOffset(of: ": ", in: value..<offset) { value = colon + 2 }
+        while value < offset, SourceLine.isBlank(line.source[value]) { value += 1 }
+        return value
+    }
+
+    /// Where someone who forgot the quotes would say that the value ends: at the first `,` or closing bracket that
+    /// belongs to no bracket inside it. nil where there is none on the line.
+    private func flowValueEnd(_ line: SourceLine, from start: Int) -> Int? {
+        var open: [UInt8] = []
+        var end = start
+        let limit = line.text(from: start).upperBound
+        while end < limit {
+            let byte = line.source[end]
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                // Closing brackets come two characters after the opening ones in ASCII.
+                open.append(byte + 2)
+            } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+                guard open.popLast() == byte else { break }
+            } else if byte == UInt8(ascii: ","), open.isEmpty {
+                break
+            }
+            end += 1
+        }
+        return end < limit ? trimmed(start..<end, line).upperBound : nil
+    }
+
+    /// The bracket that is still open at the place, quotes left out of account.
+    func innermostOpenBracket(in source: [UInt8]) -> Int? {
+        var closed = 0
+        for place in source[..<min(offset, source.count)].indices.reversed() {
+            if "}]".utf8.contains(source[place]) { closed += 1 }
+            if "{[".utf8.contains(source[place]) {
+                if closed == 0 { return place }
+                closed -= 1
+            }
+        }
+        return nil
     }
 
     /// `run: [ -f x ] && echo y`: to YAML the script is a list with something behind it.

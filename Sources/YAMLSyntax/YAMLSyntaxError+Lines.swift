@@ -5,6 +5,14 @@ extension YAMLSyntaxError {
     /// `run: say price: ten`, or a key that is indented like a continuation of the value above it.
     func unexpectedColon(_ line: SourceLine) -> Finding {
         if let value = line.value(before: offset), value.contains(offset) {
+            // `build: run: make`: what follows is a key, so quotes would not help.
+            if line.isWord(value.lowerBound..<offset), line.source[value.lowerBound] & 0x20 != 0 {
+                let (inner, key) = (line.string(value), line.string(value.lowerBound..<offset))
+                let quoted = SourceLine.quoted(inner)
+                return Finding(
+                    message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
+                    fix: .init("write `{ \(inner) }` if `\(key)` is a key, or quote the value: `\(quoted)`"))
+            }
             return Finding(
                 message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
                 fix: quotingFix(line, value))

@@ -64,6 +64,11 @@ struct YAMLSyntaxError {
                 message: "the quoted text that begins here is never closed", range: start..<start + 1,
                 fix: .init("add the closing quote"))
         case "did not find expected node content":
+            if line.source[min(offset, source.count)...].allSatisfy({ " \t\r\n".utf8.contains($0) }),
+                let start = innermostOpenBracket(in: source)
+            {
+                return neverClosed(start, in: source)
+            }
             return Finding(message: "expected a value here", range: here, fix: .init("remove the sign, or quote it"))
         case "did not find expected <document start>":
             return Finding(
@@ -73,7 +78,8 @@ struct YAMLSyntaxError {
             if let finding = bracketedScript(line) { return finding }
             return Finding(
                 message: "after `|` or `>` the line may hold only `+`, `-` and a digit from 1 to 9",
-                range: line.text(from: offset), fix: .init("begin the text on the next line"))
+                range: line.text(from: offset),
+                fix: .init("begin the text on the next line, or quote the value if the sign is part of it"))
         case "found incompatible YAML document", "did not find expected version number",
             "found extremely long version number", "did not find expected digit or '.' character",
             "found duplicate %YAML directive":

@@ -147,7 +147,7 @@ struct `A body that is used` {
                 "4️⃣ FR0224 cannot use `actions/checkout@v4`: there is no such file",
                 "5️⃣ FR0303 files or templates that use each other: `main.yml` uses `main.yml`",
             ])
-        #expect(lines(of: findings).last?.hasPrefix("bad.yml:3 FR0105 ") == true)
+        #expect(lines(of: findings).last?.hasPrefix("bad.yml:2 FR0105 ") == true)
         #expect(findings[3].fix?.description == "flowrun has no actions; write the commands under `run`")
     }
 

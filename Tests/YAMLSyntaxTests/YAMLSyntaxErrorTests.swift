@@ -29,6 +29,16 @@ struct `A YAML mistake is told in one well-placed line` {
         ("a: { run: make 1️⃣timeout: 5m }\n", "expected `,` or `}` before this"),
         ("a: { run: make\n     1️⃣timeout: 5m }\n", "expected `,` or `}` before this"),
         ("a: { description: a1️⃣: b, run: make }\n", "a second `: ` in a value without quotes"),
+        ("a: { if: $1️⃣{{ true }}, run: x }\n", "a value without quotes cannot have `{` between brackets"),
+        ("a: { run: echo 1️⃣[a], b: c }\n", "a value without quotes cannot have `[` between brackets"),
+        ("a: { type1️⃣{: b }\n", "a value without quotes cannot have `{` between brackets"),
+        ("a: { run: \"x\" 1️⃣y }\n", "text after the closing quote"),
+        ("a: { run: test && echo \"yes1️⃣: no\" }\n", "a second `: ` in a value without quotes"),
+        ("a: { run: x, needs: [b] 1️⃣]\n", "expected `}`, found `]`"),
+        ("a: { run: [x 1️⃣}\n", "expected `,` or `]` before this"),
+        ("steps: 1️⃣[\n", "the `[` that begins here is never closed"),
+        ("steps: [a, { b: [c] }, 1️⃣[\n", "the `[` that begins here is never closed"),
+        ("a: run1️⃣: x\n", "a second `: ` in a value without quotes"),
         ("run: 1️⃣[ -f x ] && echo y\n", "a value that begins with `[` is a list, and something follows it"),
         ("run: 1️⃣[ -f x ] || echo y\n", "a value that begins with `[` is a list, and something follows it"),
         ("run: 1️⃣&& x\n", "`&` at the start of a value begins an anchor, and this is not a name for one"),
@@ -64,6 +74,12 @@ struct `A YAML mistake is told in one well-placed line` {
         ("a: { b: { run: [[ -f x ]] && [ y ] } }\n", "a: { b: { run: '[[ -f x ]] && [ y ]' } }\n"),
         ("run: [[ -f x ]] || echo y # c\n", "run: '[[ -f x ]] || echo y' # c\n"),
         ("a: { description: a: b, run: make }\n", "a: { description: 'a: b', run: make }\n"),
+        ("a: { if: ${{ a == 'b' }}, run: x }\n", "a: { if: '${{ a == ''b'' }}', run: x }\n"),
+        ("a: { run: echo '[\"p\", 1]', type: list }\n", "a: { run: 'echo ''[\"p\", 1]''', type: list }\n"),
+        ("a: { run: echo {a,b} }\n", "a: { run: 'echo {a,b}' }\n"),
+        ("a: [x, echo ${b[1]} ]\n", "a: [x, 'echo ${b[1]}' ]\n"),
+        ("a: { run: \"x\" y, b: c }\n", "a: { run: '\"x\" y', b: c }\n"),
+        ("a: { run: test && echo \"yes: no\" }\n", "a: { run: 'test && echo \"yes: no\"' }\n"),
         ("a: { run: make\n     timeout: 5m }\n", "a: { run: make,\n     timeout: 5m }\n"),
     ])
     func `and a fix that a machine can make`(text: String, fixed: String) {
@@ -71,5 +87,17 @@ struct `A YAML mistake is told in one well-placed line` {
         let found = YAMLParser.parse(marked.file).diagnostics
         #expect(marked.applyingFixes(of: found) == fixed)
         #expect(findings(fixed) == [])
+    }
+
+    @Test(arguments: [
+        ("build: run: make\n", "write `{ run: make }` if `run` is a key, or quote the value: `'run: make'`"),
+        ("a: { b: type{: c } # d\n", "quote the value"),
+        ("run: > out.txt\n", "begin the text on the next line, or quote the value if the sign is part of it"),
+        ("a: { run: x, needs: [b] ]\n", "write `}`, or add the missing `}` before the `]`"),
+    ])
+    func `or with both ways where it cannot tell which is meant`(text: String, fix: String) {
+        let found = YAMLParser.parse(MarkedText(text).file).diagnostics
+        #expect(found.map(\.fix?.description) == [fix])
+        #expect(found.allSatisfy { $0.fix?.edits.isEmpty == true })
     }
 }
