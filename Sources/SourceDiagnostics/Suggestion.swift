@@ -24,9 +24,9 @@ package struct Suggestion: Sendable {
         return search.best
     }
 
-    /// The candidate nearest to `word`, or nil where none is near: at most two edits, and at most a third of its
-    /// length. Ties go to the first candidate. O(candidates); where a file decides how many candidates and how many
-    /// words there are, ask a value instead.
+    /// The candidate nearest to `word`, or nil where none is near: one edit in two letters or more, two in six. Ties go
+    /// to the first candidate. O(candidates); where a file decides how many candidates and how many words there are, ask
+    /// a value instead.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         var search = Search(word)
         for candidate in candidates { search.compare(candidate) }
@@ -42,7 +42,8 @@ package struct Suggestion: Sendable {
         init(_ word: String) {
             size = word.utf8.count
             letters = Array(word.lowercased().unicodeScalars)
-            limit = min(2, max(1, letters.count / 3))
+            // Every word of one letter is one edit away from every other.
+            limit = letters.count < 2 ? 0 : min(2, max(1, letters.count / 3))
         }
 
         mutating func compare(_ candidate: String) {

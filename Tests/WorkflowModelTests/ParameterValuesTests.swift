@@ -130,7 +130,8 @@ import WorkflowModel
         let error = try #require(throws: ParameterValues.ValuesError.self) { try values([], ["A": "", "B": "x"]) }
         #expect(
             error.messages == [
-                "the variable `A`, for the parameter `a`: expected a whole number in decimal digits, such as 12 or -3"
+                "the variable `A`, for the parameter `a`: expected a whole number in decimal digits, such as 12 or -3, "
+                    + "found an empty text"
             ])
     }
 

@@ -213,6 +213,17 @@ struct `A step is refused` {
     }
 
     @Test(arguments: [
+        ("{ run: echo a, 1️⃣words }", "quote the value before it if the `,` belongs to that"),
+        ("{ run: echo a, 1️⃣words: b }", nil), ("{ run: [a, 1️⃣[b, c]] }", "write its words one by one"),
+        ("{ run: [a, 1️⃣null] }", "quote the word"),
+    ])
+    func `in braces, and where the value before it is meant`(step: String, fix: String?) {
+        let checked = Checked("version: 1\nsteps:\n  a: \(step)\n")
+        #expect(checked.summary.map { $0.hasPrefix("1️⃣ FR020") } == [true])
+        #expect(checked.diagnostics.map(\.fix?.description) == [fix])
+    }
+
+    @Test(arguments: [
         ("strategy: { matrix: { os: [a] } }\nrun: x", "matrix: { os: [a] }\n    run: x"),
         ("strategy:\n  matrix:\n    os: [a]\nrun: x", "matrix:\n        os: [a]\n    run: x"),
         ("run: x\nif: test -f go.mod", "run: x\n    if: \"hashFiles('go.mod') != ''\""),

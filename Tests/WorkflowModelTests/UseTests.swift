@@ -205,21 +205,21 @@ struct `A body that is used` {
                 steps: { s: { run: x } }
             steps:
               a: { uses: t, with: { n: 1, list: [x, "${{ run.id }}"], word: b } }
-              b: { uses: t, with: { 1️⃣n: many, 2️⃣wrod: a } }
+              b: { uses: t, with: { n: 1️⃣many, 2️⃣wrod: a } }
               c: { uses: 3️⃣t }
               d: { uses: t, 4️⃣with: { list: [x] } }
-              e: { uses: t, with: { n: 1, 5️⃣word: [a] } }
+              e: { uses: t, with: { n: 1, word: 5️⃣[a] } }
               f: { run: x, 6️⃣with: { n: 1 } }
-              g: { uses: t, with: { n: 1, 7️⃣word: c }, 8️⃣run: x }
+              g: { uses: t, with: { n: 1, word: 7️⃣c }, 8️⃣run: x }
             """)
         #expect(
             marked.summary(of: findings) == [
-                "1️⃣ FR0227 `n` of `t`: expected a whole number in decimal digits, such as 12 or -3",
+                "1️⃣ FR0227 `n` of `t`: expected a whole number in decimal digits, such as 12 or -3, found `many`",
                 "2️⃣ FR0227 `t` has no parameter `wrod`",
                 "3️⃣ FR0227 `t` needs `n`, and `with` does not give it",
                 "4️⃣ FR0227 `t` needs `n`, and `with` does not give it",
-                "5️⃣ FR0227 `word` of `t`: found a list", "6️⃣ FR0201 `with` is not a key of a step",
-                "7️⃣ FR0227 `word` of `t`: expected `a` or `b`; did you mean `a`?",
+                "5️⃣ FR0227 `word` of `t`: expected `a` or `b`, found a list", "6️⃣ FR0201 `with` is not a key of a step",
+                "7️⃣ FR0227 `word` of `t`: expected `a` or `b`, found `c`",
                 "8️⃣ FR0201 `run` is not a key of a group with `uses`",
             ])
         #expect(marked.applyingFixes(of: findings).contains("{ n: many, word: a }"))
@@ -234,10 +234,10 @@ struct `A body that is used` {
                 params: { n: { required: true }, list: { type: list, default: [] } }
                 steps: { s: { run: x } }
             steps:
-              a: { uses: t, with: { n: a, 1️⃣list: "a b" } }
-              b: { uses: t, with: { n: a, 2️⃣list: "a, b" } }
-              c: { uses: t, with: { n: a, 3️⃣list: '["a"]' } }
-              d: { uses: t, with: { n: a, 4️⃣list: "${{ run.id }}x" } }
+              a: { uses: t, with: { n: a, list: 1️⃣"a b" } }
+              b: { uses: t, with: { n: a, list: 2️⃣"a, b" } }
+              c: { uses: t, with: { n: a, list: 3️⃣'["a"]' } }
+              d: { uses: t, with: { n: a, list: 4️⃣"${{ run.id }}x" } }
               e: { uses: t, with: { n: 5️⃣null } }
               f: { uses: t, with: { n: a, list: "${{ params.list }}" } }
             """)

@@ -45,7 +45,8 @@ extension WorkflowDecoder {
             }
             guard let error = error(of: argument, for: parameter) else { continue }
             report(
-                .wrongArgument, "`\(argument.name)` of \(Phrase.quoted(name)): \(error.message)", at: argument.range,
+                .wrongArgument, "`\(argument.name)` of \(Phrase.quoted(name)): \(error.message)",
+                at: value(of: argument, in: given)?.range ?? argument.range,
                 notes: [.init("the parameter is declared here", at: parameter.range)],
                 fix: parameter.kind == .list ? listFix(argument, in: given) : nil)
         }
@@ -68,7 +69,7 @@ extension WorkflowDecoder {
                 if parameter.kind == .list, template.expression == nil {
                     throw Parameter.ValueError(message: "expected a list, found a text")
                 }
-                if let text = template.literal { _ = try parameter.value(from: text) }
+                if let text = template.literal { _ = try parameter.value(of: .string(text)) }
             case .list(let elements):
                 let texts = elements.compactMap(\.literal).map(Value.string)
                 if parameter.kind != .list || texts.count == elements.count {
@@ -81,10 +82,14 @@ extension WorkflowDecoder {
         }
     }
 
+    private func value(of argument: Use.Argument, in given: MappingReader.Entry?) -> YAMLNode? {
+        given?.value.entries.first { $0.key.range == argument.range }?.value
+    }
+
     /// The items that a text between commas, or a JSON array in quotes, was probably meant to be.
     private func listFix(_ argument: Use.Argument, in given: MappingReader.Entry?) -> Diagnostic.Fix? {
         guard case .text(let template) = argument.value, let text = template.literal,
-            let value = given?.value.entries.first(where: { $0.key.range == argument.range })?.value
+            let value = value(of: argument, in: given)
         else { return .init("write a list: `[a, b]`") }
         let isArray = text.hasPrefix("[") && text.hasSuffix("]")
         let items = text.split(separator: ",").map { Self.quoted(String($0).trimmingBlanks) }

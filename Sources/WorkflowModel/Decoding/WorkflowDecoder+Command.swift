@@ -67,7 +67,7 @@ extension WorkflowDecoder {
                 let range = element.range.start == element.range.end ? entry.value.range : element.range
                 report(
                     .wrongType, "\(what) is a list of words, found \(found(element)) in it", at: range,
-                    fix: .init("quote the word"))
+                    fix: .init(element.kind == .sequence ? "write its words one by one" : "quote the word"))
             }
         }
         return words

@@ -150,7 +150,7 @@ extension WorkflowDecoder {
         case "matrix"?, "env"?: return .init("write `$\(name)`, which is a variable of the script")
         case "secrets"?: return .init("list it under the step's `secrets`, and read it as \"$\(name)\"")
         case ""? where name == "args": return .init("write `\"$@\"`")
-        case ""?: return .init("write `$\(name)`: the value of a fan-out is a variable of the script")
+        case ""?: return .init("write `$\(name)` if it is the variable of a fan-out, or set one with `env`")
         default: return Self.environmentFix
         }
     }

@@ -199,7 +199,15 @@ extension WorkflowDecoder {
         refuse(entry.value)
         report(
             .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.rawValue)", at: entry.key,
-            notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")])
+            notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")],
+            fix: hasNoColon(entry) ? .init("quote the value before it if the `,` belongs to that") : nil)
+    }
+
+    /// Whether a key is a word alone, as `b` in `{ run: echo a, b }`.
+    private func hasNoColon(_ entry: MappingReader.Entry) -> Bool {
+        let (key, value) = (entry.key.range, entry.value.range)
+        guard value.start == value.end, key.end <= value.start else { return false }
+        return !file.bytes(in: SourceRange(start: key.end, end: value.start)).contains(UInt8(ascii: ":"))
     }
 
     private mutating func suggestedKey(for word: String, in place: KeyPlace) -> WorkflowKey? {

@@ -38,7 +38,17 @@ package struct Parameter: Sendable {
 extension Parameter {
     /// Why a text is not a value of a parameter: a clause that can follow `--param name=text: `.
     package struct ValueError: Error {
-        package let message: String
+        private let problem: String
+        private let hint: String
+
+        package init(message: String, hint: String = "") { (problem, self.hint) = (message, hint) }
+
+        package var message: String { problem + hint }
+
+        /// The message where the text is not beside it.
+        package func message(found text: String) -> String {
+            "\(problem), found \(text.isEmpty ? "an empty text" : Phrase.quoted(text))\(hint)"
+        }
     }
 
     /// The value where the caller gives none: the default, or else an empty text or list, 0 or false.
@@ -85,13 +95,13 @@ extension Parameter {
         case .bool:
             guard let value = TypedText.bool(text) else {
                 let meant = Self.lookAlikes[text.lowercased()].map { "; did you mean \($0)?" } ?? ""
-                throw ValueError(message: "expected true or false\(meant)")
+                throw ValueError(message: "expected true or false", hint: meant)
             }
             return .bool(value)
         case .choice(let choices):
             guard choices.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
                 let near = Suggestion.nearest(to: text, among: choices).map { "; did you mean `\($0)`?" } ?? ""
-                throw ValueError(message: "expected \(Phrase.alternatives(choices))\(near)")
+                throw ValueError(message: "expected \(Phrase.alternatives(choices))", hint: near)
             }
             return .string(text)
         case .list:

@@ -44,6 +44,7 @@ package struct ParameterValues: Sendable {
         var known: [(name: String, text: String)] = []
         for parameter in parameters {
             var text = texts[parameter.name]
+            let isOnCommandLine = text != nil
             var source = text.map { "--param \(Self.shown(parameter.name, $0))" } ?? ""
             if text == nil, let name = parameter.variable, let bytes = variable(name) {
                 guard let found = String(validating: bytes, as: UTF8.self) else {
@@ -68,7 +69,7 @@ package struct ParameterValues: Sendable {
                 fields.append(Value.Field(name: parameter.name, value: try parameter.value(from: text)))
                 known.append((parameter.name, text))
             } catch {
-                messages.append("\(source): \(error.message)")
+                messages.append("\(source): \(isOnCommandLine ? error.message : error.message(found: text))")
             }
         }
         guard messages.isEmpty else { throw ValuesError(messages: messages, missing: missing) }

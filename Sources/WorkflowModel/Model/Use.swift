@@ -165,14 +165,22 @@ extension Parameter {
             do {
                 return try value(from: text)
             } catch {
-                throw ValueError(message: "\(error.message), found \(Phrase.quoted(text))")
+                throw ValueError(message: error.message(found: text))
             }
         }
     }
 
     private func text(of given: Value) throws(ValueError) -> String {
         switch given {
-        case .null, .list, .object: throw ValueError(message: "found \(given.described)")
+        case .null, .list, .object:
+            let expected =
+                switch kind {
+                case .string, .path, .list: "a text"
+                case .int: "a whole number"
+                case .bool: "true or false"
+                case .choice(let choices): Phrase.alternatives(choices)
+                }
+            throw ValueError(message: "expected \(expected), found \(given.described)")
         case .bool, .int, .decimal, .string: return given.text
         }
     }
