@@ -53,7 +53,7 @@ struct `Before it starts` {
               - { if: params.count > 0, message: "count is ${{ params.count }}" }
             steps:
               a: { run: 'true' }
-              g: { steps: { b: { run: 'true' } }, finally: { c: { run: 'true' } } }
+              g: { steps: { b: { run: 'true' } }, on-failure: { f: { run: 'true' } }, finally: { c: { run: 'true' } } }
             on-failure: { d: { run: 'true' } }
             finally: { e: { run: 'true' } }
             """)
@@ -61,12 +61,12 @@ struct `Before it starts` {
         let refused = try await test.runLogged()
         refused.expect(exit: 1)
         let log = try refused.log()
-        #expect(Set(log.outcomes.values) == ["not-run"] && log.outcomes.count == 5)
+        #expect(Set(log.outcomes.values) == ["not-run"] && log.outcomes.count == 6)
         #expect(log.finished("g.finally.c")?.cause?.root["message"]?.string == "count is 0")
         #expect(log.first("step.started", step: "a") == nil)
         try await test.run("workflow.yml").expect(
             stdout: "1 error:\n  the run: count is 0 (workflow.yml:6)\n",
-            "not run: a, g.b, g.finally.c, on-failure.d, finally.e because count is 0\n")
+            "not run: a, g.b, g.on-failure.f, g.finally.c, on-failure.d, finally.e because count is 0\n")
         try await test.run("workflow.yml", "--param", "count=1").expect(exit: 0)
     }
 
@@ -107,6 +107,29 @@ struct `Before it starts` {
         #expect(log.outcomes["small.a"] == "success" && log.outcomes["large.a"] == "not-run")
         let cause = try #require(log.finished("large.a")?.cause?.root)
         #expect(cause["message"]?.string == "7 are too many" && cause["file"]?.string == "part.yml")
+    }
+
+    @Test func `a template requires it of each group that uses it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { most: { type: int, default: 5 } }
+            templates:
+              part:
+                params: { count: { type: int, default: 0 } }
+                require: [{ if: params.count < params.most, message: "${{ params.count }} are too many" }]
+                steps: { a: { run: 'true' } }
+            steps:
+              small: { uses: part }
+              each: { for-each: [1, 7], uses: part, with: { count: "${{ item }}" } }
+            """)
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.outcomes["small.a"] == "success" && log.outcomes["each[1].a"] == "success")
+        let cause = try #require(log.finished("each[7].a")?.cause?.root)
+        #expect(cause["message"]?.string == "7 are too many" && cause["line"]?.int == 6)
     }
 
     @Test func `what the top requires is known before any step`() async throws {

@@ -55,15 +55,14 @@ extension RunState {
     /// decided is noted, so that the `if` of a member is not blamed for the group's.
     private func condition(_ row: PlanIndex) -> Cause {
         var next = row
-        while next != .root {
+        var hook: PlanIndex?
+        while true {
             if let known = cause(of: next) { return known }
-            let group = plan.parent(of: next)
-            if plan.nodes[next].hook == .onFailure, cause(of: group) == nil {
-                return cause(.condition, "nothing failed", next)
-            }
-            next = group
+            guard next != .root else { break }
+            if plan.nodes[next].hook == .onFailure { hook = hook ?? next }
+            next = plan.parent(of: next)
         }
-        return cause(of: .root) ?? cause(.condition, "its condition is false", row)
+        return hook.map { cause(.condition, "nothing failed", $0) } ?? cause(.condition, "its condition is false", row)
     }
 
     /// What `platforms` or `if` of a row says, which has been found false.
@@ -72,7 +71,7 @@ extension RunState {
         guard platforms.allow() else {
             let wanted = platforms.map(\.rawValue).joined(separator: ", ")
             let found = Platform.current.map(\.rawValue).joined(separator: " on ")
-            return cause(.condition, "is for \(wanted), this is \(found)", row)
+            return cause(.condition, "`platforms` names \(wanted), this is \(found)", row)
         }
         guard let condition = plan.condition(of: row) else { return cause(.condition, "its condition is false", row) }
         return cause(.condition, "`if: \(condition.text)` is false", row, at: condition.range)

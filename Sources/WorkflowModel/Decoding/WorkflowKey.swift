@@ -108,9 +108,8 @@ package enum WorkflowKeys {
     ]
     /// In one of `templates`.
     package static let template: [WorkflowKey] = [
-        .description, .params, .vars, .env, .dotenv, .shell, .workingDirectory, .timeout, .outputs, .maxParallel,
-        .failFast,
-        .order, .steps, .onFailure, .finally,
+        .description, .params, .vars, .require, .env, .dotenv, .shell, .workingDirectory, .timeout, .outputs,
+        .maxParallel, .failFast, .order, .steps, .onFailure, .finally,
     ]
     /// In a step without `run`.
     package static let milestone: [WorkflowKey] = [.name, .description, .manual, .needs, .if]
