@@ -7,8 +7,8 @@ internal import WorkflowPlanning
 /// outputs need no look of their own: what reads them has them in its definition.
 struct Resumption {
     let past: PastResults
-    /// The steps and groups that are to run again, with all that is behind them.
-    private let again: Set<PlanIndex>
+    /// The names of steps and groups that are to run again, with all that is behind them.
+    private let again: [String]
     /// Of rows that have been decided about, and of groups around them, the run in which something in them ran last, as
     /// in `PastResults.Step`; hooks do not count.
     private var lastRun: [PlanIndex: Int] = [:]
@@ -23,7 +23,7 @@ struct Resumption {
         case restore(PastResults.Step)
     }
 
-    init(_ past: PastResults, again: Set<PlanIndex>) {
+    init(_ past: PastResults, again: [String]) {
         self.past = past
         self.again = again
     }
@@ -58,20 +58,10 @@ struct Resumption {
     ) -> RerunReason? {
         guard let known, let outcome = known.outcome, round ?? 0 == 0 else { return .unfinished }
         guard outcome == .success else { return .outcome }
-        if isAskedFor(row, in: plan) { return .asked }
+        if plan.isMeant(row, by: again) { return .asked }
         if lastRun(ofNeedsOf: row, in: plan) > known.checked { return .upstream }
         guard let definition, let before = known.definition else { return .result }
         return definition == before ? nil : .definition
-    }
-
-    private func isAskedFor(_ row: PlanIndex, in plan: Plan) -> Bool {
-        guard !again.isEmpty else { return false }
-        var next = row
-        while next != .root {
-            if again.contains(next) { return true }
-            next = plan.parent(of: next)
-        }
-        return false
     }
 
     /// When something last ran that the step or a group around it needs, through all that has no process of its own.

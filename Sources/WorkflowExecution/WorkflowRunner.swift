@@ -81,9 +81,7 @@ package final class WorkflowRunner {
         builder = CommandBuilder(context, files)
         control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
-        resumption = options.past.map { past in
-            Resumption(past, again: Set(options.again.compactMap(plan.row(ofID:))))
-        }
+        resumption = options.past.map { Resumption($0, again: options.again) }
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks

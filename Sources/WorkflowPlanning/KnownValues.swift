@@ -21,13 +21,16 @@ package struct KnownValues: Sendable {
         KnownScope(known: self, workflow: workflow, group: workflow[node].parent).value(of: expression)
     }
 
-    /// Whether a row of a plan has such a condition and it is false; `assumingSuccess`: where nothing fails and nothing
-    /// is cancelled.
+    /// Whether a row of a plan has such a condition and it is false, or `platforms` that this machine is none of; the
+    /// condition may also read the variables of the fan-outs around the row. `assumingSuccess`: where nothing fails and
+    /// nothing is cancelled.
     package func rulesOut(_ row: PlanIndex, of plan: Plan, assumingSuccess: Bool = false) -> Bool {
+        guard plan.platforms(of: row).allow() else { return true }
         guard let condition = plan.condition(of: row) else { return false }
         let group = plan.workflow[plan.nodes[row].definition].parent
         let scope = KnownScope(
-            known: self, workflow: plan.workflow, group: group, assumesSuccess: assumingSuccess)
+            known: self, workflow: plan.workflow, group: group, variables: plan.knownVariables(of: row),
+            assumesSuccess: assumingSuccess)
         return scope.value(of: condition) == .bool(false)
     }
 
@@ -40,6 +43,21 @@ package struct KnownValues: Sendable {
         }
         return use.adding(
             fields(inside: workflow.usedFile(around: use.group), of: workflow), to: own, named: \.name)
+    }
+}
+
+extension Plan {
+    /// The variables that fan-outs around a row give it, without those that have their values from the run.
+    fileprivate func knownVariables(of row: PlanIndex) -> [Variable] {
+        let variables = nodes[row].variables
+        guard !variables.isEmpty else { return [] }
+        var unknown: Set<String> = []
+        var group = row
+        while group != .root {
+            group = nodes[group].parent
+            if isDynamicFanOut(group) { unknown.formUnion(fanOut(of: group)?.axes ?? []) }
+        }
+        return unknown.isEmpty ? variables : variables.filter { !unknown.contains($0.name) }
     }
 }
 
@@ -56,6 +74,8 @@ private struct KnownScope: ExpressionScope {
     let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
+    /// Those of the fan-outs around; none where only the run knows the items.
+    var variables: [Variable] = []
     /// Whether status functions have a value: that of a run in which nothing fails.
     var assumesSuccess = false
     var memo = Memo()
@@ -81,7 +101,7 @@ private struct KnownScope: ExpressionScope {
                 case "params": return true
                 case "vars":
                     return field.flatMap { workflow.sharedValue($0, in: group) }.map(isKnown) ?? false
-                default: return false
+                default: return variables.contains { $0.name == root }
                 }
             }
     }
@@ -99,7 +119,7 @@ private struct KnownScope: ExpressionScope {
     }
 
     func value(of name: String) -> Value? {
-        guard name == "params" else { return nil }
+        guard name == "params" else { return variables.last { $0.name == name }?.typedValue }
         return .object(known.fields(inside: workflow.use(around: group, isInside: true), of: workflow))
     }
 

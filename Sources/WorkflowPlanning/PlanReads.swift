@@ -24,12 +24,10 @@ package struct PlanReads {
         var row = PlanIndex.root
         while row < outline.rows.upperBound {
             let definition = outline.nodes[row].definition
-            if let condition = outline.condition(of: row) {
-                note(condition, in: workflow[definition].parent)
-                guard !known.rulesOut(row, of: outline) else {
-                    row = outline.nodes[row].subtreeEnd
-                    continue
-                }
+            if let condition = outline.condition(of: row) { note(condition, in: workflow[definition].parent) }
+            guard !known.rulesOut(row, of: outline) else {
+                row = outline.nodes[row].subtreeEnd
+                continue
             }
             if !isNoted[definition.row] {
                 isNoted[definition.row] = true

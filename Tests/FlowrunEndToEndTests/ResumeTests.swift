@@ -114,6 +114,29 @@ struct ResumeTests {
         try await test.run("workflow.yml", "--from", "nothing").expect(exit: 64, stdout: "")
     }
 
+    @Test func `--from names an instance, or a member of all instances, as the command line does`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { run: 'echo a; echo b', outputs: { l: { type: lines, from: stdout } } }
+              late: { needs: [list], for-each: "${{ steps.list.outputs.l }}", steps: { one: { run: ':' }, two: { run: ':' } } }
+              known: { for-each: [a, b], run: ':' }
+            """)
+        try await test.run("workflow.yml").expect(exit: 0)
+        func rerun(_ name: String) async throws -> Set<String> {
+            Set(decisions(try await resume(test, "--from", name)).filter { $0.value == "asked" }.keys)
+        }
+        #expect(try await rerun("late.one") == ["late[a].one", "late[b].one"])
+        #expect(try await rerun("late[b].one") == ["late[b].one"])
+        #expect(try await rerun("late[a]") == ["late[a].one", "late[a].two"])
+        #expect(try await rerun("known") == ["known[a]", "known[b]"])
+        #expect(try await rerun("known[a]") == ["known[a]"])
+        for wrong in ["late.none", "late[a].none", "known[c]"] {
+            try await test.run("workflow.yml", "--from", wrong).expect(exit: 64, stdout: "")
+        }
+    }
+
     @Test func `without a run to resume everything runs, and that is said`() async throws {
         let test = try FlowrunTest(Self.chain, files: ["ok": ""])
         let log = try await resume(test)

@@ -96,7 +96,8 @@ struct WorkflowFileTests {
         let other = try FlowrunTest(files: ["flowrun.yml": "version: 1\nsteps: { a: { run: 'true' } }\n"])
         try await other.run("watch").expect(
             exit: 64, stdout: "", stderr: "flowrun: the command `watch` is not built yet\n")
-        try await other.run("run", "watch").expect(stderr: "no step or group `watch` (in `flowrun.yml`)")
+        try await other.run("run", "watch").expect(
+            stderr: "no step or group `watch` (in `flowrun.yml`); `flowrun list` shows them")
     }
 
     @Test(arguments: [
@@ -183,5 +184,20 @@ struct WorkflowFileTests {
         json.expect(
             stdout: #""id":"build""#, #""default":true,"manual":false"#, #""id":"release""#,
             #""default":false,"manual":true"#)
+    }
+
+    @Test func `list says which instances run by default`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            default: ['build[x86].compile', 'test[a]', 'test[c]', all]
+            steps:
+              build: { for-each: [x86, arm], steps: { compile: { run: x } } }
+              test: { for-each: [a, b, c], run: x }
+              all: { for-each: [a, b], run: x }
+            """)
+        try await test.run("list", "workflow.yml").expect(
+            stdout: "build.compile       (default: build[x86].compile)\n", "(default: test[a], test[c])\n",
+            "all            × 2  (default)\n")
     }
 }

@@ -64,6 +64,27 @@ struct KnownValuesTests {
         #expect(isRuledOut("says") == false)
     }
 
+    @Test func `a condition over the variables of a copy is known, unless the run has their values`() throws {
+        let text = MarkedText(
+            """
+            version: 1
+            params: { fast: { type: bool, default: true } }
+            steps:
+              t: { matrix: { os: [linux, mac], cc: [gcc, clang] }, if: "os == 'linux' && (cc == 'gcc' || !params.fast)", run: x }
+              g: { for-each: [a, b], as: x, steps: { m: { if: x != 'b', run: x }, n: { if: "x != 'b' || env.Y != null", run: x } } }
+              late: { needs: [t], for-each: "${{ steps.t.items }}", if: item.item.os == 'mac', run: x }
+              other: { platforms: [windows], run: x }
+              others: { platforms: [freebsd, windows], for-each: [a], run: x }
+              here: { platforms: [linux, windows], run: x }
+              both: { for-each: [a], steps: { in: { for-each: "${{ fromJSON('[1]') }}", if: item != 'a', run: x } } }
+            """)
+        let workflow = try #require(WorkflowDecoder.read(text.file).workflow)
+        let known = KnownValues(fields: try ParameterValues([], for: workflow.parameters).fields)
+        let outline = try #require(Planner.plan(workflow, known: known).plan).outline
+        let ruledOut = outline.rows.filter { known.rulesOut($0, of: outline) }.map { outline.nodes[$0].id }
+        #expect(ruledOut == ["t[linux,clang]", "t[mac,gcc]", "t[mac,clang]", "g[b].m", "other", "others"])
+    }
+
     @Test func `reads are what expressions name, scripts have as a word and steps list`() throws {
         func reads(_ steps: [String], _ given: (name: String, text: String)...) throws -> [String] {
             let workflow = try workflow()

@@ -44,6 +44,22 @@ struct SelectionTests {
                 == ["prepare", "build", "build[x86]", "build[x86].size", "build[3.9]", "build[3.9].size"])
     }
 
+    @Test func `a name of an instance that is not there is told what instances there are`() throws {
+        func message(_ name: String) -> String? {
+            do { return try plan.restricted(to: [name]).ids.first } catch { return error.description }
+        }
+        #expect(message("build[x8]") == "no step or group `build[x8]`; did you mean `build[x86]`?")
+        #expect(message("build[arm64]") == "`build` has no instance `build[arm64]`: it has build[x86], build[3.9]")
+        let workflow = WorkflowSketch.workflow([
+            .step("a", forEach: ["linux"]), .step("m", forEach: ["linux,3", "mac,3"]),
+        ])
+        let other = try #require(Planner.plan(workflow).plan)
+        #expect(throws: UnknownTargets.self) { try other.restricted(to: ["m[linux]"]) }
+        do { _ = try other.restricted(to: ["m[linux]"]) } catch {
+            #expect(!error.description.contains("a[linux]"))
+        }
+    }
+
     @Test func `an instance is chosen whole`() throws {
         let ids = ["prepare", "build", "build[x86]", "build[x86].compile", "build[x86].smoke", "build[x86].size"]
         #expect(try plan.restricted(to: ["build[x86]"]).ids == ids)

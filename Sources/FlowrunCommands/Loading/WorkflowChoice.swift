@@ -108,7 +108,9 @@ extension WorkflowChoice {
                 return .usage(message)
             }
         }
-        return .usage(isNamed ? unknown.description : "\(unknown.description) (in `\(file)`)")
+        let message = isNamed ? unknown.description : "\(unknown.description) (in `\(file)`)"
+        let isTold = unknown.names.contains { $0.suggestion != nil || $0.fanOut != nil }
+        return .usage(isTold ? message : "\(message); `flowrun list\(isNamed ? " \(file)" : "")` shows them")
     }
 
     /// What a word most likely means that is neither a file nor a step; nil where it cannot be told. Only the first

@@ -12,8 +12,8 @@ package struct ListPrinter {
     private struct Row {
         let path: String
         let node: WorkflowNode
-        /// Whether `default` names it, or an instance of it.
-        let isDefault: Bool
+        /// What `default` says where it names this or instances of it; empty where it does not.
+        let defaults: [String]
 
         var isManual: Bool { node.settings?.isManual == true }
     }
@@ -21,10 +21,12 @@ package struct ListPrinter {
     package init(_ plan: Plan) {
         let workflow = plan.workflow
         self.workflow = workflow
-        let defaults = Set((workflow.defaultSteps ?? []).map { workflow.path(ofStepNamed: $0.name) })
+        let defaults = Dictionary(grouping: (workflow.defaultSteps ?? []).map(\.name)) {
+            workflow.path(ofStepNamed: $0)
+        }
         rows = workflow.nodes.indices.dropFirst().map { row in
             let path = workflow.path(of: NodeIndex(row))
-            return Row(path: path, node: workflow.nodes[row], isDefault: defaults.contains(path))
+            return Row(path: path, node: workflow.nodes[row], defaults: defaults[path] ?? [])
         }
     }
 
@@ -65,8 +67,15 @@ package struct ListPrinter {
         let text =
             (node.settings?.description ?? node.settings?.name)?.asOneLine
             ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : node.hasCommand ? "" : "(milestone)")
-        let marks = [row.isDefault ? "(default)" : "", row.isManual ? "(manual)" : "", text]
+        let marks = [defaultMark(of: row), row.isManual ? "(manual)" : "", text]
         return marks.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Says which instances are meant where `default` does not name all of them.
+    private func defaultMark(of row: Row) -> String {
+        if row.defaults.isEmpty { return "" }
+        if row.defaults.contains(row.path) { return "(default)" }
+        return "(default: \(row.defaults.joined(separator: ", ").asOneLine))"
     }
 
     /// One line for each parameter: name, what it takes, description, default, variable.
@@ -105,7 +114,7 @@ package struct ListPrinter {
                         json.field("name", node.settings?.name)
                         json.field("description", node.settings?.description)
                         let fanOut = node.settings?.fanOut
-                        json.field("default", row.isDefault)
+                        json.field("default", !row.defaults.isEmpty)
                         json.field("manual", row.isManual)
                         json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
                         json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)

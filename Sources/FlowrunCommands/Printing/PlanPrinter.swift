@@ -215,13 +215,17 @@ package struct PlanPrinter {
     /// Under which conditions a step runs, its own first.
     private func conditions(of row: PlanIndex) -> String {
         let rows = rowAndAround(row)
-        if let wrong = rows.first(where: { known.rulesOut($0, of: plan) }).flatMap({ plan.condition(of: $0) }) {
-            return "  skipped: if \(wrong.text.asOneLine)"
+        if let wrong = rows.first(where: { known.rulesOut($0, of: plan) }) {
+            let platforms = plan.platforms(of: wrong)
+            guard platforms.allow() else {
+                return "  skipped: platforms \(platforms.map(\.rawValue).joined(separator: ", "))"
+            }
+            return "  skipped: if \(plan.condition(of: wrong)?.text.asOneLine ?? "")"
         }
         return rows.compactMap { plan.condition(of: $0) }.map { "  if \($0.text.asOneLine)" }.joined()
     }
 
-    /// Whether a condition of the row or of a group around it is false with the parameters as they are.
+    /// Whether the row or a group around it is ruled out with the parameters as they are, and on this machine.
     private func isRuledOut(_ row: PlanIndex) -> Bool {
         rowAndAround(row).contains { known.rulesOut($0, of: plan) }
     }

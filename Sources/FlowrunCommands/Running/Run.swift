@@ -32,8 +32,8 @@ package struct Run {
         alterPlan(&plan)
         try values.demand(by: plan)
         if !request.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
-        for id in request.again where plan.row(ofID: id) == nil {
-            throw .usage("--from \(id): the run has no step or group of this id")
+        for id in request.again where !plan.has(id) {
+            throw .usage("--from \(id): the run has no step or group of this id; `flowrun list` shows them")
         }
         guard !request.isDryRun else {
             var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)

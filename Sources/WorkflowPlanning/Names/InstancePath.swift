@@ -29,4 +29,11 @@ struct InstancePath {
         }
         self.parts = rest.isEmpty ? parts : []
     }
+
+    /// Whether a row's full id is among those that the path names; a part without a key stands for all instances.
+    func names(_ id: String) -> Bool {
+        let other = InstancePath(id).parts
+        return other.count == parts.count
+            && zip(parts, other).allSatisfy { $0.id == $1.id && ($0.key == nil || $0.key == $1.key) }
+    }
 }

@@ -28,17 +28,39 @@ extension Plan {
         return keeping(outline.kept(for: named), named: named)
     }
 
+    /// Whether a name means something in the plan. An instance that only the run knows is taken to be there. O(rows).
+    package func has(_ name: String) -> Bool {
+        if !TargetFinder(outline).rows(of: name).isEmpty { return true }
+        guard workflow.instanceOfDynamicFanOut(in: name) != nil, let definition = workflow.definition(named: name)
+        else { return false }
+        return outline.nodes.contains { $0.definition == definition }
+    }
+
+    /// Whether a row, or a group around it, is what one of the names means. O(names and depth).
+    package func isMeant(_ row: PlanIndex, by names: [String]) -> Bool {
+        guard !names.isEmpty else { return false }
+        let paths = names.map(InstancePath.init)
+        var next = row
+        while next != .root {
+            if paths.contains(where: { $0.names(nodes[next].id) }) { return true }
+            next = nodes[next].parent
+        }
+        return false
+    }
+
     private func unknown(_ name: String) -> UnknownTargets.Name {
         if let fanOut = workflow.instanceOfDynamicFanOut(in: name) {
             return UnknownTargets.Name(name: name, suggestion: fanOut, isDynamic: true)
         }
-        var unknown = UnknownTargets.Name(name: name, suggestion: workflow.suggestion(for: name, orAmong: nodes))
-        unknown.fanOut = fanOutWithout(name)
-        return unknown
+        let suggestion = workflow.suggestion(for: name, orAmong: nodes)
+        guard let fanOut = fanOutWithout(name) else { return UnknownTargets.Name(name: name, suggestion: suggestion) }
+        // What has a like name elsewhere was hardly meant.
+        let isItsOwn = suggestion?.hasPrefix(fanOut.name + "[") == true
+        return UnknownTargets.Name(name: name, suggestion: isItsOwn ? suggestion : nil, fanOut: fanOut)
     }
 
     /// The first fan-out on the way of a name that has no such instance, with those that it has.
-    private func fanOutWithout(_ name: String) -> (String, [String])? {
+    private func fanOutWithout(_ name: String) -> (name: String, instances: [String])? {
         let parts = InstancePath(name).parts
         for end in parts.indices where parts[end].key != nil {
             let way = parts[..<end].map(\.text) + [parts[end].id]
