@@ -35,6 +35,13 @@ struct GitHubTests {
             "as: x\n", "run: echo $x\n", "echo v=[1] >> $FLOWRUN_OUTPUT", "outputs:\n          v: string\n")
     }
 
+    @Test func `what comes behind a step that runs after a failure needs those before it`() throws {
+        try expect(
+            "  a: { steps: [{ run: b }, { if: always(), run: c }, { if: failure(), run: d }, { run: e }, { run: f }] }\n",
+            "      c:\n        if: always()\n", "      d:\n        needs: [b]\n        if: failure()\n",
+            "      e:\n        needs: [b, c]\n        run: e\n", "      f:\n        run: f\n")
+    }
+
     @Test func `inputs are parameters`() throws {
         try expect(
             "  a: { steps: [{ run: 'echo ${{ inputs.dry-run }} ${{ github.event.inputs.to }}' }] }\n",

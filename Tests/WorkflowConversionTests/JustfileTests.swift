@@ -46,9 +46,9 @@ struct JustfileTests {
         try expect("a x:\n  #!/usr/bin/env ruby\n  puts '{{x}}'\n", "justfile", "only a shell can read values")
     }
 
-    @Test func `a script that is no shell's cannot ask for a confirmation`() throws {
+    @Test func `a confirmation is asked for by flowrun, whatever reads the script`() throws {
         try expect(
-            "[confirm]\na:\n  #!/usr/bin/env python3\n  print(1)\n", "justfile", "ask for a confirmation", "exit 1")
+            "[confirm]\na:\n  #!/usr/bin/env python3\n  print(1)\n", "justfile", "confirm: Run a?\n", "print(1)\n")
     }
 
     @Test func `an if is if() in the environment and a test in a script`() throws {
@@ -75,7 +75,7 @@ struct JustfileTests {
             "set dotenv-load\nset shell := ['bash', '-uc']\n[linux]\n[macos]\na:\n  x\nalias b := a\n", "justfile",
             "dotenv: { path: .env, optional: true }", "shell: [bash, -e, -uc]", "platforms: [linux, macos]",
             "  b:\n    needs: [a]\n")
-        try expect("[confirm('Sure?')]\na:\n  x\n", "justfile", "CONFIRM", "Sure?", "x\n")
+        try expect("[confirm('Sure?')]\na:\n  x\n", "justfile", "confirm: Sure?\n", "run: x\n")
         try expect("[odd]\na:\n  x\n", "justfile", "# not converted: [odd]\n  a:")
         try expect(
             "[doc('Does it')]\n[working-directory: 'sub']\na:\n  x\n", "justfile", "description: Does it",

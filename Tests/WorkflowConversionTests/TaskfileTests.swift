@@ -102,7 +102,7 @@ struct TaskfileTests {
             ])
         try expect(
             "  a: { prompt: Sure?, if: test -f x, cmds: [z] }\n",
-            ["Sure? Answer with --env CONFIRM=yes", "(test -f x) || exit 0\n"])
+            ["confirm: Sure?\n", "(test -f x) || exit 0\n"])
     }
 
     @Test func `loops are loops of the shell`() throws {

@@ -217,7 +217,7 @@ struct GitHubConversion {
             && first.unfinishedIDs.isEmpty
         guard isAlone else {
             if members.count > 1 { step.settings.insert(YAMLEntry("order", .word("sequence")), at: 0) }
-            step.body = .group(members)
+            step.body = .group(Self.followingFailures(members))
             return
         }
         step.comments += first.comments
@@ -228,6 +228,25 @@ struct GitHubConversion {
         step.settings =
             step.settings.filter { own in !first.settings.contains { $0.key == own.key } } + first.settings
         step.body = first.body
+    }
+
+    /// A step of a job asks for all steps before it, a member of a sequence for the one before it. The two differ behind
+    /// a member that runs after a failure: what comes next needs those before that one, too.
+    private static func followingFailures(_ members: [StepDraft]) -> [StepDraft] {
+        var members = members
+        var last: String?
+        var passing: [String] = []
+        for index in members.indices {
+            // The one directly before it is needed anyway.
+            if !passing.isEmpty { members[index].needs = [last].compactMap { $0 } + passing.dropLast() }
+            let condition = members[index].condition ?? ""
+            if ["failure()", "always()", "cancelled()"].contains(where: condition.contains) {
+                passing.append(members[index].id)
+            } else {
+                (last, passing) = (members[index].id, [])
+            }
+        }
+        return members
     }
 
     private func addOutputs(_ node: YAMLNode?, to step: inout StepDraft) {

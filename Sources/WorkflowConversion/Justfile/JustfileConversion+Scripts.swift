@@ -1,7 +1,7 @@
 // What a recipe does.
 extension JustfileConversion {
     func script(
-        of recipe: JustRecipe, arguments: String?, _ step: inout StepDraft, _ checks: [String]
+        of recipe: JustRecipe, arguments: String?, _ step: inout StepDraft
     ) throws(JustProblem) -> String {
         var local: [String: Character?] = [:]
         for parameter in recipe.parameters { local[parameter.name] = .some(parameter.mark) }
@@ -16,8 +16,8 @@ extension JustfileConversion {
             if Interpreter.isShell(command[0]) {
                 body = try variables.script(text, local: local)
             } else {
-                guard !text.contains("{{"), recipe.parameters.isEmpty, checks.isEmpty else {
-                    throw JustProblem("only a shell can read values and ask for a confirmation")
+                guard !text.contains("{{"), recipe.parameters.isEmpty else {
+                    throw JustProblem("only a shell can read values")
                 }
                 body = text
             }
@@ -39,7 +39,7 @@ extension JustfileConversion {
             }
             body = ShellCommand.script(commands)
         }
-        let prelude = checks + (try prelude(recipe.parameters, arguments))
+        let prelude = try prelude(recipe.parameters, arguments)
         guard !prelude.isEmpty else { return body }
         guard shebang == nil else {
             let lines = body.cut(at: "\n")

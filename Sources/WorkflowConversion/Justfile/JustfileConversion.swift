@@ -148,11 +148,10 @@ struct JustfileConversion {
             let names = recipe.followers.map(\.name).enumerated
             problem = problem ?? "what runs after a step needs it: add it to `needs` of \(names)"
         }
-        var prelude: [String] = []
-        for attribute in recipe.attributes { apply(attribute, to: &step, &prelude) { problem = problem ?? $0 } }
+        for attribute in recipe.attributes { apply(attribute, to: &step) { problem = problem ?? $0 } }
         do throws(JustProblem) {
             if let problem { throw JustProblem(problem) }
-            let body = try script(of: recipe, arguments: arguments, &step, prelude)
+            let body = try script(of: recipe, arguments: arguments, &step)
             if !body.isEmpty || step.needs.isEmpty { step.body = .script(body.isEmpty ? ":" : body) }
         } catch {
             step.giveUp(error.reason)
@@ -176,9 +175,7 @@ struct JustfileConversion {
         return recipes.filter { $0.recipe.name == need.name }.map(\.id)
     }
 
-    private func apply(
-        _ attribute: String, to step: inout StepDraft, _ prelude: inout [String], problem: (String) -> Void
-    ) {
+    private func apply(_ attribute: String, to step: inout StepDraft, problem: (String) -> Void) {
         let name = String(attribute.prefix { $0.isIDCharacter })
         let rest = attribute.dropFirst(name.count).trimmed
         let argument = rest.hasPrefix("(") ? rest.dropFirst().dropLast() : rest.hasPrefix(":") ? rest.dropFirst() : ""
@@ -188,7 +185,7 @@ struct JustfileConversion {
         case "unix": addPlatforms(["linux", "macos", "freebsd"], to: &step)
         case "doc" where text != nil: step.description = text
         case "working-directory" where text != nil: step.set("working-directory", .text(text ?? ""))
-        case "confirm": prelude.append(confirmation(text ?? "Run \(step.id)?"))
+        case "confirm": step.set("confirm", .text(text ?? "Run \(step.id)?"))
         case "script": problem("the script of `[script]` has an interpreter of its own")
         case "default", "parallel", "positional-arguments": break
         default: step.notes.append("not converted: [\(attribute)]")

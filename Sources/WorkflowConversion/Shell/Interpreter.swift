@@ -35,9 +35,3 @@ enum Interpreter {
         ["bash", "sh", "zsh", "dash", "ksh"].contains(fileName(of: program))
     }
 }
-
-/// What stands at the beginning of a script in place of a question to whoever runs it.
-func confirmation(_ question: String) -> String {
-    let word = shellWord("\(question) Answer with --env CONFIRM=yes")
-    return "[ \"${CONFIRM:-}\" = yes ] || { echo \(word) >&2; exit 1; }"
-}

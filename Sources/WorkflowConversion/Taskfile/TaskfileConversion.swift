@@ -244,6 +244,9 @@ struct TaskfileConversion {
             }
         }
         addDotenv(fields.takeTexts("dotenv"), own, to: &step.settings, notes: &step.notes)
+        if let prompts = fields.takeTexts("prompt")?.filter({ !$0.isEmpty }), !prompts.isEmpty {
+            step.set("confirm", .text(prompts.map { own.literal($0) ?? $0 }.joined(separator: " ")))
+        }
         if fields.takeFlag("ignore_error") == true { step.set("continue-on-error", .word("true")) }
         if let platforms = fields.takeTexts("platforms") {
             let names = platforms.flatMap { $0.split(separator: "/").map(String.init) }.map(Self.platform)
@@ -271,7 +274,6 @@ struct TaskfileConversion {
         _ fields: inout YAMLFields, _ own: TaskVariables, notes: inout [String]
     ) throws(TaskProblem) -> [TaskItem] {
         var commands: [ShellCommand] = []
-        if let prompts = fields.takeTexts("prompt") { commands += prompts.map { ShellCommand(text: confirmation($0)) } }
         if let requires = fields.take("requires") {
             var inner = YAMLFields(requires)
             for variable in inner.take("vars").map({ Array($0.elements) }) ?? [] {
