@@ -227,6 +227,20 @@ struct FailureTests {
         }
     }
 
+    @Test func `a group that is tolerated beyond its limit is named with it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              slow: { timeout: 100ms, continue-on-error: true, steps: { stuck: { run: sleep 600, grace: 0s } } }
+            """)
+        let result = try await test.run("workflow.yml")
+        result.expect(exit: 0)
+        result.expect(stdout: "tolerated: slow (timed out after 100ms)\n")
+        // A member of that name is nearer than anything else.
+        try await test.ask("why", "stuck").expect(stderr: "`stuck`; did you mean `slow.stuck`?")
+    }
+
     @Test func `only what failed is tolerated`() async throws {
         let test = try FlowrunTest(
             """

@@ -48,7 +48,9 @@ struct PastSteps {
     }
 
     /// The id that was probably meant.
-    func suggestion(for id: String) -> String? { Suggestion.nearest(to: id, among: ids) }
+    func suggestion(for id: String) -> String? {
+        ids.first { $0.hasSuffix("." + id) } ?? Suggestion.nearest(to: id, among: ids)
+    }
 
     private func fields(of id: String) -> JSONFields? {
         var json = JSONWriter()

@@ -18,7 +18,10 @@ struct RunSummary {
     private var skipped: (names: [String], count: Int) = ([], 0)
     /// The command that tells more of a step whose id follows it, nil where nothing does.
     private let why: String?
-    private var tolerated: [(step: String, words: String)] = []
+    /// What steps came to that may fail, by id, in words.
+    private var tolerated: [String: String] = [:]
+    /// The same of groups that exceeded their own limit, whether they may or not.
+    private var timedOut: [String: String] = [:]
     /// The file that has all output, nil where there is none.
     private let logFile: String?
     private let outputs: (any OutputPlaces)?
@@ -56,8 +59,11 @@ struct RunSummary {
             End(id: step.step, outcome: step.outcome, cause: step.cause, isTolerated: step.isTolerated), round: round)
     }
 
-    /// The same for a group; only a fan-out without copies has an end that no step tells.
+    /// The same for a group; only a fan-out without copies has an end that no step tells, and a group its own limit.
     mutating func note(_ group: GroupFinished, round: Int?) {
+        if let cause = group.cause, cause.kind == .timeout, timedOut.count < Self.namesKept {
+            timedOut[group.group] = cause.words
+        }
         guard !group.isExpanded else { return }
         note(End(id: group.group, outcome: group.outcome, cause: group.cause, isTolerated: false), round: round)
     }
@@ -72,7 +78,7 @@ struct RunSummary {
         case .success: return
         case .failure, .timeout:
             guard end.isTolerated, tolerated.count < Self.namesKept else { return }
-            tolerated.append((end.id, end.cause?.words ?? end.outcome.rawValue))
+            tolerated[end.id] = end.cause?.words ?? end.outcome.rawValue
         case .cancelled, .skipped, .notRun:
             if end.outcome == .skipped {
                 skipped.count += 1
@@ -99,8 +105,10 @@ struct RunSummary {
         }
         if !run.tolerated.isEmpty {
             text.add("tolerated: ", .caution)
-            let named = tolerated.map { "\($0.step) (\($0.words))" }
-            text.add(list: named.isEmpty ? run.tolerated : named, of: run.tolerated.count, limit: Self.namesKept)
+            let named = run.tolerated.prefix(Self.namesKept).map { id in
+                (tolerated[id] ?? timedOut[id]).map { "\(id) (\($0))" } ?? id
+            }
+            text.add(list: named, of: run.tolerated.count, limit: Self.namesKept)
             text.newline()
         }
         // Where all is well, nobody wants to read why each step had nothing to do.
