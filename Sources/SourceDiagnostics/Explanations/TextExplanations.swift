@@ -38,7 +38,8 @@ extension DiagnosticCode {
                 """
                 The text does not follow the rules of YAML. The most frequent reasons: a second `: ` in a value without
                 quotes, a tab as indentation, a line that is indented unlike its neighbours, a bracket or a quote
-                that is not closed.
+                that is not closed. Between braces or brackets a value that has brackets, a comma or `: ` in it needs
+                quotes as a whole: `{ if: "${{ always() }}" }`.
                 """,
                 example: "version: 1\nsteps:\n  hello:\n    run: say price: ten",
                 remedy: "quote the value: run: 'say price: ten'")
