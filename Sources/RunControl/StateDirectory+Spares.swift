@@ -7,7 +7,7 @@ extension StateDirectory {
     private static let sparesName = "spare"
     private static let sparesKept = 16
     /// A longer file may still be read by somebody, piece by piece.
-    private static let emptiedSize = 32 << 10
+    private static let emptiedSize = 64 << 10
 
     /// Makes a spare the folder of a new run. Returns false where there is none.
     func takeSpare(for run: String, in runs: StateDirectory) -> Bool {

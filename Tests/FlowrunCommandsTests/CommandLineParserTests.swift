@@ -93,7 +93,7 @@ import Testing
         (["graph", "-j4", "a.yml"], "`--jobs` is an option of `run`, `check` and `plan`, not of `graph`"),
         (
             ["check", "--state-dir", "s", "a.yml"],
-            "`--state-dir` is an option of `run`, `ctl`, `why`, `runs` and `replay`, not of `check`"
+            "`--state-dir` is an option of `run`, `plan`, `ctl`, `why`, `runs` and `replay`, not of `check`"
         ),
         (["a.yml", "--jobs"], "`--jobs` needs a value: expected N"),
         (["a.yml", "--paused=yes"], "`--paused` takes no value, found `--paused=yes`"),
