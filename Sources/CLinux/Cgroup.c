@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef CGROUP2_SUPER_MAGIC
@@ -116,8 +117,13 @@ void clinux_cgroup_prepare(void) {
 int clinux_open_leaf(int number) {
     if (shared == NULL) return -ENOENT;
     clinux_cgroup_prepare();
-    // The other one is about to be done with it, unless it has been killed.
-    for (int turn = 0; turn < 1000 && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == being_made; turn++) sched_yield();
+    // The other one is about to be done with it, unless it has been killed. On a busy machine it may have to wait for its
+    // turn first.
+    static const struct timespec pause = {.tv_nsec = 100000};
+    for (int turn = 0; turn < 10000 && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == being_made; turn++) {
+        if (turn < 100) sched_yield();
+        else nanosleep(&pause, NULL);
+    }
     if (__atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) != made) return -ENOENT;
     char path[4200];
     if (!leaf_path(leaf_name, number, "", path, sizeof path)) return -ENAMETOOLONG;

@@ -94,6 +94,16 @@ struct CgroupTests {
         #expect(!FileManager.default.fileExists(atPath: "/sys/fs/cgroup/unified/\(outer)"))
     }
 
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a folder that takes long to make is waited for`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        let result = try await test.run(
+            "workflow.yml", "--log", "json", "--no-journal",
+            launcher: ["strace", "-f", "-o", "trace", "-e", "trace=mkdir", "-e", "inject=mkdir:delay_enter=500000"])
+        result.expect(exit: 0)
+        #expect(try result.log().finished("a")?["containment"]?.string == "cgroup")
+    }
+
     @Test(
         .enabled(if: FaultTests.hasStrace, "strace is not installed"),
         arguments: ["clone3:error=EACCES", "clone3:error=ENOSYS", "mkdir:error=EROFS"])
