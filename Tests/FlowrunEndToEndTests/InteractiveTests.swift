@@ -11,6 +11,10 @@ struct InteractiveTests {
             + #"read -r line; echo "the shell reads $line""#,
     ]
 
+    /// bash notes an interrupt and looks at the note between commands: one that comes just before it starts a command is
+    /// forgotten until that has ended. Without a handler it dies at any time.
+    private static let diesAtOnce = "trap : INT; trap - INT"
+
     @Test func `a step reads and writes the terminal, and what others write comes behind it`() async throws {
         let test = try FlowrunTest(
             """
@@ -44,7 +48,7 @@ struct InteractiveTests {
             let test = try FlowrunTest(
                 """
                 version: 1
-                steps: { a: { interactive: true, \(ending)run: "stty -echo; echo ready; sleep 1000" } }
+                steps: { a: { interactive: true, \(ending)run: "stty -echo; \(Self.diesAtOnce); echo ready; sleep 1000" } }
                 """)
             let terminal = try await test.startOnTerminal(["workflow.yml"], launcher: Self.shell)
             try await terminal.wait(forText: "ready")
@@ -77,8 +81,16 @@ struct InteractiveTests {
             """
             version: 1
             steps:
-              a: { interactive: true, run: "trap 'echo caught' INT; echo ready; read -r _; echo goes on; read -r _" }
-              b: { needs: [a], interactive: true, run: "echo next; sleep 1000" }
+              a:
+                interactive: true
+                run: |
+                  trap 'echo caught' INT
+                  echo ready
+                  # A signal that comes before the read is waiting is heard when that is over.
+                  until read -r -t 1 _; do :; done
+                  echo goes on
+                  read -r _
+              b: { needs: [a], interactive: true, run: "\(Self.diesAtOnce); echo next; sleep 1000" }
               c: { run: sleep 1000 }
             """)
         let terminal = try await test.startOnTerminal(["workflow.yml", "-j", "2", "--log-file", "log.jsonl"])

@@ -237,7 +237,12 @@ struct ResumeTests {
               done: { run: 'echo done >> ran' }
               late:
                 needs: [done]
-                run: 'test -e second && exit 0; echo $PPID > up; trap "" TERM; while :; do echo late >> ran; sleep 0.02; done'
+                run: |
+                  test -e second && exit 0
+                  until grep -q 'step.started","step":"late"' .flowrun/runs/*/journal.jsonl; do :; done
+                  echo $PPID > up
+                  trap "" TERM
+                  while :; do echo late >> ran; sleep 0.02; done
             """)
         let killed = try await test.start("workflow.yml")
         let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
