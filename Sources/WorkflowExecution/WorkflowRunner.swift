@@ -217,10 +217,19 @@ package final class WorkflowRunner {
         let id = OperationID(attempt.row)
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
+        if attempt.error?.kind == .lost { ruleOutRetries(of: attempt.row) }
         let reasons = plan.retry(of: attempt.row)?.reasons ?? []
-        // Not beside what is left of it.
-        let mayRetry = attempt.error?.kind != .lost && (reasons.isEmpty || reasons.include(attempt.status))
-        send(.ended(id, .failure, mayRetry: mayRetry))
+        send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
+    }
+
+    /// Nothing of what is around a step begins anew beside processes that are left of it.
+    private func ruleOutRetries(of row: PlanIndex) {
+        send(.lastAttempt(OperationID(row)))
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            send(.lastAttempt(OperationID(next)))
+        } while next != .root
     }
 
     // MARK: Time

@@ -70,6 +70,7 @@ struct RandomRemoval {
         case .launched(let id): present[id].map { .launched($0) }
         case .lingering(let id): present[id].map { .lingering($0) }
         case .cancel(let id): present[id].map { .cancel($0) }
+        case .lastAttempt(let id): present[id].map { .lastAttempt($0) }
         case .decided(let id, let decision): present[id].map { .decided($0, decision) }
         case .close(let id): present[id].map { .close($0) }
         case .expanded(let id, let graph): present[id].map { .expanded($0, translated(graph)) }

@@ -31,6 +31,8 @@ package struct OperationScheduler: Sendable {
         /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end;
         /// before, it holds in all rounds of what is around it.
         case cancel(OperationID)
+        /// No attempt or round follows the current one, whatever it comes to. Comes before its `ended`.
+        case lastAttempt(OperationID)
         /// A request to stop everything, hooks included.
         case abort
         /// Changes how many operations may run at once. Lowering it stops nothing.
@@ -283,6 +285,7 @@ package struct OperationScheduler: Sendable {
         case .lingering(let id): linger(id)
         case .time: expireWhatIsDue()
         case .cancel(let id): cancel(id)
+        case .lastAttempt(let id): progress[id]?.isOver = true
         case .abort: abort()
         case .width(let new):
             precondition(new >= 1, "a scheduler of width \(new) would never start anything")

@@ -16,6 +16,8 @@ final class FakeSpawner: Spawner {
         var isDeaf = false
         /// How long something of it goes on after its first process has ended.
         var lingering = Duration.zero
+        /// Processes that not even KILL ends.
+        var remaining: [Int32]?
     }
 
     private let clock: VirtualClock
@@ -136,8 +138,9 @@ private final class FakeProcess: RunningProcess {
         guard let observer = observer.take() else { return }
         if let killTimer { clock.cancel(killTimer) }
         whenOver()
-        observer.process(
-            ended: ProcessEnding(status: status, duration: began.duration(to: clock.now)))
+        var ending = ProcessEnding(status: status, duration: began.duration(to: clock.now))
+        ending.remaining = behaviour.remaining
+        observer.process(ended: ending)
     }
 
     private func write(_ text: String, to path: String) {
