@@ -20,6 +20,40 @@ struct StarvationTests {
         for number in 1...100 { #expect(log.output(of: "s\(number)") == "done\n") }
     }
 
+    // F22
+    @Test func `with few descriptors nothing is left of a step either`() async throws {
+        let steps = (1...12).map { "  s\($0): { run: 'setsid sleep 9999 > /dev/null 2>&1 &' }" }
+        let test = try FlowrunTest("version: 1\nsteps:\n\(steps.joined(separator: "\n"))\n")
+        let result = try await test.run(
+            "workflow.yml", "--log", "json", "-j", "100",
+            launcher: ["sh", "-c", #"ulimit -n 48; exec "$0" "$@""#])
+        #expect(test.survivors() == [])
+        result.expect(exit: 0)
+        let log = try result.log()
+        for number in 1...12 { #expect(log.finished("s\(number)")?["escaped"]?.int == 1) }
+    }
+
+    // F23
+    @Test(.enabled(if: Cgroup.ownProcesses != nil, "no cgroup of version 1 here that limits processes"))
+    func `with few processes fewer steps run at once, and one warning says so`() async throws {
+        let group = "\(try #require(Cgroup.ownProcesses))/flowrun-test-\(UUID().uuidString)"
+        #expect(mkdir(group, 0o700) == 0)
+        defer { rmdir(group) }
+        // The guard, the runner and four steps.
+        try "6".write(toFile: group + "/pids.max", atomically: false, encoding: .utf8)
+        let steps = (1...24).map { "  s\($0): { timeout: 1h, run: [sleep, '0.05'] }" }
+        let test = try FlowrunTest("version: 1\nsteps:\n\(steps.joined(separator: "\n"))\n")
+        let result = try await test.run(
+            "workflow.yml", "--log", "json", "-j", "24",
+            launcher: ["bash", "-c", "echo $$ > \(group)/cgroup.procs; exec \"$0\" \"$@\""])
+        result.expect(exit: 0)
+        let log = try result.log()
+        LogInvariants.check(log)
+        #expect(log.outcomes.count == 24 && log.outcomes.values.allSatisfy { $0 == "success" })
+        #expect(log.all("warning").map { $0["code"]?.string } == ["processes"])
+        #expect(log.first("warning")?["message"]?.string?.contains("no more than 4 processes") == true)
+    }
+
     @Test func `too few descriptors for any step are told before one starts`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: touch ran } }\n")
         let result = try await test.run(

@@ -18,6 +18,13 @@ package enum Cgroup {
         return canDivide(folder) ? folder : nil
     }()
 
+    /// The folder of the own cgroup of version 1 that limits processes; nil likewise.
+    package static let ownProcesses: String? = {
+        guard let path = line(":pids:") else { return nil }
+        let folder = "/sys/fs/cgroup/pids" + path
+        return canDivide(folder) ? folder : nil
+    }()
+
     /// The layer that steps of a run have here.
     package static var layer: String { own == nil ? "guard" : "cgroup" }
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """How many processes are left of trees that are hard to take down, for every way in which a run can end.
 
-    torture_processes.py FLOWRUN [--times N] [--shapes a,b] [--ends a,b] [--without-cgroups] [--peers]
+    torture_processes.py FLOWRUN [--times N] [--shapes a,b] [--ends a,b] [--layers a,b] [--peers]
 
 A row is a shape of treegen.c, a column a way to end; a cell is the largest number of processes of the tree that were alive
 one second after the end (two after a kill -9), `hangs` where the runner did not end within a minute. Exits 1 if flowrun
-leaves one. --without-cgroups hides cgroup v2 from it (as root), so that marks and the guard have to do. With --peers the same for ninja, make, just and go-task, where they are installed.
+leaves one. The layers are `cgroup` and `guard`, both where both can be had: for the second one cgroup v2 is hidden, which
+takes root. What the log calls the containment is held against it. With --peers the same for ninja, make, just and go-task,
+where they are installed.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import shutil
 import signal
@@ -72,16 +75,30 @@ def command_of(tool, folder, shape, end):
 
 
 HIDE = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"']
-hides_cgroups = False
+# What leads to each, the first one that does.
+LAYERS = {"cgroup": [[]], "guard": [[], HIDE]}
 
 
-def attempt(tool, treegen, shape, end):
+def layer_of(launcher, flowrun):
+    """How flowrun tells the processes of a step from others there, in the log's word; None where it cannot be started."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "w.yml"), "w") as file:
+            file.write("version: 1\nsteps: { a: { run: 'true' } }\n")
+        log = subprocess.run([*launcher, flowrun, "w.yml", "--log", "json"], cwd=folder, capture_output=True, text=True)
+        for line in log.stdout.splitlines():
+            record = json.loads(line)
+            if record["event"] == "step.finished":
+                return record["containment"]
+    return None
+
+
+def attempt(launcher, tool, treegen, shape, end):
     folder = tempfile.mkdtemp(prefix="torture-")
     program = os.path.join(folder, "tree")
     shutil.copy(treegen, program)
     with open(os.path.join(folder, "log"), "w") as log:
         process = subprocess.Popen(
-            (HIDE if hides_cgroups else []) + command_of(tool, folder, shape, end), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
+            launcher + command_of(tool, folder, shape, end), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
             stderr=subprocess.STDOUT, process_group=0, env=dict(os.environ, SWIFT_BACKTRACE="enable=no"))
     try:
         up = os.path.join(folder, "up")
@@ -113,22 +130,22 @@ def attempt(tool, treegen, shape, end):
         if process.poll() is None:
             process.kill()
             process.wait()
-        # A tree may outrun one look.
+        # A tree may outrun any look, but not the end of its whole group.
         while left := survivors(program):
             for pid in left:
                 try:
-                    os.kill(pid, signal.SIGKILL)
+                    os.killpg(os.getpgid(pid), signal.SIGKILL)
                 except ProcessLookupError:
                     pass
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def table(tool, treegen, shapes, ends, times):
-    print(f"{os.path.basename(tool)}\n{'':12}" + "".join(f"{end:>13}" for end in ends), flush=True)
+def table(title, launcher, tool, treegen, shapes, ends, times):
+    print(f"{title}\n{'':12}" + "".join(f"{end:>13}" for end in ends), flush=True)
     worst = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         cells = {
-            (shape, end): [pool.submit(attempt, tool, treegen, shape, end) for _ in range(times)]
+            (shape, end): [pool.submit(attempt, launcher, tool, treegen, shape, end) for _ in range(times)]
             for shape in shapes for end in ends}
         for shape in shapes:
             row = f"{shape:12}"
@@ -147,21 +164,30 @@ def main():
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--ends", default=",".join(ENDS))
-    parser.add_argument("--without-cgroups", action="store_true")
+    parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()
-    global hides_cgroups
-    hides_cgroups = options.without_cgroups
+    # What is ignored in the background of a shell, or under nohup, would stay ignored.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    flowrun = os.path.abspath(options.flowrun)
+    shapes, ends = options.shapes.split(","), options.ends.split(",")
+    worst, tables = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         treegen = os.path.join(folder, "treegen")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "treegen.c")
         subprocess.run(["cc", "-O1", "-o", treegen, source], check=True)
-        shapes = options.shapes.split(",")
-        worst = table(os.path.abspath(options.flowrun), treegen, shapes, options.ends.split(","), options.times)
+        for layer in options.layers.split(","):
+            launcher = next((words for words in LAYERS[layer] if layer_of(words, flowrun) == layer), None)
+            if launcher is None:
+                print(f"flowrun, {layer}: not to be had here", flush=True)
+                continue
+            tables += 1
+            worst |= table(f"flowrun, {layer}", launcher, flowrun, treegen, shapes, ends, options.times)
         for peer in ("ninja", "make", "just", "task") if options.peers else ():
             if shutil.which(peer):
-                table(peer, treegen, shapes, PEER_ENDS, 1)
-    sys.exit(1 if worst else 0)
+                table(peer, [], peer, treegen, shapes, [end for end in PEER_ENDS if end in ends], options.times)
+    sys.exit(1 if worst or not tables else 0)
 
 
 if __name__ == "__main__":
