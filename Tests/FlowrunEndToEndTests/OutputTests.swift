@@ -157,7 +157,8 @@ struct OutputTests {
               b: { run: "echo up > up; read _ < done" }
             """)
         let (go, done) = (try test.gate("go"), try test.gate("done"))
-        let running = try await test.start("workflow.yml", "-j", "2", environment: ["TMPDIR": "/nonexistent"])
+        let running = try await test.start(
+            "workflow.yml", "-j", "2", "--no-journal", environment: ["TMPDIR": "/nonexistent"])
         try await running.waitForFile("up")
         go.open()
         try await running.waitForText("[a] 60000\n")

@@ -124,13 +124,22 @@ struct ProcessTree {
         }
         let inGroup = members.count { $0.group == id }
         if isGroupReached { reach.sent += isLeaderReaped ? inGroup : max(1, inGroup) }
-        for member in members where !(isGroupReached && member.group == id) {
-            let isSame = { ProcessMark.of($0) == member.reading && getsid($0) == member.session }
-            if send(signal, to: member.pid, ifStill: isSame) { reach.sent += 1 }
+        // Somebody may have left the group since the look, before the signal came.
+        for member in members where !isGroupReached || member.group != id || getpgid(member.pid) != id {
+            if send(signal, to: member.pid, ifStill: { isStill(member, $0) }) { reach.sent += 1 }
         }
         if signal == SIGKILL { killOrphans(&reach) }
         if isLeafKilled { reach.sent = max(reach.sent, 1) }
         return reach
+    }
+
+    /// Whoever has its mark is a member, also in a session that it has just begun.
+    private func isStill(_ member: ProcessTable.Entry, _ pid: pid_t) -> Bool {
+        switch (ProcessMark.of(pid), member.mark) {
+        case (.mark(let found), let mark?): found == mark
+        case (.unmarked, nil): getsid(pid) == member.session
+        default: false
+        }
     }
 
     /// Those who fork and end faster than a look at all processes takes.
@@ -158,8 +167,4 @@ struct ProcessTree {
             return isMeant(pid) && clinux_pidfd_send_signal(pidfd, signal) == 0
         }
     }
-}
-
-extension ProcessTable.Entry {
-    fileprivate var reading: ProcessMark.Reading { mark.map { .mark($0) } ?? .unmarked }
 }
