@@ -51,7 +51,7 @@ struct SignalMomentTests {
                 ])
             let moment: Comment = "SIG\(word) at call \(number) of \(name)"
             #expect(test.survivors() == [], moment)
-            let log = try result.log()
+            let log = try EventLog(jsonLines: result.stdout)
             guard !log.records.isEmpty else {
                 #expect(result.status == .signalled(signal) && !test.exists("ran"), moment)
                 continue

@@ -35,7 +35,6 @@ struct UnkillableTests {
         for process in left { kill(try #require(Int32(process.prefix { $0 != " " })), SIGKILL) }
         #expect(left.count == 1)
         let log = try result.log()
-        LogInvariants.check(log)
         #expect(log.outcomes == ["stuck": "cancelled", "after": "cancelled"])
         #expect(log.finished("stuck")?.cause?.kind == "lost")
         #expect(log.finished("stuck")?["exit_code"] == .null && log.finished("stuck")?["signal"] == .null)

@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import RunEvents
 import Testing
 
@@ -6,6 +7,8 @@ import Testing
 
 /// Steps of which something is left that not even KILL ends, in virtual time.
 struct LostStepTests {
+    init() { EventLoopThread.ensureRunning() }
+
     @EventLoopActor
     private func run(_ steps: String, lost: Set<String> = ["lost"]) throws -> VirtualRun {
         let run = try VirtualRun(steps) { step, _ in

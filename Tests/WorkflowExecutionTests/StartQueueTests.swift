@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Glibc
 import RunEvents
 import Testing
@@ -7,6 +8,8 @@ import Testing
 
 /// A machine that has no process left, in virtual time.
 struct StartQueueTests {
+    init() { EventLoopThread.ensureRunning() }
+
     private static let six =
         "steps: { " + (1...6).map { "s\($0): { run: x, timeout: 5s }" }.joined(separator: ", ") + " }"
 
