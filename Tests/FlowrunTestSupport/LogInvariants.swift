@@ -146,7 +146,9 @@ package enum LogInvariants {
                 if open.remove(step) == nil { found.append("I4: an attempt of \(step) ended without a start") }
             case "step.retry", "step.finished":
                 let isLost = record.cause?.kind == "lost"
-                if open.contains(step), !isLost { found.append("I4: \(record.event) of \(step) before its attempt ended") }
+                if open.contains(step), !isLost {
+                    found.append("I4: \(record.event) of \(step) before its attempt ended")
+                }
             case "step.output":
                 if record["attempt"]?.int == nil { found.append("I4: output of \(step) names no attempt") }
             default: break

@@ -47,6 +47,12 @@ enum ProcessTable {
         return lookAgain()
     }
 
+    /// Everybody, from a look in this turn of the event loop: whoever is missing has begun since.
+    static func lookInThisTurn() -> [Entry]? {
+        if let taken, taken >= Poller.shared.now { return entries }
+        return lookAgain()
+    }
+
     /// Everybody as they are now.
     static func lookAgain() -> [Entry]? {
         taken = nil

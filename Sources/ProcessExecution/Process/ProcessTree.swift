@@ -111,7 +111,8 @@ struct ProcessTree {
     /// other member.
     mutating func signal(_ signal: Int32, isLeaderReaped: Bool) -> Reach {
         var reach = Reach()
-        let members = members ?? []
+        // An older look would miss who has begun since, and a TERM comes only once.
+        let members = ProcessTable.lookInThisTurn().map { select(from: $0) } ?? []
         let isLeafKilled = signal == SIGKILL && leaf?.isPopulated == true && leaf?.kill() == true
         reach.found = members.count
         reach.escaped = members.count { $0.session != session }
