@@ -23,10 +23,12 @@ struct SignalMomentTests {
         var order: [Substring] = []
         var counts: [Substring: [Substring: Int]] = [:]
         for line in try test.contents(of: "trace").split(separator: "\n") {
-            let words = line.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, let end = words[1].firstIndex(of: "("), !words[1].hasPrefix("<") else { continue }
-            if !order.contains(words[0]) { order.append(words[0]) }
-            counts[words[1][..<end], default: [:]][words[0], default: 0] += 1
+            // Numbers are padded.
+            let process = line.prefix { $0 != " " }
+            let call = line.dropFirst(process.count).drop { $0 == " " }
+            guard let end = call.firstIndex(of: "("), call.first?.isLetter == true else { continue }
+            if !order.contains(process) { order.append(process) }
+            counts[call[..<end], default: [:]][process, default: 0] += 1
         }
         let own = order.prefix(2)
         return counts.map { name, counts in (String(name), own.map { counts[$0] ?? 0 }.max() ?? 0) }
