@@ -288,7 +288,11 @@ struct ResumeTests {
           make: { run: 'echo make >> ran' }
           held:
             needs: [make]
-            run: 'test -e wait || exec test -e ok; echo $PPID > up; read _ < go'
+            run: |
+              test -e wait || exec test -e ok
+              until grep -q 'started.*held' .flowrun/runs/$FLOWRUN_RUN/journal.jsonl; do :; done
+              echo $PPID > up
+              read _ < go
           next: { needs: [held], run: 'true' }
           last: { needs: [next], run: 'true' }
           beside: { needs: [make], run: 'echo beside >> ran' }
