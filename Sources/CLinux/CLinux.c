@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -80,13 +81,6 @@ static long call(long number, long a, long b, long c, long d) {
 
 // Closes what is open above standard error, for Linux before 5.9. Runs in the child.
 static void close_open_descriptors(void) {
-    struct entry {
-        uint64_t inode;
-        int64_t offset;
-        unsigned short size;
-        unsigned char type;
-        char name[];
-    };
     char entries[4096] __attribute__((aligned(8)));
     long const folder = call(SYS_openat, AT_FDCWD, (long)"/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
     if (folder < 0) {
@@ -99,10 +93,10 @@ static void close_open_descriptors(void) {
         call(SYS_lseek, folder, 0, SEEK_SET, 0);
         long const count = call(SYS_getdents64, folder, (long)entries, sizeof entries, 0);
         for (long at = 0; at < count;) {
-            struct entry *entry = (struct entry *)(entries + at);
-            at += entry->size;
+            struct dirent64 *entry = (struct dirent64 *)(entries + at);
+            at += entry->d_reclen;
             int descriptor = 0;
-            for (char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
+            for (char *digit = entry->d_name; *digit >= '0' && *digit <= '9'; digit++)
                 descriptor = descriptor * 10 + *digit - '0';
             if (descriptor > STDERR_FILENO && descriptor != folder && call(SYS_close, descriptor, 0, 0, 0) == 0) closed++;
         }

@@ -152,24 +152,17 @@ int clinux_is_populated(int events) {
 
 // Leaves of a flowrun inside are in leaves.
 static void remove_folder(const char *path, int depth) {
-    struct entry {
-        uint64_t inode;
-        int64_t offset;
-        unsigned short size;
-        unsigned char type;
-        char name[];
-    };
     if (rmdir(path) == 0 || errno != EBUSY || depth > 8) return;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
     char text[4096] __attribute__((aligned(8)));
     ssize_t count = getdents64(folder, text, sizeof text);
     for (ssize_t at = 0; at < count;) {
-        struct entry *entry = (struct entry *)(text + at);
-        at += entry->size;
+        struct dirent64 *entry = (struct dirent64 *)(text + at);
+        at += entry->d_reclen;
         char inner[4200];
-        if (strncmp(entry->name, "flowrun-", 8) != 0) continue;
-        if ((size_t)snprintf(inner, sizeof inner, "%s/%s", path, entry->name) < sizeof inner)
+        if (strncmp(entry->d_name, "flowrun-", 8) != 0) continue;
+        if ((size_t)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) < sizeof inner)
             remove_folder(inner, depth + 1);
     }
     close(folder);

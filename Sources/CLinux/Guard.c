@@ -2,6 +2,7 @@
 #include "Guard.h"
 #include "Cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -81,14 +82,6 @@ static pid_t parent_of(const char *pid) {
     return end != NULL && strlen(end) > 4 ? atoi(end + 4) : 0;
 }
 
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    unsigned short size;
-    unsigned char type;
-    char name[];
-};
-
 // Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of what it returns.
 static int visit_children(int (*visit)(pid_t)) {
     char text[1 << 16];
@@ -113,10 +106,10 @@ static int visit_children(int (*visit)(pid_t)) {
     pid_t self = getpid();
     for (long count; (count = syscall(SYS_getdents64, folder, text, sizeof text)) > 0;) {
         for (long at = 0; at < count;) {
-            struct entry *entry = (struct entry *)(text + at);
-            at += entry->size;
-            int pid = atoi(entry->name);
-            if (pid > 0 && parent_of(entry->name) == self) sum += visit(pid);
+            struct dirent64 *entry = (struct dirent64 *)(text + at);
+            at += entry->d_reclen;
+            int pid = atoi(entry->d_name);
+            if (pid > 0 && parent_of(entry->d_name) == self) sum += visit(pid);
         }
     }
     close(folder);

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Folders of runs that were removed, for the runs to come: a rename costs less than to make a folder with its file and to
-/// remove them, and ext4 passes over all that was removed lately whenever it makes something new.
+/// Folders of removed runs, kept for new ones: to rename a folder with its file costs less than to remove it and make
+/// another, above all on ext4, which passes over all inodes that were freed lately when it makes a file.
 extension StateDirectory {
     private static let sparesName = "spare"
     private static let sparesKept = 16
@@ -25,7 +25,7 @@ extension StateDirectory {
         return rename(run, of: runs, to: "\(count + 1)", of: spares)
     }
 
-    /// Returns false if it is no file, too long, or known by another name, too.
+    /// Cuts a file to nothing. Returns false if it is not a regular file, is too long, or has another name as well.
     func empty(_ name: String) -> Bool {
         let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }

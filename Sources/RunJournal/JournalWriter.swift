@@ -117,7 +117,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     private func report(_ output: StepOutput, _ event: RunEvent) {
-        var kept = outputs[output.step] ?? KeptOutput(attempt: output.attempt)
+        // Taken out, so that what it holds is not copied with each piece.
+        var kept = outputs.removeValue(forKey: output.step) ?? KeptOutput(attempt: output.attempt)
         if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt) }
         var way = KeptOutput.Way.dropped
         attempt { () throws(SystemError) in

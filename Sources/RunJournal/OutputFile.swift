@@ -2,8 +2,8 @@ internal import Basics
 internal import Glibc
 internal import RunEvents
 
-/// The file beside the journal that has what one attempt of a step has written, from where it became too long for the
-/// journal itself.
+/// The file beside the journal with all that one attempt of a step has written, where that is too long for the journal
+/// itself.
 final class OutputFile: OutputSource, Sendable {
     private let descriptor: Int32
 
