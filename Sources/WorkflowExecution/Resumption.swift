@@ -48,6 +48,8 @@ struct Resumption {
         var next = row
         while next != .root, lastRun[next] ?? -1 < ran {
             lastRun[next] = ran
+            // In a later round of a group it has ended once already.
+            lastRunBefore[next] = nil
             next = plan.parent(of: next)
         }
     }
@@ -66,23 +68,30 @@ struct Resumption {
 
     /// When something last ran that the step or a group around it needs, through all that has no process of its own.
     private mutating func lastRun(ofNeedsOf row: PlanIndex, in plan: Plan) -> Int {
-        var open: [PlanIndex] = []
+        var needs: [PlanIndex] = []
         var next = row
         while next != .root {
-            open += plan.edges(of: next).map(\.target)
+            needs += plan.edges(of: next).map(\.target)
             next = plan.parent(of: next)
         }
-        var seen: Set<PlanIndex> = []
-        var last = 0
-        while last < Self.thisRun, let need = open.popLast() {
-            if let known = lastRunBefore[need] {
-                last = max(last, known)
-            } else if seen.insert(need).inserted {
-                last = max(last, lastRun[need] ?? 0)
-                open += plan.edges(of: need).map(\.target)
+        lookBehind(needs, in: plan)
+        return needs.reduce(0) { max($0, lastRunBefore[$1] ?? 0) }
+    }
+
+    /// Fills `lastRunBefore` for rows that have ended. Each row is looked at once, however many ask.
+    private mutating func lookBehind(_ rows: [PlanIndex], in plan: Plan) {
+        var open = rows
+        while let row = open.last {
+            let needs = lastRunBefore[row] == nil ? plan.edges(of: row).map(\.target) : []
+            let unknown = needs.filter { lastRunBefore[$0] == nil }
+            guard unknown.isEmpty else {
+                open += unknown
+                continue
+            }
+            open.removeLast()
+            if lastRunBefore[row] == nil {
+                lastRunBefore[row] = needs.reduce(lastRun[row] ?? 0) { max($0, lastRunBefore[$1] ?? 0) }
             }
         }
-        if last == 0 { for need in seen { lastRunBefore[need] = 0 } }
-        return last
     }
 }
