@@ -48,18 +48,29 @@ struct ProcessTree {
     mutating func presence(isLikely: Bool) -> Presence {
         // What has left the leaf has its mark still.
         if leaf?.isPopulated == true { return .somebody }
-        guard let orphans = Containment.shared.orphans else {
-            return isLikely || hasGroup ? members.map { $0.isEmpty ? .nobody : .somebody } ?? .unknown : .nobody
-        }
-        var presence = hasGroup ? members.map { $0.isEmpty ? .nobody : .somebody } ?? .unknown : Presence.nobody
-        for orphan in orphans where presence != .somebody {
-            switch ProcessTable.read(orphan) {
-            case .entry(let entry): if isMember(entry) { return .somebody }
-            case .gone: break
-            case .unknown: presence = .unknown
+        let orphans = lookAtOrphans()
+        guard orphans != .somebody, hasGroup || orphans == nil && isLikely else { return orphans ?? .nobody }
+        guard let members else { return .unknown }
+        return members.isEmpty ? orphans ?? .nobody : .somebody
+    }
+
+    /// nil where orphans are not known. One that forks and ends at once is dead when it is read, and its child is in the
+    /// next list: nobody is left only where a list has nobody new.
+    private func lookAtOrphans() -> Presence? {
+        var presence = Presence.nobody
+        var seen: Set<pid_t> = []
+        for _ in 0..<20 {
+            guard let orphans = Containment.shared.orphans else { return nil }
+            guard !seen.isSuperset(of: orphans) else { return presence }
+            for orphan in orphans where seen.insert(orphan).inserted {
+                switch ProcessTable.read(orphan) {
+                case .entry(let entry): if isMember(entry) { return .somebody }
+                case .gone: break
+                case .unknown: presence = .unknown
+                }
             }
         }
-        return presence
+        return .somebody
     }
 
     /// Whether a process of the leader's own group is left, if only a zombie.
