@@ -43,6 +43,31 @@ struct TerminalTests {
         #expect(!Self.isDrawn(end))
     }
 
+    @Test func `the region says how much time is left if the steps take as long as before`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              gate: { run: "test ! -e first || { echo up > up; read _ < go; }" }
+              long: { needs: [gate], run: "test -e first || sleep 2.1" }
+            """)
+        try await test.run("workflow.yml").expect(exit: 0)
+        try test.write("", to: "first")
+        let gate = try test.gate("go")
+        let terminal = try await test.startOnTerminal(["workflow.yml"])
+        // However late that is: the step at the gate has done all that it did before.
+        let screen = try await terminal.wait(for: "the time that is left") {
+            $0.lines.contains { $0.contains(" left") }
+        }
+        let line = try #require(screen.lines.first { $0.contains(" left") })
+        #expect(line.hasPrefix("[0/2] 1 running, 1 waiting  "))
+        #expect(try #require(line.firstMatch(of: /s, about (\d+)s left$/)?.1).first != "0")
+        gate.open()
+        let (status, end) = try await terminal.finish()
+        #expect(status == .exited(0))
+        #expect(!Self.isDrawn(end))
+    }
+
     @Test func `it follows the size of the terminal`() async throws {
         let test = try FlowrunTest(Self.workflow)
         let gates = try gates(test)

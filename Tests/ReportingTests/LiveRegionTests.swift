@@ -53,6 +53,43 @@ import Testing
             ])
     }
 
+    @Test func `it tells what is left by what is done, and asks for it once, after a second`() {
+        let screen = Screen()
+        var asked = 0
+        let region = LiveRegion(
+            terminal: screen,
+            estimate: {
+                asked += 1
+                return RunEstimate(
+                    [("a", 0, 10), ("b", 0, 10), ("c", 10, 100)].map {
+                        .init(step: $0.0, start: .seconds($0.1), finish: .seconds($0.2))
+                    })
+            }, size: { screen.size })
+        region.report(event(0, run(steps: 3)))
+        region.report(event(0, start("a")))
+        region.report(event(0, start("b")))
+        region.report(event(500, end("a")))
+        _ = region.tick(at: .milliseconds(500))
+        #expect(asked == 0)
+        for (seconds, line) in [
+            // What has ended early saves time, what takes longer than it should has none left.
+            (2, "[1/3] 1 running, 1 waiting  2s, about 1m34s left"),
+            (20, "[1/3] 1 running, 1 waiting  20s, about 1m30s left"),
+        ] {
+            _ = region.tick(at: .seconds(seconds))
+            #expect(screen.text[1] == line)
+        }
+        region.report(event(21_000, end("b")))
+        region.report(event(21_000, start("c")))
+        for (seconds, line) in [
+            (23, "[2/3] 1 running, 0 waiting  23s, about 1m28s left"), (111, "[2/3] 1 running, 0 waiting  1m51s"),
+        ] {
+            _ = region.tick(at: .seconds(seconds))
+            #expect(screen.text[1] == line)
+        }
+        #expect(asked == 1)
+    }
+
     @Test func `a name stands behind the id where it says more`() {
         let screen = Screen()
         let region = region(on: screen)

@@ -49,7 +49,8 @@ extension Flowrun {
         let (plan, known) = try chosenPlan(arguments)
         var printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
         printer.estimate(
-            fromRunsOf: try WorkflowChoice(arguments).file, stateDirectory: arguments.value(.stateDirectory))
+            from: PastDurations(
+                ofFile: try WorkflowChoice(arguments).file, stateDirectory: arguments.value(.stateDirectory)))
         if let file = arguments.value(.durations) {
             let durations = try StepDurations(file: file)
             printer.simulate(durations)

@@ -20,11 +20,8 @@ package struct PlanPrinter {
     private(set) var simulation: SimulatedRun?
     /// How many steps of the simulation are of unknown duration.
     private(set) var usualSteps = 0
-    /// How long steps took before, and by that the run; nil where a step of it has not succeeded yet.
-    private var past = StepDurations.none
-    private var estimate: Duration?
-    /// Steps of which no run is known that they succeeded in.
-    private var newSteps: [PlanIndex] = []
+    /// nil where no past run is known.
+    private var expected: ExpectedRun?
 
     /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
     package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
@@ -45,18 +42,12 @@ package struct PlanPrinter {
 
     /// Also answers how long a run would take in which each step takes as long as before. Does nothing where nothing is
     /// known.
-    mutating func estimate(fromRunsOf file: String, stateDirectory: String?) {
-        past = PastDurations(ofFile: file, stateDirectory: stateDirectory)?.durations(of: plan) ?? .none
-        guard !past.isEmpty else { return }
-        let run = SimulatedRun(plan, jobs: jobs, durations: past.lengths(of: plan), known: known)
-        newSteps = steps.filter { row in
-            run.spans[row.offset] != nil && !plan.isMilestone(row) && past[plan.nodes[row].id] == nil
-        }
-        if newSteps.isEmpty { estimate = run.makespan }
+    mutating func estimate(from runs: PastDurations?) {
+        expected = runs.flatMap { ExpectedRun(plan, jobs: jobs, from: $0, known: known) }
     }
 
     /// Also answers when each step would start and end if it takes as long as before.
-    mutating func simulateFromPast() { simulate(past) }
+    mutating func simulateFromPast() { simulate(expected?.durations ?? .none) }
 
     /// Counting sort: a level is below the number of steps.
     private static func byLevel(_ plan: Plan) -> [PlanIndex] {
@@ -85,7 +76,7 @@ package struct PlanPrinter {
                 json.null("bound")
                 json.field("bound_reason", reason)
             }
-            json.field("estimate", estimate)
+            json.field("estimate", expected?.makespan)
             if let simulation { json.field("makespan", simulation.makespan) }
             json.array("vars") { json in
                 for id in commands {
@@ -116,7 +107,7 @@ package struct PlanPrinter {
             if plan.nodes[row].role != .step {
                 writeTaken(by: row, to: &json)
             } else {
-                json.field("estimate", past[plan.nodes[row].id])
+                json.field("estimate", expected?.durations[plan.nodes[row].id])
                 if let simulation {
                     json.field("start", simulation.spans[row.offset]?.start)
                     json.field("finish", simulation.spans[row.offset]?.finish)
@@ -174,12 +165,14 @@ package struct PlanPrinter {
     }
 
     private func estimateText() -> String {
-        if let estimate {
-            return "estimate: \(TimeText.duration(estimate)) with \(jobs.counted("job")), as in the last runs\n"
+        guard let expected else { return "" }
+        if let makespan = expected.makespan {
+            return "estimate: \(TimeText.duration(makespan)) with \(jobs.counted("job")), as in the last runs\n"
         }
-        guard let first = newSteps.first else { return "" }
+        let new = steps.filter(expected.newSteps.contains)
+        guard let first = new.first else { return "" }
         let id = "`\(plan.nodes[first].id)`"
-        let who = newSteps.count == 1 ? "\(id) has" : "\(id) and \((newSteps.count - 1).counted("other")) have"
+        let who = new.count == 1 ? "\(id) has" : "\(id) and \((new.count - 1).counted("other")) have"
         return "estimate: none, \(who) not succeeded in the last runs\n"
     }
 

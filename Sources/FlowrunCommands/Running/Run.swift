@@ -37,7 +37,7 @@ package struct Run {
         }
         guard !request.isDryRun else {
             var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
-            printer.estimate(fromRunsOf: request.file, stateDirectory: request.stateDirectory)
+            printer.estimate(from: PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory))
             try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
             return .success
         }
@@ -91,7 +91,7 @@ package struct Run {
             files = try RunFiles.enter(request, run: options.run)
             try prepare(&options, with: files)
             journal = try openJournal(in: files, options, values)
-            logs = try RunLogs(request, journal: journal)
+            logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values) }
         } catch {
             files?.dropJournal()
             error.messages.forEach(standardError.say)
@@ -138,6 +138,15 @@ package struct Run {
             return "no process could be started for 30 s: the machine has none left, or no memory"
         }
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
+    }
+
+    /// What the last runs say of this one; nil where they do not know all of its steps.
+    private func estimate(of plan: Plan, _ options: RunOptions, _ values: RunValues) -> RunEstimate? {
+        // To read the journals of more would hold up the run.
+        guard plan.stepCount <= 10_000 else { return nil }
+        return PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory).flatMap {
+            ExpectedRun(plan.outline, jobs: options.jobs, from: $0, known: values.known)?.estimate
+        }
     }
 
     /// What a run before has left, and what a later one will want to know.

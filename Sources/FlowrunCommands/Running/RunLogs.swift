@@ -28,8 +28,10 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    /// `journal` has each event first; nil where none is kept.
-    init(_ request: RunRequest, journal: JournalWriter?) throws(CommandError) {
+    /// `journal` has each event first; nil where none is kept. `estimate` is asked where the terminal shows what is left.
+    init(
+        _ request: RunRequest, journal: JournalWriter?, estimate: @escaping () -> RunEstimate?
+    ) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
         var logSink: any RecordSink = output
@@ -45,7 +47,8 @@ struct RunLogs {
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(
-                terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere
+                terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere,
+                estimate: estimate
             ) {
                 // Below a question there is its answer; what another job's program shows below its cursor is not ours to
                 // take away.

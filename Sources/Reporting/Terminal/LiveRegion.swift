@@ -15,10 +15,14 @@ package final class LiveRegion: Reporter {
     }
 
     private static let interval = Duration.milliseconds(100)
+    /// A run that is over by then is not worth the reading of past ones.
+    private static let estimateDelay = Duration.seconds(1)
 
     private let terminal: any RecordSink
     private let size: () -> TerminalSize?
     private let echo: Echo
+    private let estimate: () -> RunEstimate?
+    private var remaining = RemainingTime()
     private var progress = RunProgress()
     private var lastLines = LastLines()
     private var hasChanged = false
@@ -28,10 +32,15 @@ package final class LiveRegion: Reporter {
     /// Whether the terminal has taken a drawing only in part, so that nobody knows where the cursor stands.
     private var isCutOff = false
 
-    /// `size` is asked at each drawing; nil means that nothing may be drawn at present.
-    package init(terminal: any RecordSink, echo: Echo = .nowhere, size: @escaping () -> TerminalSize?) {
+    /// `size` is asked at each drawing; nil means that nothing may be drawn at present. `estimate` is asked once at most,
+    /// a second after the start; nil where nobody knows how long the run takes.
+    package init(
+        terminal: any RecordSink, echo: Echo = .nowhere, estimate: @escaping () -> RunEstimate? = { nil },
+        size: @escaping () -> TerminalSize?
+    ) {
         self.terminal = terminal
         self.echo = echo
+        self.estimate = estimate
         self.size = size
     }
 
@@ -50,6 +59,7 @@ package final class LiveRegion: Reporter {
         case .stepRetry(let step, _, _): lastLines.forget(step)
         default: break
         }
+        remaining.note(event)
         if progress.note(event) { hasChanged = true }
         if progress.hasEnded { clear() }
     }
@@ -101,7 +111,11 @@ package final class LiveRegion: Reporter {
             return
         }
         recover()
-        let text = RegionText(progress: progress) { [self] in isEchoed($0) ? [] : lastLines.line(of: $0.step) }
+        let left =
+            elapsed < Self.estimateDelay ? nil : remaining.left(progress.running, at: elapsed, expected: estimate)
+        let text = RegionText(progress: progress, left: left) { [self] in
+            isEchoed($0) ? [] : lastLines.line(of: $0.step)
+        }
         let lines = text.lines(at: elapsed, in: size)
         guard lines != shown.lines || size != shown.size else { return }
         let bytes = TerminalSequence.show(lines)

@@ -8,6 +8,8 @@ struct RegionText {
     private static let heightPart = 4
 
     let progress: RunProgress
+    /// How long the run will still take; nil where that is not known.
+    let left: Duration?
     /// The last line of a step, empty for none.
     let lastLine: (RunProgress.RunningStep) -> [UInt8]
 
@@ -35,6 +37,9 @@ struct RegionText {
         text.add("\(progress.running.count) running, ")
         if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
         text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
+        if let left, left >= .seconds(1), !progress.isStopping {
+            text.add(", about \(TimeText.wholeSeconds(left)) left")
+        }
         return text.buffer.bytes
     }
 
