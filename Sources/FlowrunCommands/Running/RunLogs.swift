@@ -71,15 +71,20 @@ struct RunLogs {
         }
         if isOnTerminal, !isOneTerminal || request.log != .text { reporters.append(StoppingNotice(sink: errorSink)) }
 
+        // A replay has all that a log has, also of a run that is killed right now.
+        func behindJournal(_ sink: any RecordSink) -> any RecordSink {
+            guard let journal else { return sink }
+            return ListeningSink(over: sink) { journal.flush(isGoingOn: true) }
+        }
+        logSink = behindJournal(logSink)
+
         let isColored = request.colorsOutput
         switch request.log {
         case .text:
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
                 spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
-            // A replay has all that was seen, also of a run that is killed right now.
-            let sink = journal.map { journal in ListeningSink(over: logSink) { journal.flush(isGoingOn: true) } }
-            let text = TextReporter(sink: sink ?? logSink, options: options, outputs: journal)
+            let text = TextReporter(sink: logSink, options: options, outputs: journal)
             reporters.append(text)
             self.text = text
         case .json:
@@ -94,7 +99,7 @@ struct RunLogs {
         if let path = request.logFile {
             do {
                 let file = try DescriptorSink(creating: path)
-                reporters.append(JSONLinesReporter(sink: file))
+                reporters.append(JSONLinesReporter(sink: behindJournal(file)))
                 self.file = file
             } catch {
                 throw .unable("cannot write the log to `\(path)`: \(error.words)")
