@@ -53,9 +53,11 @@ def workflow(folder, text):
 def read_all(descriptor, rate, result):
     """Counts what comes out of a pipe, at most `rate` bytes a second."""
     start = time.monotonic()
+    # One buffer: what this script takes itself counts below.
+    buffer = bytearray(1 << 16)
     with os.fdopen(descriptor, "rb", buffering=0) as pipe:
-        while piece := pipe.read(1 << 16 if rate else 1 << 20):
-            result[0] += len(piece)
+        while count := pipe.readinto(buffer):
+            result[0] += count
             if rate:
                 time.sleep(max(0, result[0] / rate - (time.monotonic() - start)))
 
