@@ -86,7 +86,8 @@ import Testing
     @Test @EventLoopActor func `a closed descriptor tells nothing, even where a copy of it is left`() async throws {
         let (reader, writer) = try Descriptor.pipe()
         let (silentReader, silentWriter) = try Descriptor.pipe()
-        let watched = dup(reader.number)
+        // So high that no other test gets the number while it is free.
+        let watched = fcntl(reader.number, F_DUPFD_CLOEXEC, 900)
         Poller.shared.watch(watched, for: .read) { Issue.record("the first watch is over") }
         Poller.shared.close(watched)
         #expect(write(writer.number, "x", 1) == 1)
