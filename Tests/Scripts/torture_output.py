@@ -29,7 +29,16 @@ FAULTS = {
     "write": ["EIO", "ENOSPC", "EINTR"],
     "openat": ["EMFILE", "ENFILE", "ENOMEM"],
     "pipe2": ["EMFILE", "ENFILE"],
+    # A command begins by one of these: where it has a cgroup, or has none.
     "clone": ["EAGAIN", "ENOMEM"],
+    "clone3": ["EAGAIN", "ENOMEM", "EACCES"],
+    # To look who is left, and to mark who belongs to a step.
+    "getdents64": ["ENOMEM"],
+    "pread64": ["EIO"],
+    "prlimit64": ["EPERM"],
+    "pidfd_send_signal": ["EPERM"],
+    "epoll_wait": ["EINTR"],
+    "pwrite64": ["EIO", "ENOSPC"],
     "ftruncate": ["EIO", "ENOSPC"],
 }
 failures = []
