@@ -22,23 +22,28 @@ package struct JournalEnd: Sendable {
         (outcome, duration, counts) = (end.outcome, end.duration, end.counts)
     }
 
-    /// Without its end; empty if the file does not stop at the end of a line.
+    /// Without its end; empty if the file does not stop at the end of a line, or the line is too long for a record.
     private static func lastLine(of file: Int32) -> [UInt8] {
-        var start = Int(lseek(file, 0, SEEK_END))
-        var line: [UInt8] = []
-        while start > 0 {
-            let count = min(start, chunkSize)
-            start -= count
-            let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                filled = max(pread(file, buffer.baseAddress, count, off_t(start)), 0)
+        let newline = UInt8(ascii: "\n")
+        let end = Int(lseek(file, 0, SEEK_END)) - 1
+        guard end > 0, bytes(of: file, end..<end + 1) == [newline] else { return [] }
+        var start = end
+        while start > 0, end - start <= JournalLine.longest {
+            let chunk = bytes(of: file, max(0, start - chunkSize)..<start)
+            guard !chunk.isEmpty else { return [] }
+            if let before = chunk.lastIndex(of: newline) {
+                return bytes(of: file, start - chunk.count + before + 1..<end)
             }
-            guard chunk.count == count else { return [] }
-            if line.isEmpty, chunk.last != UInt8(ascii: "\n") { return [] }
-            // The end of the file does not begin another line.
-            let searched = line.isEmpty ? chunk.dropLast() : chunk[...]
-            if let end = searched.lastIndex(of: UInt8(ascii: "\n")) { return Array(searched[(end + 1)...]) + line }
-            line = Array(searched) + line
+            start -= chunk.count
         }
-        return line
+        return start == 0 ? bytes(of: file, 0..<end) : []
+    }
+
+    /// What stands there; empty if the file cannot be read so far.
+    private static func bytes(of file: Int32, _ range: Range<Int>) -> [UInt8] {
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
+            filled = max(pread(file, buffer.baseAddress, range.count, off_t(range.lowerBound)), 0)
+        }
+        return bytes.count == range.count ? bytes : []
     }
 }

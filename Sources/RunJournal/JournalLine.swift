@@ -2,6 +2,9 @@ internal import Basics
 
 /// The form of a record: one line, a JSON object whose last member is the checksum of what stands before it.
 enum JournalLine {
+    /// No record is longer, in bytes; what is has not been written by a run.
+    static let longest = 256 << 20
+
     private static let prefix = #","crc":""#
     private static let suffix = #""}"#
     private static let digits = 8
@@ -22,6 +25,11 @@ enum JournalLine {
     static func object(_ line: UnsafeRawBufferPointer) -> JSONObject? {
         guard isIntact(line) else { return nil }
         return JSONObject(line)
+    }
+
+    /// Whether a line may be a record, by what has been read of it.
+    static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.count <= longest && bytes.first ?? UInt8(ascii: "{") == UInt8(ascii: "{")
     }
 
     /// Whether a line without its end is whole and unchanged.

@@ -42,7 +42,7 @@ struct JournalLines {
             searched = buffer.count - start
             buffer.removeFirst(start)
             start = 0
-            guard readMore() else { return nil }
+            guard JournalLine.mayBegin(with: buffer[...]), readMore() else { return nil }
         }
     }
 

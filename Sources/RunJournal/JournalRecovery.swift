@@ -4,6 +4,8 @@ internal import Glibc
 /// Cuts a dead run's journal back to its last whole record, so that what was torn is read by nobody again.
 package enum JournalRecovery {
     private static let tornName = "journal.jsonl.torn"
+    /// How much is put aside: what no run has written may be as long as a file can be.
+    private static let limit = 64 << 20
 
     /// Puts what follows the last whole record aside into `journal.jsonl.torn`, and takes it off the journal. Does
     /// nothing for a journal that is whole, or that a live run writes. Returns how many bytes were taken off.
@@ -21,8 +23,9 @@ package enum JournalRecovery {
         guard torn >= 0 else { throw .last }
         defer { close(torn) }
         var offset = off_t(lines.size)
-        while Int(offset) < size {
-            let chunk = [UInt8](unsafeUninitializedCapacity: min(size - Int(offset), 1 << 20)) { buffer, filled in
+        let end = min(size, lines.size + limit)
+        while Int(offset) < end {
+            let chunk = [UInt8](unsafeUninitializedCapacity: min(end - Int(offset), 1 << 20)) { buffer, filled in
                 filled = max(pread(file, buffer.baseAddress, buffer.count, offset), 0)
             }
             guard !chunk.isEmpty else { throw .last }

@@ -107,6 +107,63 @@ struct JournalTests {
         #expect(try journal(in: test) == before)
     }
 
+    @Test(
+        .enabled(if: FaultTests.hasStrace, "strace is not installed"),
+        arguments: [
+            ["--log", "text"], ["--output", "stream"], ["--log", "json", "--verbose"], ["--log", "quiet"],
+        ])
+    func `killed at each write a run has shown nothing that a replay lacks`(options: [String]) async throws {
+        var isOver = false
+        var number = 1
+        while !isOver {
+            let test = try FlowrunTest(
+                """
+                version: 1
+                steps:
+                  a: { run: "printf 'one\\n'; printf 'no end'" }
+                  b: { needs: [a], run: "printf '%s' two; exit 1", continue-on-error: true }
+                """)
+            let strace = [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write",
+                "-e", "inject=write:signal=KILL:when=\(number)",
+            ]
+            let all = ["workflow.yml", "--progress", "none", "--log-file", "log.jsonl"] + options
+            let live = try await test.start(all, launcher: strace).finish()
+            isOver = live.status == .exited(0)
+            if !live.stdout.isEmpty {
+                let replayed = try await test.startBeside(["replay"] + options).finish()
+                #expect(replayed.stdout.hasPrefix(live.stdout), "write \(number)")
+            }
+            if let log = try? test.contents(of: "log.jsonl"), !log.isEmpty {
+                #expect(try await test.ask("replay", "--log", "json").stdout.hasPrefix(log), "write \(number)")
+            }
+            number += 1
+            guard number < 100 else {
+                Issue.record("the run does not get through")
+                return
+            }
+        }
+        #expect(number > 5)
+    }
+
+    @Test(arguments: ["truncate -s 1T $journal", "truncate -s 1T $journal && echo >> $journal"])
+    func `what a crash of the machine has put behind the records takes neither time nor memory`(
+        damage: String
+    ) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' }, b: { needs: [a], run: exit 1 } }\n")
+        try await test.run("workflow.yml").expect(exit: 1)
+        let script = "journal=.flowrun/runs/\(try run(in: test))/journal.jsonl; \(damage)"
+        try await test.start([], launcher: ["sh", "-c", script]).finish().expect(exit: 0)
+        let limits = ["prlimit", "--as=\(2 << 30)", "--cpu=20"]
+        for (command, words) in [
+            (["runs"], "interrupted"), (["replay"], "1 failure\n"), (["why", "b"], "b: failure\n"),
+        ] {
+            let answer = try await test.startBeside(command, launcher: limits).finish()
+            answer.expect(exit: 0)
+            #expect(answer.stdout.contains(words))
+        }
+    }
+
     @Test func `a live run is listed as one, and can be replayed up to now`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n")
         let gate = try test.gate("go")

@@ -77,36 +77,6 @@ struct KilledRunTests {
         #expect(number > 5)
     }
 
-    @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"),
-        arguments: [["--log", "text"], ["--log", "json"], ["--output", "stream"]])
-    func `killed at each of its writes a run has shown nothing that its replay lacks`(options: [String]) async throws {
-        var isOver = false
-        var number = 1
-        while !isOver {
-            let test = try FlowrunTest(
-                "version: 1\nsteps: { a: { run: 'echo a' }, b: { needs: [a], run: 'echo b' } }\n")
-            let strace = [
-                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write",
-                "-e", "inject=write:signal=KILL:when=\(number)",
-            ]
-            let arguments = ["workflow.yml", "--progress", "none", "--log-file", "log.jsonl"] + options
-            let killed = try await test.start(arguments, launcher: strace).finish()
-            isOver = killed.status == .exited(0)
-            let log = test.exists("log.jsonl") ? try test.contents(of: "log.jsonl") : ""
-            for (shown, options) in [(killed.stdout, options), (log, ["--log", "json"])] where !shown.isEmpty {
-                let replayed = try await test.startBeside(["replay"] + options).finish()
-                #expect(replayed.stdout.hasPrefix(shown), "write \(number)")
-            }
-            number += 1
-            guard number < 100 else {
-                Issue.record("the run does not get through")
-                return
-            }
-        }
-        #expect(number > 5)
-    }
-
     private func runner(of running: RunningFlowrun) -> Int32? {
         let path = "/proc/\(running.pid)/task/\(running.pid)/children"
         let children = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

@@ -109,6 +109,18 @@ import Testing
         #expect(JournalEnd(in: folder)?.outcome == .success)
     }
 
+    private func size(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: test.path(name))[.size] as? Int
+    }
+
+    @Test func `of what follows the whole records 64 MiB are put aside, however much there is`() throws {
+        let count = try write(shortRun).count
+        try #require(truncate(test.path(Self.journal), off_t(count + (66 << 20))) == 0)
+        #expect(try JournalRecovery.recover(in: folder) == 66 << 20)
+        #expect(try size(of: Self.journal) == count)
+        #expect(try size(of: "run/journal.jsonl.torn") == 64 << 20)
+    }
+
     @Test func `after a bit that has changed nothing is believed`() throws {
         let bytes = try write(shortRun)
         var changed = bytes
