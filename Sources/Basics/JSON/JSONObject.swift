@@ -27,12 +27,13 @@ package struct JSONObject: Sendable {
         if case .number(let digits) = self[name] { Int(digits) } else { nil }
     }
 
-    /// Of seconds, exact to the microsecond; what lies below is cut off.
+    /// Of seconds, exact to the microsecond; what lies below is cut off. Thirty thousand years and more count as absent:
+    /// nothing can be reckoned with them.
     package func duration(_ name: StaticString) -> Duration? {
         guard case .number(let digits) = self[name] else { return nil }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         let isNegative = digits.hasPrefix("-")
-        guard parts.count <= 2, let seconds = Int64(parts[0]) else { return nil }
+        guard parts.count <= 2, let seconds = Int64(parts[0]), seconds.magnitude < 1_000_000_000_000 else { return nil }
         let fraction = parts.count == 2 ? parts[1].prefix(6) : ""
         guard let microseconds = Int64(fraction + String(repeating: "0", count: 6 - fraction.count)) else { return nil }
         return .seconds(seconds) + .microseconds(isNegative ? -microseconds : microseconds)
