@@ -22,6 +22,8 @@
 
 static struct clinux_guard guard;
 static pid_t runner;
+// What the runner, which does not stop at once, has been asked for and has not done yet.
+static enum { nothing, to_stop, to_go_on } asked;
 // What the runner leaves for the guard, in memory that both see; NULL where there is none.
 static struct estate {
     int has_lent_terminal;
@@ -84,7 +86,8 @@ static pid_t parent_of(const char *pid) {
 
 // Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of what it returns.
 static int visit_children(int (*visit)(pid_t)) {
-    char text[1 << 16];
+    // Not on the stack, which may be as small as its limit allows.
+    static char text[1 << 16];
     int sum = 0;
     if (guard.children >= 0) {
         ssize_t count = pread(guard.children, text, sizeof text - 1, 0);
@@ -226,6 +229,19 @@ static int has_gone_on(void) {
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
 }
 
+// Returns whether that has woken it; otherwise it is yet to stop, if it ever does.
+static int wake_runner(void) {
+    if (!has_gone_on()) kill(runner, SIGCONT);
+    siginfo_t eaten = {0};
+    return waitid(P_PID, runner, &eaten, WCONTINUED | WNOHANG) == 0 && eaten.si_pid == runner;
+}
+
+static int is_pending(int number) {
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, number) == 1;
+}
+
 static void hear_of_children(void) {
     for (;;) {
         siginfo_t info = {0};
@@ -239,8 +255,12 @@ static void hear_of_children(void) {
             take_terminal_back();
             end_as(&info);
         case CLD_STOPPED:
-            // So that a shell sees its job stopped. CONT wakes the guard, which passes it on.
-            if (!has_gone_on()) kill(getpid(), SIGSTOP);
+            // A CONT that came before the runner had stopped has still to wake it.
+            if (asked == to_go_on && !is_pending(SIGTSTP)) wake_runner();
+            // So that a shell sees its job stopped. CONT wakes the guard, which passes it on; with the stop one would be
+            // lost that waits to be passed on.
+            else if (!has_gone_on() && !is_pending(SIGCONT)) kill(getpid(), SIGSTOP);
+            asked = nothing;
         }
     }
 }
@@ -252,10 +272,10 @@ static void hand_on(const siginfo_t *info) {
     case SIGTTOU:
     case SIGPIPE:
     case SIGURG: return;
+    case SIGTSTP: asked = to_stop; break;
     case SIGCONT:
-        if (!has_gone_on()) kill(runner, SIGCONT);
-        siginfo_t eaten;
-        waitid(P_PID, runner, &eaten, WCONTINUED | WNOHANG);
+        if (wake_runner()) asked = nothing;
+        else if (asked == to_stop) asked = to_go_on;
         return;
     }
     // Who sent it goes with it, 0 for the kernel: what was sent to the whole group reaches the runner twice.

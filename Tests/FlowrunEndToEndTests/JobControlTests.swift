@@ -33,6 +33,23 @@ struct JobControlTests {
         #expect(log.first("run.resumed")?["source"]?.string == "SIGCONT")
     }
 
+    @Test func `a CONT that comes while flowrun is about to stop is not lost`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        // Two records at the start, then four for each time.
+        for round in 0..<30 {
+            running.signal(SIGTSTP)
+            try await running.waitForRecords(2 + 4 * round + 1)
+            running.signal(SIGCONT)
+            try await running.waitForRecords(2 + 4 * (round + 1))
+        }
+        gate.open()
+        try await running.finish().expect(exit: 0)
+    }
+
     @Test func `no limit of time comes nearer while flowrun is stopped`() async throws {
         try await withLongEnoughLimit { limit, seconds in
             let test = try FlowrunTest(
