@@ -64,7 +64,8 @@ struct KeptOutput {
         inline = []
     }
 
-    /// `compile.1.log`; a number behind an id that cannot be a name as it is, or whose attempt may come twice.
+    /// `compile.1.17.log`: what is not plain in an id is replaced, and a retried group has attempts of one number twice, so
+    /// that only the last number makes it unique.
     private static func name(_ step: String, _ attempt: Int, _ sequence: Int) -> String {
         let plain = String(decoding: step.utf8.prefix(100).map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         return "\(plain).\(attempt).\(sequence).log"
