@@ -114,8 +114,9 @@ void clinux_cgroup_prepare(void) {
     __atomic_store_n(&shared->state, state, __ATOMIC_RELEASE);
 }
 
-int clinux_open_leaf(int number) {
-    if (shared == NULL) return -ENOENT;
+// Whether there is a place for leaves, which the guard and the runner find out side by side.
+static int can_have_leaves(void) {
+    if (shared == NULL) return 0;
     clinux_cgroup_prepare();
     // The other one is about to be done with it, unless it has been killed. On a busy machine it may have to wait for its
     // turn first.
@@ -124,7 +125,11 @@ int clinux_open_leaf(int number) {
         if (turn < 100) sched_yield();
         else nanosleep(&pause, NULL);
     }
-    if (__atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) != made) return -ENOENT;
+    return __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == made;
+}
+
+int clinux_open_leaf(int number) {
+    if (!can_have_leaves()) return -ENOENT;
     char path[4200];
     if (!leaf_path(leaf_name, number, "", path, sizeof path)) return -ENAMETOOLONG;
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -194,7 +199,7 @@ int clinux_cgroup_remove(void) {
 }
 
 void clinux_remove_leaves(uint64_t name) {
-    if (shared == NULL || __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) != made) return;
+    if (!can_have_leaves()) return;
     char path[4200];
     for (int number = 0; leaf_path(name, number, "", path, sizeof path) && access(path, F_OK) == 0; number++)
         remove_leaf(name, number);

@@ -82,6 +82,25 @@ struct CgroupTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func `after a KILL of the guard the runner removes the folder`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "\(Self.ownLeaf) > leaf; read -r _ _ _ guard _ < /proc/$PPID/stat; echo $guard > up; read _ < go" }
+            """)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        // Ends once the runner has closed its standard output.
+        let running = try await test.start(
+            "workflow.yml", "--log", "json", launcher: ["sh", "-c", #""$0" "$@" | cat"#])
+        kill(try #require(pid_t(try await running.waitForLines(in: "up")[0])), SIGKILL)
+        _ = try await running.finish()
+        let leaf = try #require(test.contents(of: "leaf").split(separator: "/").last)
+        let path = "\(try #require(Cgroup.own))/\(leaf)".trimmingCharacters(in: .newlines)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test func `a flowrun inside a step divides the folder that it is in`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { outer: { run: [\(FlowrunBinary.path), inner.yml] } }\n",

@@ -6,7 +6,7 @@
 
 /// A leaf is a folder `flowrun-NAME-NUMBER` in this process' own cgroup, without controllers. The processes of one command
 /// at a time are in it, and their children wherever they go. Leaves are made as commands need them; the guard removes all
-/// of them at the end, and kills what is in them.
+/// of them at the end, and kills what is in them; the runner does where the guard has died.
 
 /// Opens the leaf with this number, which is made if it is not there. Returns a descriptor for its folder,
 /// close-on-exec, or a negative error number: there is no cgroup v2, it is not ours to divide, or there is no guard.

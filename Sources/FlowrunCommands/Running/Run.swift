@@ -67,6 +67,7 @@ package struct Run {
                 EventLoop.shared.run()
             }
         }
+        Guard.removeLeavesInItsPlace()
         if let signal {
             Signals.die(by: signal)
             // Only PID 1 gets here.

@@ -25,4 +25,11 @@ package enum Guard {
             handler()
         }
     }
+
+    /// Removes the leaves of cgroup v2 where the guard has died, who would have done so. Called when nothing of the run is
+    /// left.
+    package static func removeLeavesInItsPlace() {
+        guard let guardian = clinux_guard()?.pointee.pid, guardian != getppid() else { return }
+        _ = clinux_cgroup_remove()
+    }
 }
