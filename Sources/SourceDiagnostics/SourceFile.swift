@@ -1,3 +1,4 @@
+import Basics
 internal import Glibc
 import Synchronization
 
@@ -107,15 +108,7 @@ package final class SourceFile: Sendable {
     private func lineStart(_ index: Int) -> Int { withLineStarts { Int($0[index]) } }
 
     private func lineIndex(at offset: Int) -> Int {
-        withLineStarts { starts in
-            var low = 0
-            var high = starts.count
-            while high - low > 1 {
-                let middle = (low + high) / 2
-                if Int(starts[middle]) <= offset { low = middle } else { high = middle }
-            }
-            return low
-        }
+        withLineStarts { starts in max(1, starts.partitioningIndex { Int($0) > offset }) - 1 }
     }
 
     private func withLineStarts<Result>(_ body: ([UInt32]) -> sending Result) -> Result {

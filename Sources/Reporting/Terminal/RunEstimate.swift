@@ -1,3 +1,5 @@
+import Basics
+
 /// What a run is expected to do: how long each step takes, and how much work is done at which moment of it.
 ///
 /// Work is the time that steps take, added up: two seconds with two of them at once are four seconds of it. Where a run
@@ -46,13 +48,8 @@ package struct RunEstimate: Sendable {
     /// How long the expected run takes from the moment on at which it has done so much work. O(log n).
     func left(after work: Double) -> Duration {
         guard let end = marks.last, work < end.work else { return .zero }
-        var (low, high) = (0, marks.count - 1)
-        // The last mark with no more work than that; the one behind it has more.
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if marks[middle].work <= work { low = middle } else { high = middle }
-        }
-        let (from, to) = (marks[low], marks[high])
+        let next = max(1, marks.partitioningIndex { $0.work > work })
+        let (from, to) = (marks[next - 1], marks[next])
         let time = from.time + (to.time - from.time) * max(0, work - from.work) / (to.work - from.work)
         return .seconds(end.time - time)
     }

@@ -1,3 +1,4 @@
+import Basics
 package import SourceDiagnostics
 
 /// A group whose body is written elsewhere: `uses`. Of the place where it is used, the body sees the environment and
@@ -72,12 +73,7 @@ extension Workflow {
     /// What a group uses; nil for one whose body stands where it does. O(log uses).
     package func use(of group: NodeIndex) -> Use? {
         guard nodes[group.row].isUse else { return nil }
-        var (low, high) = (0, uses.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if uses[middle].group <= group { low = middle } else { high = middle }
-        }
-        return uses[low]
+        return uses[uses.partitioningIndex { $0.group >= group }]
     }
 
     /// The nearest body around a node that is used; nil for what belongs to the file itself. With `isInside`, a group

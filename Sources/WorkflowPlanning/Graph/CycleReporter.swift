@@ -1,3 +1,4 @@
+import Basics
 import SourceDiagnostics
 import WorkflowModel
 
@@ -135,13 +136,8 @@ struct CycleReporter {
 
     private func need(_ entry: Int) -> (row: Int, need: Need) {
         // The last row whose entries start at or before this one.
-        var low = 0
-        var high = needs.starts.count - 1
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if Int(needs.starts[middle]) <= entry { low = middle } else { high = middle }
-        }
-        return (low, workflow.need(Int(needs.entries[entry].position), of: low))
+        let row = needs.starts.partitioningIndex { Int($0) > entry } - 1
+        return (row, workflow.need(Int(needs.entries[entry].position), of: row))
     }
 }
 

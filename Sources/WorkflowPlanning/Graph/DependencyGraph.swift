@@ -1,3 +1,4 @@
+import Basics
 import WorkflowModel
 
 /// Who waits for whom, over definitions: a step is one vertex, a group has one where it starts and one where it ends.
@@ -82,13 +83,8 @@ struct DependencyGraph {
 
     /// Where a step or group ends; for a step, that is where it starts. O(log groups).
     func end(of row: Int) -> Int {
-        var low = 0
-        var high = groups.count
-        while low < high {
-            let middle = (low + high) / 2
-            if groups[middle] < UInt32(row) { low = middle + 1 } else { high = middle }
-        }
-        return low < groups.count && Int(groups[low]) == row ? rows + low : row
+        let index = groups.partitioningIndex { $0 >= UInt32(row) }
+        return index < groups.count && Int(groups[index]) == row ? rows + index : row
     }
 
     func edges(of vertex: Int) -> Range<Int> { Int(starts[vertex])..<Int(starts[vertex + 1]) }
