@@ -57,7 +57,7 @@ let package = Package(
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
         target("AsyncOperations", ["Platform", "OperationScheduling"]),
-        target("ProcessExecution", ["Basics", "CLinux", heap, deque]),
+        target("ProcessExecution", ["Basics", "CLinux", heap]),
         target("RunEvents", ["Basics"]),
         target("RunJournal", ["Basics", "RunEvents"]),
         target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),

@@ -30,6 +30,8 @@ package enum Flowrun {
     /// Carries out a command line, given without the program's name, and ends the process with its status.
     package static func main(_ words: [String]) -> Never {
         StandardStream.reserveDescriptors()
+        // The error of a write (`ulimit -f`) says more than a death by this signal.
+        signal(SIGXFSZ, SIG_IGN)
         let status: ExitStatus
         do throws(CommandError) {
             status = try carryOut(words)

@@ -57,6 +57,8 @@ package final class RunLock: Sendable {
 
     private static var ending: String { ".lock" }
 
+    static func isFileName(_ name: String) -> Bool { name.hasSuffix(ending) }
+
     private static func fileName(_ name: String) -> String { name + ending }
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension StateDirectory {
-    private static let keyName = "key"
+    static let keyName = "key"
     private static let keySize = 16
 
     /// Random bytes that belong to this folder, made at the first call. Nil if they can neither be read nor made.

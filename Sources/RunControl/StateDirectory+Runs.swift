@@ -5,7 +5,7 @@ internal import Glibc
 /// Each level is opened through the one above it and follows no link, and names are made of ids in their exact form
 /// only, so that nothing outside of the state directory is ever reached.
 extension StateDirectory {
-    private static let runsName = "runs"
+    static let runsName = "runs"
 
     /// The folder of a new run.
     package func makeRunFolder(_ run: String) throws(StateError) -> StateDirectory {

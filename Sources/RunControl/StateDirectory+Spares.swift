@@ -4,7 +4,7 @@ internal import Glibc
 /// Folders of removed runs, kept for new ones: to rename a folder with its file costs less than to remove it and make
 /// another, above all on ext4, which passes over all inodes that were freed lately when it makes a file.
 extension StateDirectory {
-    private static let sparesName = "spare"
+    static let sparesName = "spare"
     private static let sparesKept = 16
     /// A longer file may still be read by somebody, piece by piece.
     private static let emptiedSize = 64 << 10

@@ -8,8 +8,8 @@ struct DroppedOutput {
     private var count = 1
     private var size: Int
 
-    /// A reader makes all of them out of one record.
-    private static let limit = 1 << 20
+    /// How many at most. A reader makes all of them out of one record, and believes no larger number.
+    static let limit = 1 << 20
 
     init(_ event: RunEvent, _ output: StepOutput) {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)

@@ -87,7 +87,9 @@ package final class JournalReader: OutputPlaces {
             return (record, count - rest)
         }
         guard let record = lines.next() else { return nil }
-        if let count = record.int("events"), record.int("dropped") != nil, count > 1 { repeated = (record, count - 1) }
+        if let count = record.int("events"), record.int("dropped") != nil, (2...DroppedOutput.limit).contains(count) {
+            repeated = (record, count - 1)
+        }
         return (record, 0)
     }
 

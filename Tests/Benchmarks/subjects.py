@@ -59,7 +59,7 @@ def start(bench):
         *(bench.peer(name, folder, jobs) for name in ("ninja", "make", "just", "task")),
     ], bench.rounds(101, 3), warmups=2)
     for name in options:
-        against(samples, name, "ninja", 0.85, f"one step, {name}")
+        against(samples, name, "ninja", 0.95, f"one step, {name}")
 
 
 def answers(bench):

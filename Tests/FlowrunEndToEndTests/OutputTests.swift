@@ -246,6 +246,32 @@ struct OutputTests {
         result.expect(exit: 0)
     }
 
+    @Test func `a log never replaces flowrun's own state, and may stand beside it`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        try await test.run("workflow.yml").expect(exit: 0)
+        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
+        let journal = ".flowrun/runs/\(try #require(runs.first))/journal.jsonl"
+        #expect(symlink(journal, test.path("link")) == 0)
+        let before = try test.contents(of: journal)
+        for path in [".flowrun/key", ".flowrun/workflow.yml.lock", journal, "link", test.path(journal)] {
+            let result = try await test.run("workflow.yml", "--log-file", path)
+            result.expect(exit: 64)
+            result.expect(stderr: "--log-file \(path): that is a file of flowrun's own state, which the log would")
+        }
+        #expect(try test.contents(of: journal) == before)
+        for _ in 0..<2 { try await test.run("workflow.yml", "--log-file", ".flowrun/log.jsonl").expect(exit: 0) }
+        try await test.run("runs").expect(exit: 0)
+    }
+
+    @Test func `where no file may grow flowrun says so`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo > ran' } }\n")
+        let launcher = ["sh", "-c", #"ulimit -f 0; exec "$0" "$@""#]
+        let result = try await test.run("workflow.yml", launcher: launcher)
+        result.expect(exit: 125)
+        result.expect(stderr: "file too large")
+        #expect(!test.exists("ran"))
+    }
+
     /// Whether this user may hide /proc from a program.
     private static let mayHideProc: Bool = {
         let process = Process()

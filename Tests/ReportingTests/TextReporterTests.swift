@@ -6,16 +6,6 @@ import Testing
 @testable import Reporting
 
 @Suite struct TextReporterTests {
-    private func text(
-        _ log: EventLog, output: OutputMode = .grouped, isColored: Bool = false, isVerbose: Bool = false
-    ) -> String {
-        let sink = RecordingSink()
-        let options = TextReporter.Options(output: output, isColored: isColored, isVerbose: isVerbose)
-        log.report(to: TextReporter(sink: sink, options: options))
-        for record in sink.records { #expect(record.last == UInt8(ascii: "\n")) }
-        return sink.text
-    }
-
     private func summary(repeating tail: String) -> String {
         """
 
@@ -35,7 +25,7 @@ import Testing
 
     @Test func `grouped shows a step's output as one block behind its line`() {
         #expect(
-            text(sampleRun()) == """
+            sampleRun().text() == """
                 flowrun 1.0: release.yml (release-check), 8 steps, up to 4 at once
                     0.001  warning              slow-disk  the log is slow
                     0.803  failure      0.799s  lint  exit 2
@@ -64,7 +54,7 @@ import Testing
 
     @Test func `stream shows whole lines as they come, each behind its step's id`() {
         #expect(
-            text(sampleRun(), output: .stream) == """
+            sampleRun().text(output: .stream) == """
                 flowrun 1.0: release.yml (release-check), 8 steps, up to 4 at once
                     0.001  warning              slow-disk  the log is slow
                 [build[x86].compile] CC a.c
@@ -113,7 +103,7 @@ import Testing
 
     @Test func `failed shows blocks only of steps that did not succeed`() {
         #expect(
-            text(twoSteps, output: .failed) == """
+            twoSteps.text(output: .failed) == """
                 flowrun 1.0: a.yml, 2 steps, up to 1 at once
                  1:05.401  success     1m05.4s  good
                   1:03:08  failure    1h02m03s  bad  exit 1
@@ -124,7 +114,7 @@ import Testing
 
     @Test func `none shows no output`() {
         #expect(
-            text(twoSteps, output: .none) == """
+            twoSteps.text(output: .none) == """
                 flowrun 1.0: a.yml, 2 steps, up to 1 at once
                  1:05.401  success     1m05.4s  good
                   1:03:08  failure    1h02m03s  bad  exit 1
@@ -150,7 +140,7 @@ import Testing
                     cancelled: ["g.a", "g.b"], notRun: [])),
             at: 1002)
         #expect(
-            text(log, isVerbose: true) == """
+            log.text(isVerbose: true) == """
                     0.000  started              group g
                     0.001  started              g.a  pid 77
                     1.000  stopping             group g  timed out after 1s
@@ -169,7 +159,7 @@ import Testing
         log.add(
             .stepFinished(StepFinished(step: "a", attempt: 1, outcome: .success, duration: .milliseconds(1))), at: 2)
         #expect(
-            text(log, isColored: true) == """
+            log.text(isColored: true) == """
                     \u{1B}[2m0.002\u{1B}[0m  \u{1B}[32msuccess\u{1B}[0m      0.001s  a
                 | \u{1B}[31mred\\x1b[2J\u{1B}[0m
 
@@ -206,7 +196,7 @@ import Testing
             at: 6)
         let tail = (6...25).map { "    | line \($0)\n" }.joined()
         #expect(
-            text(log) == """
+            log.text() == """
 
                 1 error:
                   compile: exit 1 (a.yml:3)
@@ -226,7 +216,7 @@ import Testing
                     tolerated: [],
                     cancelled: [], notRun: [])),
             at: 1205)
-        #expect(text(log) == "success in 1.204s: 3 success\n")
+        #expect(log.text() == "success in 1.204s: 3 success\n")
     }
 
     @Test func `a stream that stops inside a line does not run into the other one`() {
@@ -236,7 +226,7 @@ import Testing
         log.add(StepOutput.text("half", of: "a", isPartial: true), at: 1)
         log.add(StepOutput.text("error\n", of: "a", on: .stderr), at: 1)
         log.add(.stepFinished(StepFinished(step: "a", attempt: 1, outcome: .success)), at: 2)
-        #expect(text(log).hasSuffix("\n| half whole\n| half\n| error\n"))
+        #expect(log.text().hasSuffix("\n| half whole\n| half\n| error\n"))
     }
 
     @Test(arguments: OutputMode.allCases)
@@ -265,7 +255,7 @@ import Testing
                                 status: nil, outputTail: bytes)
                         ], tolerated: [hostile], cancelled: [], notRun: [])),
                 at: 0)
-            let shown = text(log, output: output)
+            let shown = log.text(output: output)
             let controls = shown.unicodeScalars.filter {
                 $0 != "\n" && $0 != "\t" && ($0.value < 0x20 || (0x7F...0x9F).contains($0.value))
             }
@@ -301,7 +291,7 @@ import Testing
         let reporter = TextReporter(sink: sink, options: .init(spoolDirectory: "/proc/no/such/place"))
         let long = String(repeating: "x", count: 40_000) + "\n"
         var log = EventLog()
-        for step in ["a", "b"] { log.add(started(step), at: 0) }
+        for step in ["a", "b"] { log.add(.started(step), at: 0) }
         log.add(StepOutput.text("kept\n", of: "a"), at: 1)
         log.add(StepOutput.text("other\n", of: "b"), at: 1)
         log.add(StepOutput.text(long, of: "a"), at: 2)
@@ -322,96 +312,6 @@ import Testing
 
                 """)
         #expect(!reporter.lostOutput)
-    }
-
-    private func started(_ step: String) -> RunEvent.Kind {
-        .stepStarted(StepStarted(step: step, attempt: 1, pid: 1, command: .script(":"), line: 1))
-    }
-
-    private func ended(_ step: String) -> RunEvent.Kind {
-        .stepFinished(StepFinished(step: step, attempt: 1, outcome: .success, duration: .milliseconds(1)))
-    }
-
-    @Test func `the only running step is named as at its end`() {
-        var log = EventLog()
-        log.add(
-            .stepStarted(
-                StepStarted(step: "g[2]", attempt: 1, pid: 1, command: .script(":"), line: 1, item: "a b")), at: 0)
-        log.add(StepOutput.text("one\n", of: "g[2]"), at: 1)
-        #expect(text(log) == "    0.001  running              g[2] (a b)\n| one\n")
-    }
-
-    @Test func `the only running step is shown as it writes, until another one starts`() {
-        var log = EventLog()
-        log.add(started("a"), at: 0)
-        log.add(StepOutput.text("one\n", of: "a"), at: 1)
-        log.add(StepOutput.text("two\nthree", of: "a", isPartial: true), at: 2)
-        log.add(started("b"), at: 3)
-        log.add(StepOutput.text("b's\n", of: "b"), at: 4)
-        log.add(StepOutput.text("four\n", of: "a"), at: 5)
-        log.add(ended("b"), at: 6)
-        // Alone again, but something of it is held back already.
-        log.add(StepOutput.text("five\n", of: "a"), at: 7)
-        log.add(ended("a"), at: 8)
-        #expect(
-            text(log) == """
-                    0.001  running              a
-                | one
-                | two
-                | three
-                    0.006  success      0.001s  b
-                | b's
-                    0.008  success      0.001s  a
-                | four
-                | five
-
-                """)
-    }
-
-    @Test func `a line of flowrun's between the only step's lines names the step again`() {
-        var log = EventLog()
-        log.add(started("a"), at: 0)
-        log.add(StepOutput.text("one\n", of: "a"), at: 1)
-        log.add(.stepSignal(step: "a", attempt: 1, signal: "SIGTERM"), at: 2)
-        log.add(StepOutput.text("two\n", of: "a"), at: 3)
-        log.add(.runPaused(source: "ctl"), at: 4)
-        log.add(StepOutput.text("three\n", of: "a"), at: 5)
-        log.add(ended("a"), at: 6)
-        #expect(
-            text(log) == """
-                    0.001  running              a
-                | one
-                | two
-                    0.004  paused               the run  by ctl
-                    0.005  running              a
-                | three
-                    0.006  success      0.001s  a
-
-                """)
-    }
-
-    @Test func `of a progress bar the last state is shown, as it comes and in a block`() {
-        var log = EventLog()
-        log.add(started("a"), at: 0)
-        log.add(StepOutput.text("10%\r\u{1B}[2K20%\r\u{1B}[2Kdone\n", of: "a"), at: 1)
-        log.add(StepOutput.text("1\r2\r", of: "a", isPartial: true), at: 2)
-        log.add(StepOutput.text("3\r4\nend\r\n", of: "a"), at: 3)
-        log.add(started("b"), at: 3)
-        log.add(StepOutput.text("5\r6\r", of: "a", isPartial: true), at: 4)
-        log.add(StepOutput.text("7\r8\n", of: "a"), at: 5)
-        log.add(ended("a"), at: 6)
-        #expect(
-            text(log) == """
-                    0.001  running              a
-                | done
-                | 2
-                | 4
-                | end
-                    0.006  success      0.001s  a
-                | 6
-                | 8
-
-                """)
     }
 
     private func failure(_ step: String, output: String, command: FailedCommand?, script: String) -> RunFinished.Failure
@@ -439,7 +339,7 @@ import Testing
             at: 1)
         let shown = (1...20).map { "    > line \($0)\n" }.joined()
         #expect(
-            text(log).hasPrefix(
+            log.text().hasPrefix(
                 """
 
                 3 errors:
@@ -452,14 +352,6 @@ import Testing
                 \(shown)    > … and 10 more lines
 
                 """))
-    }
-
-    @Test func `what is shown only of failures is held back though nothing else runs`() {
-        var log = EventLog()
-        log.add(started("a"), at: 0)
-        log.add(StepOutput.text("one\n", of: "a"), at: 1)
-        log.add(ended("a"), at: 2)
-        #expect(text(log, output: .failed) == "    0.002  success      0.001s  a\n")
     }
 
     @Test func `quiet says nothing of a success and only the summary of a failure`() {

@@ -196,6 +196,25 @@ import Testing
         #expect(reader.file(ofStep: "a/b") == nil)
     }
 
+    @Test func `no record makes more events than a writer puts into one`() throws {
+        let writer = try JournalWriter(in: folder, Self.header)
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        for event in events((0..<66).map { _ in output(piece) }) { writer.report(event) }
+        writer.flush()
+        var lines = try test.contents(of: Self.journal).split(separator: "\n").map(String.init)
+        let last = try #require(lines.popLast()?.split(separator: ",\"crc\"").first)
+        let forged = last.replacing("\"events\":2", with: "\"events\":1000000000000000000")
+        #expect(forged != last)
+        let sum = String(Self.crc(Array(forged.utf8)), radix: 16)
+        let crc = String(repeating: "0", count: 8 - sum.count) + sum
+        let text = (lines + ["\(forged),\"crc\":\"\(crc)\"}"]).map { $0 + "\n" }.joined()
+        try test.write(text, to: Self.journal)
+        let reader = try #require(JournalReader(in: folder))
+        var count = 0
+        while reader.next({ _ in count += 1 }), count < 1000 {}
+        #expect(count == 65)
+    }
+
     @Test func `a journal that is there is never written over`() throws {
         try write(shortRun)
         #expect(throws: SystemError(EEXIST)) { try JournalWriter(in: folder, Self.header) }

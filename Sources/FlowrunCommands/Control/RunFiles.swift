@@ -82,6 +82,9 @@ final class RunFiles {
         }
     }
 
+    /// Whether a path leads to a file of flowrun's own state.
+    func owns(_ path: String) -> Bool { directory.owns(path) }
+
     /// `lastHolder` is the run that had the lock of the same name last, in the same state directory.
     private static func error(_ error: RunLockError, file: String, lastHolder: RunLock.Holder?) -> CommandError {
         switch error {

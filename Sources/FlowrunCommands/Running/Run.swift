@@ -42,9 +42,13 @@ package struct Run {
             return .success
         }
         if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
-            throw .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
+            throw Self.wouldReplace(path, words)
         }
         return run(plan, with: values)
+    }
+
+    private static func wouldReplace(_ path: String, _ words: String) -> CommandError {
+        .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
     }
 
     private static func noTaker(of request: RunRequest) -> String {
@@ -90,6 +94,9 @@ package struct Run {
         let logs: RunLogs
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
+            if let path = request.logFile, files?.owns(path) == true {
+                throw Self.wouldReplace(path, "a file of flowrun's own state")
+            }
             try prepare(&options, with: files)
             journal = try openJournal(in: files, options, values)
             logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values) }

@@ -1,5 +1,4 @@
 package import Basics
-internal import DequeModule
 internal import Glibc
 
 /// Writes records to a descriptor, one `write(2)` each, without ever letting a slow reader stop the event loop: records
@@ -14,7 +13,7 @@ package final class DescriptorSink {
     /// How much of `pending` is written.
     private var written = 0
     /// Long texts that come behind `pending`, each with the records behind it.
-    private var texts: Deque<(source: Source, records: [UInt8])> = []
+    private var texts: [(source: Source, records: [UInt8])] = []
     /// How much all records behind long texts are together.
     private var behindTexts = 0
     private var isWatching = false

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Glibc
 internal import ProcessExecution
 internal import RunEvents
@@ -23,7 +22,7 @@ protocol Starter: AnyObject {
 final class StartQueue {
     // The runner holds it and outlives it.
     private unowned let runner: WorkflowRunner
-    private var waiting: Deque<any Starter> = []
+    private var waiting: [any Starter] = []
     /// Processes of the run that live.
     private var running = 0
     private var refusal = SpawnError(errno: EAGAIN)
@@ -81,10 +80,11 @@ final class StartQueue {
     private func serve() {
         guard !isServing, !runner.isPaused else { return }
         isServing = true
-        while let first = waiting.popFirst() {
+        while !waiting.isEmpty {
+            let first = waiting.removeFirst()
             guard let refusal = first.tryStart() else { continue }
             self.refusal = refusal
-            waiting.prepend(first)
+            waiting.insert(first, at: 0)
             break
         }
         isServing = false

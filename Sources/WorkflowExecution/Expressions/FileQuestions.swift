@@ -31,8 +31,9 @@ final class FileQuestions {
     /// At most one for each row.
     private var evaluations: [PlanIndex: Evaluation] = [:]
     private var current: Job?
-    /// What has not begun, oldest first; some may be given up.
-    private var queue: Deque<Job> = []
+    /// What has not begun, oldest first; some may be given up. Nil before the first question: Swift needs long to set up
+    /// the first deque of a process, and few runs ask for files.
+    private var queue: Deque<Job>?
     /// The same by what is asked, without what is given up.
     private var queued: [FileQuestion: Job] = [:]
     /// What the evaluation that goes on now knows, and the first answer that it lacks.
@@ -83,7 +84,8 @@ final class FileQuestions {
     private func enqueue(_ question: FileQuestion) -> Job {
         let job = Job(FileTask(question, in: folder))
         queued[question] = job
-        queue.append(job)
+        if queue == nil { queue = [] }
+        queue?.append(job)
         return job
     }
 
@@ -101,7 +103,7 @@ final class FileQuestions {
 
     /// Begins the next that somebody waits for, unless one is under way.
     func beginNext() {
-        while current == nil, let job = queue.popFirst() {
+        while current == nil, let job = queue?.popFirst() {
             guard !job.task.isGivenUp else { continue }
             queued[job.task.question] = nil
             current = job

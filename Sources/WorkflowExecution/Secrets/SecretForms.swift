@@ -22,6 +22,8 @@ struct SecretForms {
         }
         addURLForms(bytes)
         addBase64Forms(bytes)
+        // `echo $TOKEN | base64`: a character is decided by the end of the secret and the line feed together.
+        addBase64Forms(bytes + [0x0A])
         for digits in [Self.lowerDigits, Self.upperDigits] {
             var form: [UInt8] = []
             for byte in bytes { Self.append(byte, in: digits, to: &form) }

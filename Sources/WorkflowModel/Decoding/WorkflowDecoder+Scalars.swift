@@ -172,15 +172,14 @@ extension WorkflowDecoder {
     /// A scalar that is one of a few words.
     mutating func word(_ entry: MappingReader.Entry, of words: [String]) -> String? {
         let value = entry.value
-        let expected = Phrase.alternatives(words)
         guard value.kind == .scalar, !value.isNull else {
-            reportType(entry, expected: expected)
+            reportType(entry, expected: Phrase.alternatives(words))
             return nil
         }
         let text = value.text
         if words.contains(text) { return text }
         let near = suggestions.nearest(to: text, among: words)
-        reportValue(entry, expected: expected, fix: near.map { replacing(value, by: $0) })
+        reportValue(entry, expected: Phrase.alternatives(words), fix: near.map { replacing(value, by: $0) })
         return nil
     }
 }
