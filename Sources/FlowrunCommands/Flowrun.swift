@@ -30,7 +30,7 @@ package enum Flowrun {
     /// Carries out a command line, given without the program's name, and ends the process with its status.
     package static func main(_ words: [String]) -> Never {
         StandardStream.reserveDescriptors()
-        // The error of a write (`ulimit -f`) says more than a death by this signal.
+        // A write that fails (`ulimit -f`) can be told of, a death by this signal cannot. Steps get its default.
         signal(SIGXFSZ, SIG_IGN)
         let status: ExitStatus
         do throws(CommandError) {

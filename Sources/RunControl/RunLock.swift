@@ -47,7 +47,7 @@ package final class RunLock: Sendable {
 
     /// The names of all locks in a state directory, free or not, in no order.
     package static func names(in directory: StateDirectory) -> [String] {
-        directory.names().filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }
+        directory.names().filter(isFileName).map { String($0.dropLast(ending.count)) }
     }
 
     /// When a lock was taken last.

@@ -79,10 +79,9 @@ package struct StatePlace: Sendable {
     private static func original(_ file: String) -> String {
         var status = stat()
         guard file != "-", lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
-            let path = realpath(file, nil)
+            let path = resolvedPath(file)
         else { return file }
-        defer { free(path) }
-        return String(cString: path)
+        return path
     }
 
     private static var stateHome: String? {
@@ -92,11 +91,7 @@ package struct StatePlace: Sendable {
     }
 
     /// The folder's real path; the folder itself if it cannot be resolved.
-    private static func absolute(_ folder: String?) -> String {
-        guard let path = realpath(folder ?? ".", nil) else { return folder ?? "." }
-        defer { free(path) }
-        return String(cString: path)
-    }
+    private static func absolute(_ folder: String?) -> String { resolvedPath(folder ?? ".") ?? folder ?? "." }
 
     /// 64 bits by FNV-1a, as 16 digits: names only have to differ, nobody gains by making two alike in a folder of his
     /// own.

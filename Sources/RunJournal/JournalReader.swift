@@ -25,6 +25,9 @@ package final class JournalReader: OutputPlaces {
     /// By step that has ended: names of files with all that its last attempt wrote.
     private var wholeFiles: [String: String] = [:]
 
+    /// What one record can miss, in bytes; one that says more was not written by flowrun.
+    private static let mostMissing = 1 << 44
+
     private struct Place {
         let attempt: Int
         var file: String?
@@ -111,7 +114,8 @@ package final class JournalReader: OutputPlaces {
         {
             return bytes
         }
-        missingOutput += record.int("dropped") ?? record.int("count") ?? 0
+        let missing = record.int("dropped") ?? record.int("count") ?? 0
+        missingOutput += (0...Self.mostMissing).contains(missing) ? missing : 0
         return []
     }
 

@@ -83,7 +83,7 @@ struct KilledRunTests {
         return children?.split(separator: " ").first.flatMap { Int32($0) }
     }
 
-    // Ten at once where there are processors for them: rounds wait more than they work.
+    // Ten cases, so that they run side by side: each waits more than it works.
     @Test(arguments: 0..<10)
     func `killed at a random moment a run resumes without a step lost or done twice`(_: Int) async throws {
         var generator = SystemRandomNumberGenerator()

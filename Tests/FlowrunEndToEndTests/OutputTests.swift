@@ -248,12 +248,17 @@ struct OutputTests {
 
     @Test func `a log never replaces flowrun's own state, and may stand beside it`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        #expect(symlink(".flowrun/key", test.path("early")) == 0)
+        for path in [".flowrun/key", "early", ".flowrun/other.lock"] {
+            try await test.run("workflow.yml", "--log-file", path).expect(exit: 64)
+        }
         try await test.run("workflow.yml").expect(exit: 0)
         let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
         let journal = ".flowrun/runs/\(try #require(runs.first))/journal.jsonl"
         #expect(symlink(journal, test.path("link")) == 0)
+        #expect(Glibc.link(test.path(".flowrun/key"), test.path("hard")) == 0)
         let before = try test.contents(of: journal)
-        for path in [".flowrun/key", ".flowrun/workflow.yml.lock", journal, "link", test.path(journal)] {
+        for path in [".flowrun/key", ".flowrun/workflow.yml.lock", journal, "link", "hard", journal + "2"] {
             let result = try await test.run("workflow.yml", "--log-file", path)
             result.expect(exit: 64)
             result.expect(stderr: "--log-file \(path): that is a file of flowrun's own state, which the log would")

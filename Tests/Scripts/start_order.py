@@ -5,8 +5,8 @@
 
 Laid out like this, three thousand functions take fifty page faults in place of a hundred, and variables half of theirs;
 a fault costs as much as five thousand instructions. Every instruction of a few runs is watched, so it takes a minute or
-two. To be made anew with a new toolchain, and when much of what a run begins with has changed; a name that is gone is
-left out by the linker without a word.
+two; on x86-64 only. To be made anew with a new toolchain, and when much of what a run begins with has changed; a name
+that is gone is left out by the linker without a word.
 """
 
 import bisect
@@ -28,7 +28,7 @@ runs = [
 # So many that the state folder has all that it will ever have.
 runs_before = 40
 
-# From <sys/ptrace.h>, <sys/wait.h> and <sys/user.h>.
+# From <sys/ptrace.h>, <sys/wait.h> and, for x86-64, <sys/user.h>.
 TRACEME, PEEKUSER, SINGLESTEP, DETACH, SETOPTIONS = 0, 3, 9, 17, 0x4200
 FOLLOW = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 6  # fork, vfork, clone, exec, exit
 EVENT_EXEC, EVENT_EXIT = 4, 6
@@ -81,10 +81,13 @@ class Program:
 def start(argv, folder):
     child = os.fork()
     if child == 0:
-        os.chdir(folder)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        libc.ptrace(TRACEME, 0, None, None)
-        os.execv(argv[0], argv)
+        try:
+            os.chdir(folder)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            libc.ptrace(TRACEME, 0, None, None)
+            os.execv(argv[0], argv)
+        finally:
+            os._exit(127)
     os.waitpid(child, 0)
     libc.ptrace(SETOPTIONS, child, None, FOLLOW)
     return child
@@ -131,6 +134,8 @@ def main():
             subprocess.run([program.path, *runs[0]], check=True, cwd=folder, stdout=subprocess.DEVNULL)
         for arguments in runs:
             watch(program, arguments, folder, functions, variables)
+    if len(functions) < 1000:
+        sys.exit(f"only {len(functions)} functions of {program.path} were executed; is it position-independent?")
     print("\n".join([*functions, *variables]))
 
 

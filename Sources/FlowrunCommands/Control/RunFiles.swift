@@ -82,7 +82,7 @@ final class RunFiles {
         }
     }
 
-    /// Whether a path leads to a file of flowrun's own state.
+    /// Whether what is written to a path would be a file of flowrun's own state.
     func owns(_ path: String) -> Bool { directory.owns(path) }
 
     /// `lastHolder` is the run that had the lock of the same name last, in the same state directory.

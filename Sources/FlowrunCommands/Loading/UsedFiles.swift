@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import SourceDiagnostics
 internal import WorkflowModel
@@ -10,9 +11,9 @@ enum UsedFiles {
         let isStandardInput = path == "-"
         let slash = isStandardInput ? nil : path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? ""
-        return WorkflowFiles(identity: { isStandardInput ? nil : resolved(path) }) { way in
+        return WorkflowFiles(identity: { isStandardInput ? nil : resolvedPath(path) }) { way in
             let name = folder + way
-            guard let identity = resolved(name) else {
+            guard let identity = resolvedPath(name) else {
                 let error = errno
                 return .unreadable(error == ENOENT ? "there is no such file" : String(cString: strerror(error)))
             }
@@ -24,14 +25,7 @@ enum UsedFiles {
     }
 
     private static func isInside(_ path: String, _ folder: String) -> Bool {
-        guard let folder = resolved(folder.isEmpty ? "." : folder) else { return false }
+        guard let folder = resolvedPath(folder.isEmpty ? "." : folder) else { return false }
         return folder == "/" || path.hasPrefix("\(folder)/")
-    }
-
-    /// The absolute path without links; nil, with `errno` set, where it leads nowhere.
-    private static func resolved(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(cString: found)
     }
 }

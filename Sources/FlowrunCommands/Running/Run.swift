@@ -42,12 +42,12 @@ package struct Run {
             return .success
         }
         if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
-            throw Self.wouldReplace(path, words)
+            throw Self.refusal(ofLogFile: path, words)
         }
         return run(plan, with: values)
     }
 
-    private static func wouldReplace(_ path: String, _ words: String) -> CommandError {
+    private static func refusal(ofLogFile path: String, _ words: String) -> CommandError {
         .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
     }
 
@@ -95,7 +95,7 @@ package struct Run {
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
             if let path = request.logFile, files?.owns(path) == true {
-                throw Self.wouldReplace(path, "a file of flowrun's own state")
+                throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
             try prepare(&options, with: files)
             journal = try openJournal(in: files, options, values)

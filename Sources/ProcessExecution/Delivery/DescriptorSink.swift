@@ -12,7 +12,7 @@ package final class DescriptorSink {
     private var pending: [UInt8] = []
     /// How much of `pending` is written.
     private var written = 0
-    /// Long texts that come behind `pending`, each with the records behind it.
+    /// Long texts that come behind `pending`, each with the records behind it. Few: see `textCongestion`.
     private var texts: [(source: Source, records: [UInt8])] = []
     /// How much all records behind long texts are together.
     private var behindTexts = 0

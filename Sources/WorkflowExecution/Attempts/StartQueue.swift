@@ -22,6 +22,7 @@ protocol Starter: AnyObject {
 final class StartQueue {
     // The runner holds it and outlives it.
     private unowned let runner: WorkflowRunner
+    // Not a deque, whose first use costs a short run more than moving a few references costs a long one.
     private var waiting: [any Starter] = []
     /// Processes of the run that live.
     private var running = 0
