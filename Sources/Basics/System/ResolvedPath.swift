@@ -9,15 +9,24 @@ package func resolvedPath(_ path: String) -> String? {
 
 /// Where a file stands that is written, or made, by this path: what links lead to, also those that lead to nothing yet.
 /// Nil where no folder is for it.
-package func writtenPath(_ path: String, linksFollowed: Int = 0) -> String? {
-    if let found = resolvedPath(path) { return found }
-    let name = path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? path
-    let folder = name.utf8.count == path.utf8.count ? "." : String(path.dropLast(name.count))
+package func writtenPath(_ path: String) -> String? {
+    var path = path
+    // As many links as the kernel follows: path_resolution(7).
+    for _ in 0...40 {
+        if let found = resolvedPath(path) { return found }
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[...$0]) } ?? "./"
+        guard let link = linkTarget(path) else {
+            let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+            return resolvedPath(folder).map { "\($0)/\(name)" }
+        }
+        path = link.hasPrefix("/") ? link : folder + link
+    }
+    return nil
+}
+
+private func linkTarget(_ path: String) -> String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink(path, &target, target.count)
-    guard length > 0 else { return resolvedPath(folder).map { "\($0)/\(name)" } }
-    // As many as the kernel follows: path_resolution(7).
-    guard linksFollowed < 40 else { return nil }
-    let link = String(decoding: target[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return writtenPath(link.hasPrefix("/") ? link : "\(folder)/\(link)", linksFollowed: linksFollowed + 1)
+    return length > 0 ? String(decoding: target[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
 }

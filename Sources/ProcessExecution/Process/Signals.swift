@@ -25,8 +25,7 @@ package enum Signals {
     package static func take(_ handler: @escaping @EventLoopActor (Int32) -> Void) {
         let ignored = clinux_ignored_signals()
         defaulted = ignored
-        // Both are errors of a write here, for a program from its start or from now on, and deadly for a step: a file that
-        // grew too large, a reader that went away.
+        // Both are errors of a write here, and deadly for a step: a reader that went away, a file that grew too large.
         for number in [SIGPIPE, SIGXFSZ] {
             defaulted |= bit(number)
             signal(number, SIG_IGN)
