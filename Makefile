@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, proof, torture, interface, bench, install. The building itself is SwiftPM's.
+# The ways in: build, demo, test, alone, proof, torture, interface, bench, install. The building itself is SwiftPM's.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -24,7 +24,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test proof torture interface bench install clean
+.PHONY: build demo test alone proof torture interface bench install clean
 
 build:
 	@.ci/setup
@@ -41,6 +41,11 @@ test:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(SWIFT) test
+
+# Each test in a process of its own, since the order in which they share one changes.
+alone:
+	@.ci/setup test
+	$(PYTHON) Tests/Scripts/each_alone.py
 
 # No run stalls: a hundred thousand random workflows, the small ones in every order of events. And the library loses
 # nothing: programs of its API under a million orders of their threads, and a million times on real ones.

@@ -80,7 +80,7 @@ let package = Package(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
         .target(
             name: "FlowrunTestSupport",
-            dependencies: ["Platform", "ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
+            dependencies: ["CLinux", "Platform", "ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         example("ChainOfRequests"),

@@ -74,7 +74,7 @@ struct CgroupTests {
             """)
         let running = try await test.start("workflow.yml", "--log", "json")
         try await running.waitForFile("up")
-        kill(try #require(running.runner), SIGKILL)
+        try test.signal(running.runner, SIGKILL)
         try await running.finish().expect(.signalled(SIGKILL))
         #expect(test.survivors() == [])
         let leaf = try #require(test.contents(of: "leaf").split(separator: "/").last)
@@ -94,7 +94,7 @@ struct CgroupTests {
         // Ends once the runner has closed its standard output.
         let running = try await test.start(
             "workflow.yml", "--log", "json", launcher: ["sh", "-c", #""$0" "$@" | cat"#])
-        kill(try #require(pid_t(try await running.waitForLines(in: "up")[0])), SIGKILL)
+        try test.signal(Int32(try await running.waitForLines(in: "up")[0]), SIGKILL)
         _ = try await running.finish()
         let leaf = try #require(test.contents(of: "leaf").split(separator: "/").last)
         let path = "\(try #require(Cgroup.own))/\(leaf)".trimmingCharacters(in: .newlines)

@@ -55,7 +55,7 @@ struct ContainmentTests {
         try test.addTreeGenerator()
         let running = try await test.start("workflow.yml", "--log", "json")
         try await running.waitForFile("up")
-        kill(try #require(running.runner), SIGKILL)
+        try test.signal(running.runner, SIGKILL)
         try await running.finish().expect(.signalled(SIGKILL))
         #expect(test.treeSurvivors() == [])
     }
@@ -110,7 +110,7 @@ struct ContainmentTests {
         #expect(log.finished("other")?["escaped"]?.int == 2)
         let left = test.treeSurvivors()
         #expect(left.count == 3)
-        left.forEach { kill($0, SIGKILL) }
+        for process in left { try test.signal(process, SIGKILL) }
     }
 
     @Test func `a detached step is stopped as any other while its first process runs`() async throws {

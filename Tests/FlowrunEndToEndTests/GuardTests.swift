@@ -12,12 +12,12 @@ struct GuardTests {
           a: { run: "setsid sleep 9999 & echo $PPID > up; read _ < go" }
         """
 
-    private func start(_ test: FlowrunTest) async throws -> (RunningFlowrun, runner: pid_t) {
+    private func start(_ test: FlowrunTest) async throws -> (RunningFlowrun, runner: Int32) {
         // Without the traceback that a Swift program may be told to draw when it crashes.
         let running = try await test.start(
             ["workflow.yml", "--log", "json"], environment: ["SWIFT_BACKTRACE": "enable=no"])
         let line = try await running.waitForLines(in: "up")[0]
-        return (running, try #require(pid_t(line)))
+        return (running, try #require(Int32(line)))
     }
 
     // F11
@@ -28,7 +28,7 @@ struct GuardTests {
         defer { gate.open() }
         let (running, runner) = try await start(test)
         #expect(runner != running.pid)
-        kill(runner, signal)
+        try test.signal(runner, signal)
         let result = try await running.finish()
         #expect(test.survivors() == [])
         result.expect(.signalled(signal))
@@ -56,7 +56,7 @@ struct GuardTests {
         let running = try await test.start(
             "workflow.yml", "--log", "json", launcher: ["sh", "-c", #""$0" "$@" | cat"#])
         let line = try await running.waitForLines(in: "up")[0]
-        kill(try #require(pid_t(line)), SIGKILL)
+        try test.signal(Int32(line), SIGKILL)
         let result = try await running.finish()
         #expect(test.survivors() == [])
         let log = try result.log()
@@ -94,7 +94,7 @@ struct GuardTests {
         let launcher = ["sh", "-c", #"exec setsid "$0" "$@""#]
         let running = try await test.start("workflow.yml", "--log", "json", launcher: launcher)
         try await running.waitForFile("up")
-        kill(-running.pid, SIGTERM)
+        running.signalGroup(SIGTERM)
         try await running.waitForFile("heard")
         gate.open()
         let result = try await running.finish()
@@ -122,7 +122,7 @@ struct GuardTests {
         let gate = try test.gate("go")
         defer { gate.open() }
         let (running, runner) = try await start(test)
-        kill(runner, SIGSTOP)
+        try test.signal(runner, SIGSTOP)
         try await running.waitUntilStopped()
         running.signal(SIGCONT)
         gate.open()

@@ -90,7 +90,7 @@ struct JournalTests {
         try await killed.waitForFile("up")
         try await killed.waitForText("[held] two\n")
         // The runner: the guard around it ends as it does.
-        kill(try #require(pid_t(try test.contents(of: "pid").trimmingCharacters(in: .newlines))), SIGKILL)
+        try test.signal(Int32(try test.contents(of: "pid").trimmingCharacters(in: .newlines)), SIGKILL)
         let live = try await killed.finish()
         live.expect(.signalled(SIGKILL))
         let run = try run(in: test)

@@ -245,11 +245,11 @@ struct ResumeTests {
                   while :; do echo late >> ran; sleep 0.02; done
             """)
         let killed = try await test.start("workflow.yml")
-        let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
+        let runner = Int32(try await killed.waitForLines(in: "up")[0])
         // Neither of the two may end what is left.
-        kill(runner, SIGSTOP)
+        try test.signal(runner, SIGSTOP)
         killed.signal(SIGKILL)
-        kill(runner, SIGKILL)
+        try test.signal(runner, SIGKILL)
         _ = try await killed.finish()
         try test.write("", to: "second")
         let log = try await resume(test)
@@ -271,8 +271,8 @@ struct ResumeTests {
         for _ in 0..<times {
             let gate = try test.gate("go")
             let killed = try await test.start("workflow.yml", "-j", "1", "--resume")
-            let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
-            kill(runner, SIGKILL)
+            let runner = Int32(try await killed.waitForLines(in: "up")[0])
+            try test.signal(runner, SIGKILL)
             _ = try await killed.finish()
             withExtendedLifetime(gate) {}
             for name in ["up", "go"] { try FileManager.default.removeItem(atPath: test.path(name)) }
@@ -329,11 +329,11 @@ struct ResumeTests {
             """)
         try test.addTreeGenerator()
         let killed = try await test.start("workflow.yml")
-        let runner = try #require(Int32(try await killed.waitForLines(in: "up")[0]))
+        let runner = Int32(try await killed.waitForLines(in: "up")[0])
         try await killed.waitForFile("tree.up")
-        kill(runner, SIGSTOP)
+        try test.signal(runner, SIGSTOP)
         killed.signal(SIGKILL)
-        kill(runner, SIGKILL)
+        try test.signal(runner, SIGKILL)
         _ = try await killed.finish()
         #expect(!test.treeSurvivors().isEmpty)
         try test.write("", to: "second")

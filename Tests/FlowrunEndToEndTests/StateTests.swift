@@ -205,7 +205,7 @@ struct StateTests {
         let first = try await test.start("workflow.yml")
         try await first.waitForFile("up")
         try await test.ask("ctl", "status").expect(exit: 0)
-        kill(try #require(first.runner), SIGKILL)
+        try test.signal(first.runner, SIGKILL)
         try await first.finish().expect(.signalled(SIGKILL))
         #expect(try sockets(in: test).count == 1)
         try await test.ask("ctl", "status").expect(exit: 1, stdout: "")

@@ -73,10 +73,10 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends a signal, unless the process has been reaped already.
-    func signal(_ number: Int32) {
+    /// Sends a signal to the process, or to the group that it leads, unless it has been reaped already.
+    func signal(_ number: Int32, toGroup: Bool = false) {
         state.withLock { state in
-            if state.status == nil { kill(pid, number) }
+            if state.status == nil { kill(toGroup ? -pid : pid, number) }
         }
     }
 

@@ -15,7 +15,7 @@ import Glibc
 package final class FlowrunTest: Sendable {
     /// The folder's path, links resolved.
     package let folder: String
-    private let cookie = "TEST_COOKIE=\(UUID().uuidString)"
+    let cookie = "TEST_COOKIE=\(UUID().uuidString)"
 
     /// Makes the folder; `workflow` becomes `workflow.yml`.
     package init(_ workflow: String? = nil, files: [String: String] = [:]) throws {
@@ -159,19 +159,6 @@ package final class FlowrunTest: Sendable {
         result[String(parts[0])] = String(parts[1])
         for (name, value) in changes { result[name] = value }
         return result
-    }
-
-    /// The command lines of processes that the program's steps left behind: all alive that still carry the test's
-    /// mark in their environment.
-    package func survivors() -> [String] {
-        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return processes.filter { Int($0) != nil }.compactMap { pid in
-            guard let environment = FileManager.default.contents(atPath: "/proc/\(pid)/environ"),
-                environment.split(separator: 0).contains(where: { $0.elementsEqual(cookie.utf8) }),
-                let line = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline")
-            else { return nil }
-            return "\(pid) " + String(decoding: line.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
-        }
     }
 }
 

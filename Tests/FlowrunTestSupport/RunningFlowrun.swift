@@ -25,6 +25,9 @@ package final class RunningFlowrun: Sendable {
     /// Sends a signal to the program, not to its steps.
     package func signal(_ number: Int32) { child.signal(number) }
 
+    /// Sends a signal to the process group that the program leads.
+    package func signalGroup(_ number: Int32) { child.signal(number, toGroup: true) }
+
     /// Waits until a file stands in the test's folder.
     package func waitForFile(_ name: String) async throws {
         let path = test.path(name)

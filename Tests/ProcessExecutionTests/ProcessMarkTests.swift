@@ -1,9 +1,12 @@
+import FlowrunTestSupport
 import Glibc
 import Testing
 
 @testable import ProcessExecution
 
 struct ProcessMarkTests {
+    init() { EventLoopThread.ensureRunning() }
+
     @Test func `commands of a run differ in their marks and share the run`() {
         let run: UInt64 = 63 << 32 | 0xABCD_EF01
         let marks = [0, 1, 2, 1 << 24].map { ProcessMark(run: run, command: $0) }

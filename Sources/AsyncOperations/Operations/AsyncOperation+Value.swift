@@ -7,6 +7,7 @@ extension AsyncOperation {
     func value(
         onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {
+        core.expectWaiter()
         let result = await withTaskCancellationHandler { () -> Result<OperationEnd, UsageError> in
             do throws(UsageError) {
                 try begin()

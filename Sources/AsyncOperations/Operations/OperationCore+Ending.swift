@@ -81,6 +81,15 @@ extension OperationCore {
         if let end { completion(end) }
     }
 
+    /// Says that the calling task is about to wait, so that a body that begins before it does has its priority already.
+    func expectWaiter() {
+        let priority = Priority.current
+        state.withLock { state in
+            guard state.toldEnd == nil else { return }
+            state.withRare { $0.waiterPriority = max(priority, $0.waiterPriority ?? priority) }
+        }
+    }
+
     /// Waits for the end, even if the waiting task is cancelled.
     func wait() async -> OperationEnd {
         _ = await withUnsafeContinuation { add($0, as: nil, nil) }

@@ -99,10 +99,10 @@ import Testing
         } catch {
             #expect("\(error)" == "these would wait for each other: `two` -> `one` -> `two`")
         }
+        queue.suspend()
         try queue.add(one, two)
         #expect(throws: UsageError.alreadyEnqueued(one.id)) { try queue.add(one) }
         #expect("\(UsageError.alreadyEnqueued(one.id))" == "`one` belongs to a queue or compound operation already")
-        queue.suspend()
         queue.resume()
         try await queue.shutdown()
         #expect(Set(await all(events).map(\.id.name)) == ["one", "two", "mine"])
