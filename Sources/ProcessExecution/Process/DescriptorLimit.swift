@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// How many descriptors this process may have, and how many of them are for steps.
