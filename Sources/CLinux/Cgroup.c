@@ -200,9 +200,19 @@ int clinux_cgroup_remove(void) {
 
 void clinux_remove_leaves(uint64_t name) {
     if (!can_have_leaves()) return;
-    char path[4200];
-    for (int number = 0; leaf_path(name, number, "", path, sizeof path) && access(path, F_OK) == 0; number++)
-        remove_leaf(name, number);
+    // Not counted up: a leaf is removed once it was killed, and those behind it stay.
+    int folder = open(shared->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    char prefix[64], text[4096] __attribute__((aligned(8)));
+    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "flowrun-%llx-", (unsigned long long)name);
+    for (ssize_t count; (count = getdents64(folder, text, sizeof text)) > 0;) {
+        for (ssize_t at = 0; at < count;) {
+            struct dirent64 *entry = (struct dirent64 *)(text + at);
+            at += entry->d_reclen;
+            if (strncmp(entry->d_name, prefix, length) == 0) remove_leaf(name, atoi(entry->d_name + length));
+        }
+    }
+    close(folder);
 }
 
 // MARK: Kills for memory

@@ -90,9 +90,11 @@ static int visit_children(int (*visit)(pid_t)) {
     static char text[1 << 16];
     int sum = 0;
     if (guard.children >= 0) {
-        ssize_t count = pread(guard.children, text, sizeof text - 1, 0);
-        if (count < 0) return 0;
-        text[count] = 0;
+        // The kernel gives a page at a time. The pieces fit together: only this process takes anybody off the list.
+        size_t size = 0;
+        for (ssize_t more; (more = pread(guard.children, text + size, sizeof text - 1 - size, (off_t)size)) > 0;)
+            size += (size_t)more;
+        text[size] = 0;
         char *next = text;
         for (;;) {
             char *end;
@@ -338,6 +340,10 @@ int clinux_enter_guard(void) {
         if (guard.children >= 0) close(guard.children);
         prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         guard.pid = 0;
+        // Without a guard there are no leaves: nobody would remove them.
+        clinux_cgroup_share(NULL, 0);
+        if (estate != NULL) munmap(estate, size);
+        estate = NULL;
     }
     return error;
 }

@@ -12,6 +12,8 @@ struct JournalLines {
     /// Where the next line begins.
     private var start = 0
     private var isOver = false
+    /// Why the file could not be read any further; nil where it could.
+    private(set) var failure: SystemError?
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -51,6 +53,7 @@ struct JournalLines {
             while true {
                 let count = read(descriptor, chunk.baseAddress, chunk.count)
                 if count < 0, errno == EINTR { continue }
+                if count < 0 { failure = .last }
                 if count > 0 { buffer.append(contentsOf: chunk[..<count]) }
                 return count
             }

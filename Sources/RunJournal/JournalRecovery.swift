@@ -17,6 +17,8 @@ package enum JournalRecovery {
         guard !JournalHold.isTaken(file) else { return 0 }
         var lines = JournalLines(file)
         while lines.next() != nil {}
+        // What cannot be read is not torn.
+        if let failure = lines.failure { throw failure }
         let size = Int(lseek(file, 0, SEEK_END))
         guard size > lines.size else { return 0 }
         let torn = openat(folder, tornName, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)

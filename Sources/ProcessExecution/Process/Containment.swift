@@ -96,9 +96,7 @@ final class Containment {
     /// Empty is proof: every process that is left of a command whose first one is reaped descends from one of these. The
     /// kernel's list may leave out entries only behind one that it shows, and the runner is the first.
     var orphans: [pid_t]? {
-        guard children >= 0 else { return nil }
-        let count = pread(children, buffer.baseAddress, buffer.count, 0)
-        guard count > 0, count < buffer.count - 16 else { return nil }
+        guard let count = readChildren() else { return nil }
         var found: [pid_t] = []
         var number: pid_t = 0
         var isWhole = false
@@ -112,5 +110,34 @@ final class Containment {
         }
         // Without the runner it is the list of a guard that is dead.
         return isWhole ? found : nil
+    }
+
+    /// Reads the guard's children into `buffer`. Returns how many bytes they take; nil where they are not known.
+    private func readChildren() -> Int? {
+        guard children >= 0 else { return nil }
+        let count = pread(children, buffer.baseAddress, buffer.count, 0)
+        guard count > 0 else { return nil }
+        // The kernel gives a page at a time, at most; a number takes less than sixteen bytes.
+        if count < min(Int(getpagesize()), buffer.count) - 16 { return count }
+        // The guard reaps between two pieces, and somebody may slip from the second into the first: what is read twice
+        // in the same way is whole.
+        var before: [UInt8]?
+        for _ in 0..<8 {
+            guard let whole = readChildrenByPieces() else { return nil }
+            if whole == before { return whole.count }
+            before = whole
+        }
+        return nil
+    }
+
+    private func readChildrenByPieces() -> [UInt8]? {
+        var size = 0
+        while size < buffer.count - 16 {
+            let more = pread(children, buffer.baseAddress! + size, buffer.count - size, off_t(size))
+            guard more >= 0 else { return nil }
+            if more == 0 { return Array(buffer[..<size]) }
+            size += more
+        }
+        return nil
     }
 }

@@ -49,7 +49,7 @@ struct ProcessTree {
         // What has left the leaf has its mark still.
         if leaf?.isPopulated == true { return .somebody }
         let orphans = lookAtOrphans()
-        guard orphans != .somebody, hasGroup || orphans == nil && isLikely else { return orphans ?? .nobody }
+        guard orphans != .somebody, hasGroup || orphans == nil && (isLikely || Containment.shared.layer == .guarded) else { return orphans ?? .nobody }
         guard let members else { return .unknown }
         return members.isEmpty ? orphans ?? .nobody : .somebody
     }
