@@ -25,10 +25,9 @@ extension StateDirectory {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.keySize)
-        guard read(file, &bytes, bytes.count) == bytes.count else {
-            unlinkat(descriptor, Self.keyName, 0)
-            return nil
-        }
-        return bytes
+        let count = read(file, &bytes, bytes.count)
+        // What cannot be read now may be read by the next run, which needs it to know its digests again.
+        if (0..<bytes.count).contains(count) { unlinkat(descriptor, Self.keyName, 0) }
+        return count == bytes.count ? bytes : nil
     }
 }

@@ -14,7 +14,7 @@ extension StateDirectory {
         else { return false }
         let name = String(names[depth])
         let isDirectlyInside = depth == names.count - 1
-        return isDirectlyInside ? Self.isOwn(name) : [Self.runsName, Self.sparesName].contains(name)
+        return [Self.runsName, Self.sparesName].contains(name) || isDirectlyInside && Self.isOwn(name)
     }
 
     private static func isOwn(_ name: String) -> Bool { name == keyName || RunLock.isFileName(name) }

@@ -77,6 +77,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// Whether jobs wait for `runJobs`.
+    var hasJobs: Bool { inbox.withLock { !$0.jobs.isEmpty } }
+
     private func wake() {
         var one: UInt64 = 1
         // A loop that is not woken hangs.

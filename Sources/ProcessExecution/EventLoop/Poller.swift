@@ -152,7 +152,11 @@ package final class Poller {
     func run(on loop: EventLoop) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
             while loop.runJobs() {
-                beforeWaiting?()
+                if let beforeWaiting {
+                    beforeWaiting()
+                    // A job that is made on this thread wakes nobody.
+                    if loop.hasJobs { continue }
+                }
                 let (count, readyOutsiders) = wait(for: events)
                 turnTime = nil
                 if timers.areAsked { timers.fire() }
