@@ -68,7 +68,6 @@ uint64_t clinux_make_mark(void) {
 
 // MARK: Children
 
-
 // The parent of a process by /proc; 0 if it is gone.
 static pid_t parent_of(const char *pid) {
     char path[64], line[512];
@@ -169,7 +168,7 @@ static void take_terminal_back(void) {
 
 // MARK: The guard's life
 
-static void end_as(const siginfo_t *ending) {
+static _Noreturn void end_as(const siginfo_t *ending) {
     if (ending->si_code == CLD_EXITED) _exit(ending->si_status);
     int number = ending->si_status;
     // No signal of its own ends PID 1.

@@ -62,7 +62,8 @@ package enum FileLock {
         return EWOULDBLOCK
     }
 
-    /// As the kernel's list of locks names it: by its number and the file's device and inode.
+    /// As the kernel's list of locks names it: by its number and the file's inode. The device stands there too, but not
+    /// on every file system (btrfs, overlayfs) as `stat` shows it; so a file of another one with this inode may match.
     private static func holder(of file: stat) -> Holder? {
         let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard locks >= 0 else { return nil }

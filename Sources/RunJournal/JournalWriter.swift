@@ -96,7 +96,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         json.removeAll()
     }
 
-    // MARK: -
+    // MARK: Records
 
     private func append(_ event: RunEvent) {
         appendDropped()

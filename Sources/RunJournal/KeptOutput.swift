@@ -26,7 +26,7 @@ struct KeptOutput {
 
     init(attempt: Int) { self.attempt = attempt }
 
-    /// Whether there is a file to be written through to the disk.
+    /// Writes the file, if there is one, through to the disk.
     func sync() throws(SystemError) { try file?.sync() }
 
     /// The name of the file that has everything; nil where there is none.

@@ -15,10 +15,10 @@ struct clinux_guard {
 };
 
 /// Makes the calling process the guard of a new one and returns in the new one, the runner, with the caller's signal
-/// mask; a runner has one already and nothing happens. Called while there is only one thread. The guard never returns: it adopts and reaps what the run's
-/// processes leave behind, hands the signals that it gets on to the runner, stops when the runner stops, and ends as the
-/// runner has ended, once it has killed what is left of the run. Returns 0, or a negative error number where there is no
-/// process for a guard; the caller may go on without one.
+/// mask. Does nothing in a runner, which has a guard already. Called while there is only one thread. The guard never
+/// returns: it adopts and reaps what the run's processes leave behind, hands the signals that it gets on to the runner,
+/// stops when the runner stops, and ends as the runner has ended, once it has killed what is left of the run. Returns 0,
+/// or a negative error number where there is no process for the runner; the caller may go on without a guard.
 int clinux_enter_guard(void);
 
 /// The guard of this process; NULL if it has none.

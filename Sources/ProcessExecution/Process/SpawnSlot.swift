@@ -29,7 +29,8 @@ final class SpawnSlot {
         memory.deallocate()
     }
 
-    /// Starts a process; descriptors are above 2. `mark` nil: it gets none. Returns its number or, below zero, the error number.
+    /// Starts a process; the descriptors are above 2. With `mark` nil it gets none. Returns its number, or a negative
+    /// error number.
     func spawn(
         _ command: ProcessCommand, input: Int32, output: Int32, error: Int32, mark: ProcessMark?,
         leaf: CgroupLeaf?, pidfd: inout Int32
