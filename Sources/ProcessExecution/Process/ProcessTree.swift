@@ -49,7 +49,9 @@ struct ProcessTree {
         // What has left the leaf has its mark still.
         if leaf?.isPopulated == true { return .somebody }
         let orphans = lookAtOrphans()
-        guard orphans != .somebody, hasGroup || orphans == nil && (isLikely || Containment.shared.layer == .guarded) else { return orphans ?? .nobody }
+        // A guard whose list cannot be had is no proof of anything.
+        let needsLook = hasGroup || orphans == nil && (isLikely || Containment.shared.layer == .guarded)
+        guard orphans != .somebody, needsLook else { return orphans ?? .nobody }
         guard let members else { return .unknown }
         return members.isEmpty ? orphans ?? .nobody : .somebody
     }
