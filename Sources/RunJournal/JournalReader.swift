@@ -1,4 +1,4 @@
-internal import Basics
+package import Basics
 internal import Glibc
 package import RunEvents
 
@@ -35,13 +35,14 @@ package final class JournalReader: OutputPlaces {
     }
 
     /// Opens the journal in the folder of its run, which has to stay open. Nil if there is none, or it does not begin as
-    /// one.
-    package init?(in folder: Int32) {
+    /// one. Throws where its beginning cannot be read.
+    package init?(in folder: Int32) throws(SystemError) {
         let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var lines = JournalLines(file)
         guard let header = lines.next().flatMap(JournalHeader.init) else {
             close(file)
+            if let failure = lines.failure { throw failure }
             return nil
         }
         self.folder = folder
@@ -54,6 +55,9 @@ package final class JournalReader: OutputPlaces {
 
     /// Whether the run is alive.
     package var isLive: Bool { JournalHold.isTaken(descriptor) }
+
+    /// Why the journal could not be read any further; nil where it could, and where it is torn.
+    package var failure: SystemError? { lines.failure }
 
     /// How many bytes the records that were read take; what follows them is torn, once the last event has been read.
     package var validSize: Int { lines.size }

@@ -94,7 +94,7 @@ import Testing
         defer { close(folder) }
         let events = events
         try write(events, in: folder)
-        let reader = try #require(JournalReader(in: folder))
+        let reader = try #require(try JournalReader(in: folder))
         for event in events {
             var found = false
             _ = reader.next { read in
@@ -132,7 +132,7 @@ import Testing
             let live = text(of: { report in events.forEach(report) }, make)
             let replayed = text(
                 of: { report in
-                    guard let reader = JournalReader(in: folder) else { return }
+                    guard let reader = try? JournalReader(in: folder) else { return }
                     while reader.next(report) {}
                 }, make)
             #expect(!live.isEmpty)

@@ -59,7 +59,7 @@ import Testing
     }
 
     private func outputs() throws -> (pieces: [[UInt8]], missing: Int) {
-        let reader = try #require(JournalReader(in: folder))
+        let reader = try #require(try JournalReader(in: folder))
         var pieces: [[UInt8]] = []
         while reader.next({ if case .stepOutput(let output) = $0.kind { pieces.append(Array(output.bytes)) } }) {}
         return (pieces, reader.missingOutput)
@@ -76,7 +76,7 @@ import Testing
             #expect(crc == String(format: "%08x", Self.crc(Array(line[..<content].utf8))))
             #expect(line.hasSuffix(",\"crc\":\"\(crc)\"}"))
         }
-        let reader = try #require(JournalReader(in: folder))
+        let reader = try #require(try JournalReader(in: folder))
         #expect(reader.header == Self.header)
     }
 
@@ -95,8 +95,8 @@ import Testing
         for length in bytes.indices {
             try test.write(Array(bytes[..<length]), to: Self.journal)
             let lines = bytes[..<length].count { $0 == UInt8(ascii: "\n") }
-            #expect(JournalEnd(in: folder) == nil)
-            guard let reader = JournalReader(in: folder) else {
+            #expect(try JournalEnd(in: folder) == nil)
+            guard let reader = try? JournalReader(in: folder) else {
                 #expect(lines == 0)
                 continue
             }
@@ -106,7 +106,7 @@ import Testing
             #expect(reader.validSize == (bytes[..<length].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)
         }
         try test.write(bytes, to: Self.journal)
-        #expect(JournalEnd(in: folder)?.outcome == .success)
+        #expect(try JournalEnd(in: folder)?.outcome == .success)
     }
 
     private func size(of name: String) throws -> Int? {
@@ -130,7 +130,7 @@ import Testing
                 defer { changed[offset] = bytes[offset] }
                 try test.write(changed, to: Self.journal)
                 let before = bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
-                guard let reader = JournalReader(in: folder) else {
+                guard let reader = try? JournalReader(in: folder) else {
                     #expect(before == 0)
                     continue
                 }
@@ -145,7 +145,7 @@ import Testing
         let lines = String(decoding: try write(shortRun), as: UTF8.self).split(separator: "\n").map { $0 + "\n" }
         for order in [[0, 1, 3, 4], [0, 1, 2, 2, 3, 4], [0, 2, 1, 3, 4]] {
             try test.write(order.map { String(lines[$0]) }.joined(), to: Self.journal)
-            let reader = try #require(JournalReader(in: folder))
+            let reader = try #require(try JournalReader(in: folder))
             while reader.next({ _ in }) {}
             #expect(!reader.isFinished)
         }
@@ -188,7 +188,7 @@ import Testing
         }
         let lines = try test.contents(of: Self.journal).split(separator: "\n")
         #expect(lines.count == 1 + 64 + 1 + 1 + 3)
-        let reader = try #require(JournalReader(in: folder))
+        let reader = try #require(try JournalReader(in: folder))
         var sequences: [Int] = []
         while reader.next({ sequences.append($0.sequence) }) {}
         #expect(sequences == Array(kinds.indices))
@@ -209,7 +209,7 @@ import Testing
         let crc = String(repeating: "0", count: 8 - sum.count) + sum
         let text = (lines + ["\(forged),\"crc\":\"\(crc)\"}"]).map { $0 + "\n" }.joined()
         try test.write(text, to: Self.journal)
-        let reader = try #require(JournalReader(in: folder))
+        let reader = try #require(try JournalReader(in: folder))
         var count = 0
         while reader.next({ _ in count += 1 }), count < 1000 {}
         #expect(count == 65)

@@ -26,7 +26,7 @@ struct ReplayCommand {
 
     func callAsFunction() throws(CommandError) {
         let past = try selector.pastRun(run)
-        guard let journal = past.journal() else { throw .failed("the journal of the run `\(past.run)` is gone") }
+        let journal = try past.openJournal()
         let sink = AnswerSink()
         let reporter = reporter(to: sink, past, outputs: journal)
         while sink.failure == nil, journal.next(reporter.report) {}
@@ -34,6 +34,7 @@ struct ReplayCommand {
         if journal.missingOutput > 0 {
             StandardStream.error.say("\(journal.missingOutput.counted("byte")) of the steps' output were not kept")
         }
+        if let failure = journal.failure { throw past.unreadable(failure) }
         guard !journal.isFinished else { return }
         if case .live = past.state {
             StandardStream.error.say("the run `\(past.run)` goes on")

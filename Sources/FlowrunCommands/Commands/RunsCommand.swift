@@ -15,7 +15,7 @@ struct RunsCommand {
 
     func callAsFunction() throws(CommandError) {
         let (directory, workflow) = try selector.place()
-        let runs = RunHistory(in: directory).runs(of: selector.isFileNamed ? workflow : nil)
+        let runs = try RunHistory(in: directory).runs(of: selector.isFileNamed ? workflow : nil)
         try StandardStream.output.deliver(isJSON ? json(runs) : text(runs))
     }
 

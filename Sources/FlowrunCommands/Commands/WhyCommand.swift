@@ -30,8 +30,9 @@ struct WhyCommand {
             return try StandardStream.output.deliver(report.text)
         }
         let past = try selector.pastRun(run)
-        guard let journal = past.journal() else { throw .failed("the journal of the run `\(past.run)` is gone") }
+        let journal = try past.openJournal()
         let steps = PastSteps(journal)
+        if let failure = journal.failure { throw past.unreadable(failure) }
         guard let report = steps.report(of: step) else {
             let limit = journal.isFinished ? "" : " before it was interrupted"
             throw .failed(

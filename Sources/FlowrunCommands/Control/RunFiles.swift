@@ -153,19 +153,22 @@ final class RunFiles {
     /// to its last whole record. `named` is its id, nil for the last one. Nil if there is none.
     func resume(_ named: String?) throws(CommandError) -> PastResults? {
         let history = RunHistory(in: directory)
-        var past = named.flatMap(history.run)
+        let past: PastRun?
         if let named {
+            past = try history.run(named)
             guard let found = past, found.header.workflow == name else {
                 throw .failed(
                     "`\(directory.path)` has no journal of a run `\(named)` of this file; `flowrun runs` lists them")
             }
             if found.isLive { throw CommandError(.inUse, ["the run `\(named)` is still alive"]) }
         } else {
-            past = history.runs(of: name).first { !$0.isLive && $0.header.workflow == name }
+            past = try history.runs(of: name).first { !$0.isLive && $0.header.workflow == name }
         }
         guard let past else { return nil }
         // What outlives the end of a run was meant to.
-        let left = past.state.isInterrupted ? RunLeftovers.end(of: past.run, mark: past.header.mark) : []
+        let state: PastRun.State
+        do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
+        let left = state.isInterrupted ? RunLeftovers.end(of: past.run, mark: past.header.mark) : []
         guard left.isEmpty else {
             let numbers = left.map { "\($0)" }.joined(separator: ", ")
             throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")
@@ -175,7 +178,8 @@ final class RunFiles {
         } catch {
             throw .unable("cannot recover the journal of the run `\(past.run)`: \(error.words)")
         }
-        return PastResults(history.chain(of: past))
+        let chain = try history.chain(of: past)
+        do throws(SystemError) { return try PastResults(chain) } catch { throw past.unreadable(error) }
     }
 
     /// What digests in journals are made with; nil if it can be neither read nor made.

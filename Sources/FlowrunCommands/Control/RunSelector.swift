@@ -70,7 +70,7 @@ struct RunSelector {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)
         if let named {
-            guard let run = history.run(named) else {
+            guard let run = try history.run(named) else {
                 throw .failed(
                     RunID.isValid(named)
                         ? "`\(directory.path)` has no journal of the run `\(named)`; `flowrun runs` lists what is kept"
@@ -78,8 +78,8 @@ struct RunSelector {
             }
             return run
         }
-        var runs = workflow.map(history.runs) ?? []
-        if runs.isEmpty, !isFileNamed { runs = history.runs(of: nil).sorted { $1.lastChange < $0.lastChange } }
+        var runs = try workflow.map { workflow throws(CommandError) in try history.runs(of: workflow) } ?? []
+        if runs.isEmpty, !isFileNamed { runs = try history.runs(of: nil).sorted { $1.lastChange < $0.lastChange } }
         guard let last = runs.first else {
             throw .failed(
                 "`\(directory.path)` has no journal of a run" + (isFileNamed ? " of `\(file ?? "")`" : ""))

@@ -31,7 +31,7 @@ struct PastDurations {
         var durations: [String: Duration] = [:]
         var read = 0
         for id in history.ids.reversed().prefix(Self.runsTried) where !unknown.isEmpty && read < Self.runsRead {
-            guard let run = history.run(id), run.header.workflow == workflow else { continue }
+            guard let run = try? history.run(id), run.header.workflow == workflow else { continue }
             read += 1
             for (step, duration) in run.durations() where unknown.remove(step) != nil { durations[step] = duration }
         }

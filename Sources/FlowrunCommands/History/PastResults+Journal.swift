@@ -1,3 +1,4 @@
+internal import Basics
 internal import RunEvents
 internal import RunJournal
 internal import WorkflowExecution
@@ -5,13 +6,14 @@ internal import WorkflowModel
 
 extension PastResults {
     /// What the journals of runs say of their steps, of which each resumes the one behind it. Nil if the first one is gone
-    /// meanwhile.
-    init?(_ chain: [PastRun]) {
-        guard let last = chain.first, last.journal() != nil else { return nil }
+    /// meanwhile. Throws where a journal cannot be read: what it says might be lost, and would be done once more.
+    init?(_ chain: [PastRun]) throws(SystemError) {
+        guard let last = chain.first, try last.journal() != nil else { return nil }
         var steps: [String: Step] = [:]
         for (number, past) in chain.reversed().enumerated() {
-            guard let journal = past.journal() else { continue }
+            guard let journal = try past.journal() else { continue }
             while journal.next({ Self.note($0, ofRun: number, in: &steps) }) {}
+            if let failure = journal.failure { throw failure }
         }
         self.init(run: last.run, origin: last.header.origin, steps: steps) { step in
             // The last run that names it; few steps have somebody who asks.
@@ -56,25 +58,29 @@ extension PastResults {
 
     /// Reads the journal once more. Nil if it does not name the step, nil in it if the output is not known.
     private static func standardOutput(of step: String, in past: PastRun) -> [UInt8]?? {
-        guard let journal = past.journal() else { return nil }
+        guard let journal = try? past.journal() else { return nil }
         var isNamed = false
         var output: [UInt8]?
         var missing = 0
         while journal.next({ event in
+            defer { missing = journal.missingOutput }
             switch event.kind {
             case .stepStarted(let started) where started.step == step:
                 isNamed = true
                 output = []
-                missing = journal.missingOutput
             case .stepRestored(let restored) where restored.step == step:
                 isNamed = true
                 output = restored.standardOutput
-            case .stepOutput(let piece) where piece.step == step && piece.stream == .stdout:
-                output?.append(contentsOf: piece.bytes)
-                if journal.missingOutput > missing { output = nil }
+            case .stepOutput(let piece) where piece.step == step:
+                switch piece.stream {
+                case .stdout where journal.missingOutput == missing: output?.append(contentsOf: piece.bytes)
+                // The two went together, since nobody read standard output in that run; or a part was not kept.
+                case .output, .stdout: output = nil
+                case .stderr: break
+                }
             default: break
             }
         }) {}
-        return isNamed ? .some(output) : nil
+        return isNamed ? .some(journal.failure == nil ? output : nil) : nil
     }
 }

@@ -31,9 +31,9 @@ struct PastRun: Sendable {
     let isHeld: Bool
     private let folder: StateDirectory
 
-    /// nil if the run has no journal, or one that does not even begin as one.
-    init?(_ run: String, in directory: StateDirectory) {
-        guard let folder = directory.runFolder(run), let reader = JournalReader(in: folder.descriptor),
+    /// nil if the run has no journal, or one that does not even begin as one. Throws where it cannot be read.
+    init?(_ run: String, in directory: StateDirectory) throws(SystemError) {
+        guard let folder = directory.runFolder(run), let reader = try JournalReader(in: folder.descriptor),
             reader.header.run == run
         else { return nil }
         self.folder = folder
@@ -43,8 +43,15 @@ struct PastRun: Sendable {
 
     var run: String { header.run }
 
+    /// A journal whose end cannot be read counts as one that has none.
+    var state: State { (try? readState()) ?? stateWithoutEnd }
+
     /// Reads the end of the journal, and so comes after the look at who holds it: a run that ends meanwhile has ended.
-    var state: State { JournalEnd(in: folder.descriptor).map(State.ended) ?? (isHeld ? .live : .interrupted) }
+    func readState() throws(SystemError) -> State {
+        try JournalEnd(in: folder.descriptor).map(State.ended) ?? stateWithoutEnd
+    }
+
+    private var stateWithoutEnd: State { isHeld ? .live : .interrupted }
 
     /// The run that it resumes, as long as what that one has left still counts: this one was stopped before it had come to
     /// all of it, or was asked for a part only.
@@ -59,7 +66,19 @@ struct PastRun: Sendable {
     var isLive: Bool { if case .live = state { true } else { false } }
 
     /// Its journal from the start; nil if that is gone meanwhile.
-    func journal() -> JournalReader? { JournalReader(in: folder.descriptor) }
+    func journal() throws(SystemError) -> JournalReader? { try JournalReader(in: folder.descriptor) }
+
+    /// The same for a command that is about this run.
+    func openJournal() throws(CommandError) -> JournalReader {
+        let journal: JournalReader?
+        do throws(SystemError) { journal = try self.journal() } catch { throw unreadable(error) }
+        guard let journal else { throw .failed("the journal of the run `\(run)` is gone") }
+        return journal
+    }
+
+    func unreadable(_ error: SystemError) -> CommandError {
+        .unable("cannot read the journal of the run `\(run)`: \(error.words)")
+    }
 
     /// By step, of those that succeeded.
     func durations() -> [String: Duration] { JournalDurations.read(in: folder.descriptor) }

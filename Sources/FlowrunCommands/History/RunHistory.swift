@@ -1,3 +1,4 @@
+internal import Basics
 internal import RunControl
 internal import RunJournal
 
@@ -19,19 +20,29 @@ struct RunHistory {
     /// The ids of all runs, by the second of their starts.
     var ids: [String] { directory.runs() }
 
-    /// Those of one workflow by its name in the directory, or with nil all, the last one first.
-    func runs(of workflow: String?) -> [PastRun] {
-        ids.compactMap { PastRun($0, in: directory) }
-            .filter { workflow == nil || $0.header.workflow == workflow }
-            .sorted { ($1.header.time, $1.run) < ($0.header.time, $0.run) }
+    /// Those of one workflow by its name in the directory, or with nil all, the last one first. Throws where a journal
+    /// cannot be read, even if it may be that of another workflow.
+    func runs(of workflow: String?) throws(CommandError) -> [PastRun] {
+        var runs: [PastRun] = []
+        for id in ids {
+            guard let run = try run(id), workflow == nil || run.header.workflow == workflow else { continue }
+            runs.append(run)
+        }
+        return runs.sorted { ($1.header.time, $1.run) < ($0.header.time, $0.run) }
     }
 
-    func run(_ id: String) -> PastRun? { PastRun(id, in: directory) }
+    func run(_ id: String) throws(CommandError) -> PastRun? {
+        do throws(SystemError) {
+            return try PastRun(id, in: directory)
+        } catch {
+            throw .unable("cannot read the journal of the run `\(id)`: \(error.words)")
+        }
+    }
 
     /// A run and those before it whose results still count, the last one first.
-    func chain(of past: PastRun) -> [PastRun] {
+    func chain(of past: PastRun) throws(CommandError) -> [PastRun] {
         var chain = [past]
-        while let base = chain.last?.base.flatMap(run), base.header.workflow == past.header.workflow,
+        while let id = chain.last?.base, let base = try run(id), base.header.workflow == past.header.workflow,
             !chain.contains(where: { $0.run == base.run })
         {
             chain.append(base)
@@ -49,7 +60,7 @@ struct RunHistory {
         var size = 0
         // What the last run of a workflow rests on stays.
         var needed: Set<String> = []
-        for run in runs(of: nil) {
+        for run in (try? runs(of: nil)) ?? [] {
             counts[run.header.workflow, default: 0] += 1
             let count = counts[run.header.workflow, default: 0]
             if count == 1 || needed.contains(run.run), let base = run.base { needed.insert(base) }

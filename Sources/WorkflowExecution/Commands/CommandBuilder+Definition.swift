@@ -28,6 +28,7 @@ extension CommandBuilder {
         append(plan.isNamed(row) ? options.arguments : [], to: &hash)
         hash.append(surroundings.workingDirectory ?? "")
         hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
+        hash.append(settings?.isInteractive == true ? 1 : 0)
         appendVariables(of: words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
         hash.append(input?.count ?? -1)
         input?.withUnsafeBytes { hash.append($0) }
@@ -52,9 +53,11 @@ extension CommandBuilder {
     ) {
         let own = surroundings.environment.ownVariables
         guard !own.isEmpty else { return }
-        let parameters = Set(options.parameters.environment.map(\.name))
+        let parameters = Dictionary(
+            options.parameters.environment.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         for (name, value) in own.sorted(by: { $0.name < $1.name }) {
-            if parameters.contains(name) {
+            // What is set nearer to the step, under a parameter's name, is not the parameter.
+            if parameters[name] == value {
                 guard case .script(let script) = words, script.hasWord(name) else { continue }
             }
             hash.append(name)
