@@ -121,6 +121,56 @@ struct ContainmentTests {
         #expect(test.treeSurvivors() == [])
     }
 
+    /// Traces flowrun and not its steps: those that are detached outlive the trace.
+    private static let withoutCgroups = [
+        "strace", "-f", "-qq", "-b", "execve", "-o", "/dev/null", "-e", "trace=mkdir", "-e", "inject=mkdir:error=EROFS",
+    ]
+
+    private func endCrowd(of test: FlowrunTest) { for pid in test.treeSurvivors() { try? test.signal(pid, SIGKILL) } }
+
+    // F03
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `what a step leaves is found behind more than a page of detached processes`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              crowd: { detach: true, run: [./tree, crowd, end, up] }
+              a: { needs: [crowd], run: "setsid sleep 9999 > /dev/null 2>&1 &" }
+            """)
+        try test.addTreeGenerator()
+        defer { endCrowd(of: test) }
+        let result = try await test.run("workflow.yml", "--log", "json", launcher: Self.withoutCgroups)
+        result.expect(exit: 0)
+        let end = try result.log().finished("a")
+        #expect(end?["containment"]?.string == "guard")
+        #expect(end?["left_behind"]?.int == 1)
+        #expect(test.treeSurvivors().count == 1200)
+        #expect(test.survivors().filter { !$0.contains("./tree") } == [])
+    }
+
+    // F11
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `after a KILL of the runner the guard finds a step behind more than a page of detached processes`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              crowd: { detach: true, run: [./tree, crowd, end, up] }
+              a: { needs: [crowd], run: "setsid sleep 9999 & echo $PPID > runner; read _ < go" }
+            """)
+        try test.addTreeGenerator()
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        defer { endCrowd(of: test) }
+        let running = try await test.start("workflow.yml", "--log", "json", launcher: Self.withoutCgroups)
+        try test.signal(Int32(try await running.waitForLines(in: "runner")[0]), SIGKILL)
+        try await running.finish().expect(.signalled(SIGKILL))
+        #expect(test.survivors().filter { !$0.contains("./tree") } == [])
+    }
+
     @Test func `where no mark can be set, the log says so and sessions are swept`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'sleep 9999 > /dev/null 2>&1 &' } }\n")
         let result = try await test.run(
