@@ -101,6 +101,45 @@ struct CgroupTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    @Test func `a resumed run removes the dead one's folders, also behind a gap in their numbers`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "\(Self.ownLeaf) > leaf; test -e ok || { echo up > up; read _ < go; }" }
+            """)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        try test.signal(running.runner, SIGKILL)
+        try await running.finish().expect(.signalled(SIGKILL))
+        let leaf = try #require(test.contents(of: "leaf").split(separator: "/").last)
+        let name = leaf.prefix(through: try #require(leaf.lastIndex(of: "-")))
+        let behind = try [1, 3].map { "\(try #require(Cgroup.own))/\(name)\($0)" }
+        for path in behind { #expect(mkdir(path, 0o700) == 0) }
+        defer { for path in behind { rmdir(path) } }
+        try test.write("", to: "ok")
+        try await test.run("workflow.yml", "--resume").expect(exit: 0)
+        #expect(!behind.contains(where: FileManager.default.fileExists))
+    }
+
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `without a guard, who would remove them, there are no folders`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: echo ran } }\n")
+        // It is tried before and in main.
+        let result = try await test.run(
+            "workflow.yml", "--log", "json", "--no-journal",
+            launcher: [
+                "strace", "-f", "-o", "trace", "-e", "trace=clone,mkdir", "-e", "inject=clone:error=EAGAIN:when=1..2",
+            ])
+        result.expect(exit: 0)
+        #expect(try result.log().finished("a")?["containment"]?.string == "session")
+        let trace = try test.contents(of: "trace")
+        #expect(trace.contains("(INJECTED)"))
+        #expect(!trace.contains("mkdir(\"/sys/fs/cgroup"))
+    }
+
     @Test func `a flowrun inside a step divides the folder that it is in`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { outer: { run: [\(FlowrunBinary.path), inner.yml] } }\n",
