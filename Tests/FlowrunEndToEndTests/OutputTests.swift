@@ -268,6 +268,13 @@ struct OutputTests {
         try await test.run("runs").expect(exit: 0)
     }
 
+    @Test(arguments: [".flowrun/runs", ".flowrun/spare"])
+    func `a log never takes the place of a folder that flowrun will need`(path: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
+        try await test.run("workflow.yml", "--no-journal", "--log-file", path).expect(exit: 64)
+        #expect(!test.exists(path))
+    }
+
     @Test func `where no file may grow flowrun says so`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo > ran' } }\n")
         let launcher = ["sh", "-c", #"ulimit -f 0; exec "$0" "$@""#]

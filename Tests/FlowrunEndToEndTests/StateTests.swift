@@ -326,6 +326,20 @@ struct StateTests {
         try await test.ask("why", "a").expect(stderr: "left no journal, as with --no-journal; `--run ")
     }
 
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a key that cannot be read once stays as it is`() async throws {
+        let test = try FlowrunTest(Self.good)
+        try await test.run("workflow.yml").expect(exit: 0)
+        let key = test.path(".flowrun/key")
+        let before = try #require(FileManager.default.contents(atPath: key))
+        let launcher = [
+            "strace", "-f", "-o", "trace", "-P", key, "-e", "trace=read", "-e", "inject=read:error=EIO:when=1",
+        ]
+        try await test.run("workflow.yml", launcher: launcher).expect(exit: 0)
+        #expect(try test.contents(of: "trace").contains("(INJECTED)"))
+        #expect(FileManager.default.contents(atPath: key) == before)
+    }
+
     @Test func `asking changes nothing`() async throws {
         let test = try FlowrunTest(Self.held)
         try await test.ask("ctl", "status").expect(exit: 1)

@@ -126,6 +126,16 @@ import Testing
         #expect(error?.reason == .foreign(owner: 12345))
     }
 
+    @Test(arguments: [0, 15]) func `a key that is cut off is replaced`(size: Int) throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        try test.write([UInt8](repeating: 7, count: size), to: "state/key")
+        let key = try #require(directory.key())
+        #expect(key.count == 16)
+        #expect(FileManager.default.contents(atPath: test.path("state/key")) == Data(key))
+        #expect(directory.key() == key)
+    }
+
     @Test func `a reader makes nothing`() throws {
         let test = try FlowrunTest()
         let error = #expect(throws: StateError.self) { try StateDirectory.existing(test.path("state")) }
