@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Glibc
 import Testing
 
 @testable import ProcessExecution
@@ -30,6 +31,28 @@ import Testing
             Poller.shared.after(.milliseconds(20)) { order.append(2) }
         }
         #expect(order == [1, 2, 3])
+    }
+
+    @Test @EventLoopActor func `a job made before the loop waits runs before what the loop waits for`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let (reader, writer) = (ends[0], ends[1])
+        var order: [String] = []
+        await withCheckedContinuation { continuation in
+            Poller.shared.beforeWaiting = {
+                Poller.shared.beforeWaiting = nil
+                Task { @EventLoopActor in order.append("job") }
+                Poller.shared.watch(reader, for: .read) {
+                    Poller.shared.unwatch(reader)
+                    order.append("event")
+                    continuation.resume()
+                }
+                // The event is there already.
+                _ = write(writer, "x", 1)
+            }
+        }
+        #expect(order == ["job", "event"])
     }
 
     @Test func `an instant far away does not overflow`() {
