@@ -1,3 +1,4 @@
+internal import Basics
 internal import CLinux
 internal import Glibc
 
@@ -100,18 +101,13 @@ extension StateDirectory {
             .filter(RunID.isValid).sorted()
     }
 
-    /// The names of everything in the folder, in no order.
+    /// The names of everything in the folder that can be read, in no order.
     package func names() -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let folder = fdopendir(copy) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
-        while let entry = readdir(folder) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
+        while let entry = try? FolderEntry.next(in: folder) { names.append(String(cString: entry.name)) }
         return names
     }
 

@@ -84,13 +84,10 @@ package enum FileLock {
     private static func callerHasLock(of file: stat) -> Bool {
         guard let folder = opendir("/proc/self/fd") else { return false }
         defer { closedir(folder) }
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        while let entry = try? FolderEntry.next(in: folder) {
             var status = stat()
-            guard let number = Int32(name), fstat(number, &status) == 0, status.st_dev == file.st_dev,
-                status.st_ino == file.st_ino
+            guard let number = Int32(String(cString: entry.name)), fstat(number, &status) == 0,
+                status.st_dev == file.st_dev, status.st_ino == file.st_ino
             else { continue }
             if flock(number, LOCK_EX | LOCK_NB) == 0 { return true }
         }

@@ -66,18 +66,24 @@ package struct FolderRemoval {
         }
     }
 
-    private func entries(of folder: Int32) -> [Name] {
+    /// Those that can be read.
+    private mutating func entries(of folder: Int32) -> [Name] {
         // The stream closes its descriptor.
-        guard let stream = fdopendir(fcntl(folder, F_DUPFD_CLOEXEC, 0)) else { return [] }
+        let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
+        guard let stream = fdopendir(copy) else {
+            note()
+            if copy >= 0 { close(copy) }
+            return []
+        }
         defer { closedir(stream) }
         var names: [Name] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { letters in
-                    Array(UnsafeBufferPointer(start: letters, count: strlen(letters) + 1))
-                }
+        do throws(SystemError) {
+            while let entry = try FolderEntry.next(in: stream) {
+                let name = Array(UnsafeBufferPointer(start: entry.name, count: strlen(entry.name) + 1))
+                if name != [0x2E, 0] && name != [0x2E, 0x2E, 0] { names.append(name) }
             }
-            if name != [0x2E, 0] && name != [0x2E, 0x2E, 0] { names.append(name) }
+        } catch {
+            failure = failure ?? error
         }
         return names
     }

@@ -126,12 +126,7 @@ struct InitCommand {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
         var names: Set<String> = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.insert(name)
-        }
+        while let entry = try? FolderEntry.next(in: stream) { names.insert(String(cString: entry.name)) }
         return names
     }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
@@ -109,24 +110,28 @@ struct FilePattern {
         }
         defer { closedir(stream) }
         var entries: [([UInt8], Kind)] = []
-        while true {
-            // The end of the folder and an error differ in this alone.
-            errno = 0
-            guard let entry = readdir(stream) else {
-                let error = errno
-                guard error == 0 else { throw FileHash.ReadError(path: folder, error) }
-                return entries
-            }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in Array(bytes.prefix { $0 != 0 }) }
+        while let entry = try Self.next(in: stream, of: folder) {
+            let name = Array(UnsafeRawBufferPointer(start: entry.name, count: strlen(entry.name)))
             if skipped.contains(name) { continue }
-            switch Int(entry.pointee.d_type) {
-            case Int(DT_REG): entries.append((name, .file))
-            case Int(DT_DIR): entries.append((name, .folder))
-            case Int(DT_LNK):
+            switch entry.kind {
+            case .file: entries.append((name, .file))
+            case .folder: entries.append((name, .folder))
+            case .link:
                 let kind = try kind(of: folder + name)
                 entries.append((name, kind == .folder ? .other : kind))
-            default: entries.append((name, try kind(of: folder + name)))
+            case .other: entries.append((name, try kind(of: folder + name)))
             }
+        }
+        return entries
+    }
+
+    private static func next(
+        in stream: OpaquePointer, of folder: [UInt8]
+    ) throws(FileHash.ReadError) -> FolderEntry? {
+        do throws(SystemError) {
+            return try FolderEntry.next(in: stream)
+        } catch {
+            throw FileHash.ReadError(path: folder, error.number)
         }
     }
 }
