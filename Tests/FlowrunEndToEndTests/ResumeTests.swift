@@ -341,6 +341,94 @@ struct ResumeTests {
         #expect(test.treeSurvivors() == [])
     }
 
+    /// Runs until step `late` has made the file `kept`, and kills the run so that neither of its two processes can end
+    /// what is left.
+    private func leaveBehind(_ test: FlowrunTest, launcher: [String] = []) async throws {
+        let killed = try await test.start("workflow.yml", launcher: launcher)
+        try await killed.waitForFile("kept")
+        let runner = Int32(try await killed.waitForLines(in: "up")[0])
+        try test.signal(runner, SIGSTOP)
+        killed.signal(SIGKILL)
+        try test.signal(runner, SIGKILL)
+        _ = try await killed.finish()
+        try test.write("", to: "second")
+    }
+
+    private func endSurvivors(_ test: FlowrunTest) throws {
+        for process in test.survivors() { try test.signal(Int32(process.prefix { $0 != " " }), SIGKILL) }
+    }
+
+    private static let cannotRunAsAnother: Comment? = {
+        var status = statvfs()
+        let folder = FileManager.default.temporaryDirectory.path
+        guard UnkillableTests.canDropRights else { return "needs to be root, and setpriv" }
+        let isPlain = statvfs(folder, &status) == 0 && status.f_flag & UInt(ST_NOSUID) == 0
+        return isPlain ? nil : "programs in the folder for temporary files do not run as another user"
+    }()
+
+    @Test(.enabled(if: cannotRunAsAnother == nil, cannotRunAsAnother))
+    func `what a dead run has left is found also where it has become another user's`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              late:
+                run: |
+                  test -e second && exit 0
+                  echo $PPID > up
+                  exec ./keep -p -c 'echo > kept; read _ < go'
+            """)
+        let gate = try test.gate("go")
+        let keep = test.path("keep")
+        try FileManager.default.copyItem(atPath: try #require(realpath(of: "/bin/sh")), toPath: keep)
+        #expect(chmod(keep, 0o4755) == 0 && chmod(test.folder, 0o777) == 0)
+        let asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        try await leaveBehind(test, launcher: asNobody)
+        #expect(test.survivors().count == 1)
+        let result = try await test.run("workflow.yml", "--log", "json", "--resume", launcher: asNobody)
+        result.expect(exit: 0)
+        #expect(test.survivors() == [])
+        try endSurvivors(test)
+        withExtendedLifetime(gate) {}
+    }
+
+    private func realpath(of path: String) -> String? {
+        guard let found = Glibc.realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
+    @Test(
+        .enabled(if: FaultTests.hasStrace, "strace is not installed"),
+        arguments: [
+            ("openat:error=EMFILE", "too many open files"), ("getdents64:error=EIO", "input/output error"),
+        ])
+    func `a run that cannot look for what a dead run has left does not start`(
+        fault: String, words: String
+    ) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              late: { run: 'echo ran >> ran; test -e second && exit 0; echo $PPID > up; echo > kept; read _ < go' }
+            """)
+        let gate = try test.gate("go")
+        try await leaveBehind(test)
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
+        let call = fault.prefix { $0 != ":" }
+        let result = try await test.run(
+            "workflow.yml", "--resume",
+            launcher: ["strace", "-f", "-o", "trace", "-P", "/proc", "-e", "trace=\(call)", "-e", "inject=\(fault)"])
+        result.expect(exit: 125)
+        #expect(result.stderr.contains("cannot look for what is left of the run `\(run)`: \(words)"))
+        #expect(try test.contents(of: "trace").contains("(INJECTED)"))
+        #expect(try test.contents(of: "ran") == "ran\n")
+        _ = try await resume(test)
+        #expect(test.survivors() == [])
+        try endSurvivors(test)
+        withExtendedLifetime(gate) {}
+    }
+
     @Test func `a torn end is put aside, and only by a run that resumes`() async throws {
         let test = try FlowrunTest(Self.chain)
         try await test.run("workflow.yml").expect(exit: 1)

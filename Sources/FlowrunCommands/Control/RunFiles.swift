@@ -168,11 +168,7 @@ final class RunFiles {
         // What outlives the end of a run was meant to.
         let state: PastRun.State
         do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
-        let left = state.isInterrupted ? RunLeftovers.end(of: past.run, mark: past.header.mark) : []
-        guard left.isEmpty else {
-            let numbers = left.map { "\($0)" }.joined(separator: ", ")
-            throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")
-        }
+        if state.isInterrupted { try Self.endLeftovers(of: past) }
         do throws(SystemError) {
             try past.recover()
         } catch {
@@ -180,6 +176,19 @@ final class RunFiles {
         }
         let chain = try history.chain(of: past)
         do throws(SystemError) { return try PastResults(chain) } catch { throw past.unreadable(error) }
+    }
+
+    private static func endLeftovers(of past: PastRun) throws(CommandError) {
+        let left: [Int32]
+        do throws(SystemError) {
+            left = try RunLeftovers.end(of: past.run, mark: past.header.mark)
+        } catch {
+            throw .unable("cannot look for what is left of the run `\(past.run)`: \(error.words)")
+        }
+        guard left.isEmpty else {
+            let numbers = left.map { "\($0)" }.joined(separator: ", ")
+            throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")
+        }
     }
 
     /// What digests in journals are made with; nil if it can be neither read nor made.

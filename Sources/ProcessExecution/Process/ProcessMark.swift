@@ -1,3 +1,4 @@
+internal import Basics
 internal import CLinux
 internal import Glibc
 
@@ -8,6 +9,9 @@ struct ProcessMark: Hashable {
 
     /// What all marks of a run have in common.
     var run: UInt64 { rawValue >> UInt64(CLINUX_MARK_RUN) }
+
+    /// Whether it is the one of processes that may outlive their run.
+    var mayOutliveRun: Bool { rawValue & (1 << UInt64(CLINUX_MARK_RUN) - 1) == 0 }
 
     /// Lower for a flowrun inside a step of another.
     var level: UInt64 { rawValue >> UInt64(CLINUX_MARK_LEVEL) }
@@ -27,7 +31,7 @@ struct ProcessMark: Hashable {
         case unmarked
         case gone
         /// The machine does not let flowrun look.
-        case unknown
+        case unknown(SystemError)
     }
 
     /// The mark of a process, also of a zombie. One system call.
@@ -46,9 +50,15 @@ struct ProcessMark: Hashable {
     /// From `/proc/PID/limits`, which everybody may read unless other users' processes are hidden.
     @EventLoopActor
     private static func inLimits(of pid: pid_t) -> Reading {
-        guard let text = ProcessTable.contents(of: "\(pid)/limits", capacity: 4096) else { return .unknown }
+        guard let text = ProcessTable.contents(of: "\(pid)/limits", capacity: 4096) else {
+            // Without the file the process may be there all the same.
+            let error = SystemError.last
+            return kill(pid, 0) != 0 && errno == ESRCH ? .gone : .unknown(error)
+        }
         let name = "Max realtime timeout"
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return .unknown }
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else {
+            return .unknown(SystemError(ENODATA))
+        }
         let fields = line.dropFirst(name.utf8.count).split(separator: " ")
         guard fields.count > 1, let value = UInt64(fields[1]) else { return .unmarked }
         let mark = ProcessMark(rawValue: value)

@@ -1,4 +1,4 @@
-internal import CLinux
+internal import Basics
 internal import Glibc
 
 /// All processes of the machine, as /proc shows them. One look serves all teardowns of the same moment: stopping four
@@ -34,10 +34,10 @@ enum ProcessTable {
     }
 
     /// Lets `body` open one descriptor, also where none is free.
-    static func withSpareDescriptor<Result>(_ body: () -> Result) -> Result {
+    static func withSpareDescriptor<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         if spare >= 0 { close(spare) }
         defer { if let folder { spare = fcntl(dirfd(folder), F_DUPFD_CLOEXEC, 3) } }
-        return body()
+        return try body()
     }
 
     /// Everybody, from a look that is at most five milliseconds old; nil where the machine does not let flowrun look.
@@ -56,30 +56,35 @@ enum ProcessTable {
     /// Everybody as they are now.
     static func lookAgain() -> [Entry]? {
         taken = nil
-        reserve()
-        guard let folder else { return nil }
-        let seen = withSpareDescriptor { walk(folder) }
-        guard let seen else { return nil }
+        var seen: [Entry] = []
+        do throws(SystemError) {
+            try forEachProcess { pid throws(SystemError) in
+                switch read(pid) {
+                case .entry(let entry): seen.append(entry)
+                case .gone: break
+                case .unknown(let error): throw error
+                }
+            }
+        } catch {
+            return nil
+        }
         entries = seen
         taken = EventLoopClock().now
         return seen
     }
 
-    private static func walk(_ folder: OpaquePointer) -> [Entry]? {
-        rewinddir(folder)
-        var seen: [Entry] = []
-        while let name = readdir(folder) {
-            let pid = withUnsafePointer(to: &name.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { atoi($0) }
-            }
-            guard pid > 0 else { continue }
-            switch read(pid) {
-            case .entry(let entry): seen.append(entry)
-            case .gone: break
-            case .unknown: return nil
+    /// Calls `body` with the number of every process, also of those that are zombies. It may open one descriptor at a
+    /// time. Throws where the machine does not let flowrun look.
+    static func forEachProcess(_ body: (pid_t) throws(SystemError) -> Void) throws(SystemError) {
+        reserve()
+        guard let folder else { throw .last }
+        try withSpareDescriptor { () throws(SystemError) in
+            rewinddir(folder)
+            while let entry = try FolderEntry.next(in: folder) {
+                let pid = atoi(entry.name)
+                if pid > 0 { try body(pid) }
             }
         }
-        return seen
     }
 
     /// A process that is neither gone nor a zombie; nil otherwise, and where that is not known.
@@ -91,26 +96,27 @@ enum ProcessTable {
         case entry(Entry)
         /// Or a zombie.
         case gone
-        case unknown
+        /// The machine does not let flowrun look.
+        case unknown(SystemError)
     }
 
     static func read(_ pid: pid_t) -> Reading {
         guard let text = contents(of: "\(pid)/stat", capacity: 512) else {
-            return errno == ENOENT || errno == ESRCH ? .gone : .unknown
+            return errno == ENOENT || errno == ESRCH ? .gone : .unknown(.last)
         }
         // pid (name) state ppid pgrp session: the name may hold anything, its last parenthesis ends it.
-        guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return .unknown }
+        guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return .unknown(SystemError(ENODATA)) }
         let fields = text.utf8[end...].dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 4)
         guard fields.count > 3, let parent = pid_t(Substring(fields[1])), let group = pid_t(Substring(fields[2])),
             let session = pid_t(Substring(fields[3]))
-        else { return .unknown }
+        else { return .unknown(SystemError(ENODATA)) }
         if let state = fields[0].first, "ZX".utf8.contains(state) { return .gone }
         let mark: ProcessMark?
         switch ProcessMark.of(pid) {
         case .mark(let found): mark = found
         case .unmarked: mark = nil
         case .gone: return .gone
-        case .unknown: return .unknown
+        case .unknown(let error): return .unknown(error)
         }
         return .entry(Entry(pid: pid, parent: parent, group: group, session: session, mark: mark))
     }
@@ -126,6 +132,8 @@ enum ProcessTable {
         defer { close(descriptor) }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            // Of a process that has been reaped since.
+            if count == 0 { errno = ESRCH }
             guard count > 0 else { return nil }
             return String(decoding: buffer.prefix(count), as: UTF8.self)
         }

@@ -1,0 +1,55 @@
+package import Basics
+internal import CLinux
+internal import Glibc
+
+/// The processes of a run that is not this one, wherever they have gone.
+@EventLoopActor
+package struct RunProcesses {
+    /// What the marks of the run have in common; nil where that is not known.
+    private let mark: UInt64?
+    private let isKnown: (Int32) throws(SystemError) -> Bool
+
+    /// `isKnown` tells of a process without a mark of the run whether it belongs to the run all the same.
+    package init(mark: UInt64?, orWhere isKnown: @escaping (Int32) throws(SystemError) -> Bool) {
+        self.mark = mark
+        self.isKnown = isKnown
+    }
+
+    /// Those that live and may not outlive the run; without flowrun itself and what started it, if that is a step of the
+    /// same run. Throws where the machine does not let flowrun look: that nobody is left needs proof.
+    package func find() throws(SystemError) -> [Int32] {
+        var found: [Int32] = []
+        try ProcessTable.forEachProcess { pid throws(SystemError) in
+            if pid != getpid(), pid != getppid(), try contains(pid) { found.append(pid) }
+        }
+        return found
+    }
+
+    /// Kills one if flowrun may. It may have ended since it was found, and its number be another's: so it is looked at
+    /// again once it is held.
+    package func kill(_ pid: Int32) throws(SystemError) {
+        let descriptor = clinux_pidfd_open(pid)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        if try contains(pid) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
+    }
+
+    private func contains(_ pid: Int32) throws(SystemError) -> Bool {
+        switch ProcessMark.of(pid) {
+        case .gone: return false
+        case .mark(let found) where found.mayOutliveRun: return false
+        case .mark(let found) where found.run == mark: return try isAlive(pid)
+        case .unknown(let error) where mark != nil: throw error
+        case .mark, .unmarked, .unknown: return try isKnown(pid)
+        }
+    }
+
+    /// A zombie keeps its mark until somebody reaps it.
+    private func isAlive(_ pid: Int32) throws(SystemError) -> Bool {
+        switch ProcessTable.read(pid) {
+        case .entry: return true
+        case .gone: return false
+        case .unknown(let error): throw error
+        }
+    }
+}
