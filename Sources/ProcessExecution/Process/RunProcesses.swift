@@ -39,6 +39,8 @@ package struct RunProcesses {
         case .gone: return false
         case .mark(let found) where found.mayOutliveRun: return false
         case .mark(let found) where found.run == mark: return try isAlive(pid)
+        // Another user's where /proc hides those (hidepid): it could as well not be listed there at all.
+        case .unknown(let error) where [EPERM, EACCES].contains(error.number): return false
         case .unknown(let error) where mark != nil: throw error
         case .mark, .unmarked, .unknown: return try isKnown(pid)
         }
