@@ -307,6 +307,34 @@ struct JournalTests {
         #expect(kept.count { $0.contains("other.yml") } == 1)
     }
 
+    @Test func `large runs of another workflow leave the last run of each one, with what that rests on`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: seq 3000000 } }\n",
+            files: [
+                "w.yml": """
+                version: 1
+                steps:
+                  a: { run: echo >> ran }
+                  b: { needs: [a], run: test -e good }
+                """
+            ])
+        try await test.run("w.yml", "--log", "quiet").expect(exit: 1)
+        let first = try run(in: test)
+        try await test.run("w.yml", "--log", "quiet").expect(exit: 1)
+        try await test.run("w.yml", "--resume", "b", "--log", "quiet").expect(exit: 1)
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 0)
+        #expect(try await test.ask("runs").stdout.split(separator: "\n").count == 4)
+        // As large as many runs together; it takes no room on the disk.
+        let enlarge = "for f in .flowrun/runs/*/a.1.*.log; do truncate -s 1100M $f; done"
+        try await test.start([], launcher: ["sh", "-c", enlarge]).finish().expect(exit: 0)
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 0)
+        let runs = try await test.ask("runs", "w.yml").stdout
+        #expect(runs.split(separator: "\n").count == 2 && !runs.contains(first))
+        try test.write("", to: "good")
+        try await test.run("w.yml", "--resume", "--log", "quiet").expect(exit: 0, stderr: "")
+        #expect(try test.contents(of: "ran") == "\n\n")
+    }
+
     private static let countsFolders =
         (try? FileManager.default.attributesOfItem(atPath: NSTemporaryDirectory())[.referenceCount] as? Int)
         .map { $0 >= 2 } ?? false

@@ -4,11 +4,11 @@ internal import RunJournal
 
 /// The runs of which a state directory has a journal.
 struct RunHistory {
-    /// How many runs of one workflow are kept at least.
+    /// How many runs of one workflow are kept, as long as all of them together are not too large.
     static let runsKept = 20
     /// Old runs are looked for only at every so many-th run.
     private static let sweepInterval = 16
-    /// How much all runs together may take, in bytes, the last one not counted.
+    /// How much all runs together may take, in bytes, the one that has just ended not counted.
     private static let sizeKept = 1 << 30
     /// A run with so much output looks for old runs in any case.
     private static let largeOutput = 16 << 20
@@ -50,22 +50,24 @@ struct RunHistory {
         return chain
     }
 
-    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one.
-    /// `outputSize` is what the run that asks has written beside its journal.
+    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one, and
+    /// never what a resume of any workflow would begin with. `outputSize` is what the run that asks has written beside
+    /// its journal.
     func removeOldRuns(outputSize: Int) {
         let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
         guard isDue || outputSize >= Self.largeOutput else { return }
         var counts: [String?: Int] = [:]
         var size = 0
-        // What the last run of a workflow rests on stays.
+        // The last run of each workflow stays, with what it rests on.
         var needed: Set<String> = []
         for run in (try? runs(of: nil)) ?? [] {
             counts[run.header.workflow, default: 0] += 1
             let count = counts[run.header.workflow, default: 0]
-            if count == 1 || needed.contains(run.run), let base = run.base { needed.insert(base) }
+            let isNeeded = count == 1 || needed.contains(run.run)
+            if isNeeded, let base = run.base { needed.insert(base) }
             if run.isHeld { continue }
-            let isOver = count > Self.runsKept && !needed.contains(run.run) || size > Self.sizeKept
+            let isOver = !isNeeded && (count > Self.runsKept || size > Self.sizeKept)
             if isOver { directory.removeRun(run.run, reusing: JournalWriter.fileName) } else { size += run.size }
         }
     }
