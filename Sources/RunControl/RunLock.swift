@@ -29,10 +29,20 @@ package final class RunLock: Sendable {
             // The holder lives, if it is the one that is written there.
             throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
         }
-        var line = Array("\(Guard.startedProcess) \(run)".utf8)
+        write(Holder(pid: Guard.startedProcess, run: run))
+    }
+
+    /// Writes again who had it last, for a run that is refused: one that never began is nobody's last run. The lock itself
+    /// stays taken.
+    package func disown() {
+        if let previous { write(previous) } else { ftruncate(descriptor, 0) }
+    }
+
+    private func write(_ holder: Holder) {
+        var line = Array("\(holder.pid) \(holder.run)".utf8)
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
         line.append(UInt8(ascii: "\n"))
-        _ = pwrite(file, line, line.count, 0)
+        _ = pwrite(descriptor, line, line.count, 0)
     }
 
     deinit { close(descriptor) }

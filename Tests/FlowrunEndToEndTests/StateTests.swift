@@ -324,6 +324,22 @@ struct StateTests {
         try await test.run("workflow.yml").expect(exit: 1)
         try await test.run("workflow.yml", "--no-journal").expect(exit: 1)
         try await test.ask("why", "a").expect(stderr: "left no journal, as with --no-journal; `--run ")
+        let replay = try await test.ask("replay")
+        replay.expect(exit: 1, stdout: "")
+        let before = try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
+        replay.expect(stderr: "`flowrun replay \(before)` asks about the one before")
+        try await test.ask("replay", before).expect(exit: 0)
+    }
+
+    @Test(arguments: ["--resume=garbage", "--log-file=none/log", "--log-file=.flowrun/key"])
+    func `a run that is refused is not the last one`(option: String) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: exit 3 } }\n")
+        #expect(try await test.run("workflow.yml", option).stdout.isEmpty)
+        try await test.ask("why", "a").expect(stderr: "has no journal of a run")
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(try await test.run("workflow.yml", option).stdout.isEmpty)
+        try await test.ask("why", "a").expect(stdout: "exit 3")
+        try await test.ask("replay").expect(stdout: "exit 3")
     }
 
     @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))

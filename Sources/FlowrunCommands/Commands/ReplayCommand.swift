@@ -25,7 +25,7 @@ struct ReplayCommand {
     }
 
     func callAsFunction() throws(CommandError) {
-        let past = try selector.pastRun(run)
+        let past = try selector.pastRun(run, option: "flowrun replay")
         let journal = try past.openJournal()
         let sink = AnswerSink()
         let reporter = reporter(to: sink, past, outputs: journal)

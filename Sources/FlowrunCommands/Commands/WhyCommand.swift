@@ -29,7 +29,7 @@ struct WhyCommand {
             report.addRoot { root in try? selector.ask(.why(step: root), of: live, in: directory).0 }
             return try StandardStream.output.deliver(report.text)
         }
-        let past = try selector.pastRun(run)
+        let past = try selector.pastRun(run, option: "--run")
         let journal = try past.openJournal()
         let steps = PastSteps(journal)
         if let failure = journal.failure { throw past.unreadable(failure) }

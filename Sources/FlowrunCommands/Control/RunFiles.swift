@@ -214,8 +214,11 @@ final class RunFiles {
         }
     }
 
-    /// Removes the journal of a run that never began.
-    func dropJournal() { if runFolder != nil { directory.removeRun(run) } }
+    /// Removes what a run that never began has left: its journal, and its name in the lock.
+    func forgetRun() {
+        if runFolder != nil { directory.removeRun(run) }
+        lock?.disown()
+    }
 
     private static func noJournal(_ reason: String) -> String {
         "cannot keep a journal of the run: \(reason); --no-journal runs without one"

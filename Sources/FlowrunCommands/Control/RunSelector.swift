@@ -65,8 +65,8 @@ struct RunSelector {
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
 
     /// The run that is meant and has a journal: the named one; the last of the workflow file, of which the last start
-    /// counts; the one of all that ended last.
-    func pastRun(_ named: String?) throws(CommandError) -> PastRun {
+    /// counts; the one of all that ended last. `option` is what names a run for the command that asks.
+    func pastRun(_ named: String?, option: String) throws(CommandError) -> PastRun {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)
         if let named {
@@ -88,7 +88,7 @@ struct RunSelector {
         if let holder, holder.run != last.run {
             throw .failed(
                 "the last run `\(holder.run)` left no journal, as with --no-journal; "
-                    + "`--run \(last.run)` asks about the one before")
+                    + "`\(option) \(last.run)` asks about the one before")
         }
         return last
     }

@@ -101,7 +101,7 @@ package struct Run {
             journal = try openJournal(in: files, options, values)
             logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values) }
         } catch {
-            files?.dropJournal()
+            files?.forgetRun()
             error.messages.forEach(standardError.say)
             return (error.status, nil)
         }
@@ -116,7 +116,7 @@ package struct Run {
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files, logs) else {
-            files?.dropJournal()
+            files?.forgetRun()
             await logs.close()
             return (.unable, nil)
         }
