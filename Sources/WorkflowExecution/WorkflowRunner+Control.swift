@@ -186,13 +186,19 @@ extension WorkflowRunner {
 
     // MARK: What the log tells
 
+    /// Who wants the run to end, or has asked for something that nobody else could.
+    var requester: String {
+        if let signal { return SignalName.of(signal) }
+        return control.isWindingDown && !control.isStopping ? "flowrun" : "ctl"
+    }
+
     func recordPause() { recorder.record(.runPaused(source: control.pauser)) }
 
     /// Records the end of a pause. Its source is whoever resumed the run, or asked for its end.
     func noteResumption() {
         let isAsked = !control.resume(by: "")
         if !isAsked { unfreeze() }
-        let source = isAsked ? control.resumer ?? "ctl" : signal.map(SignalName.of) ?? "ctl"
+        let source = isAsked ? control.resumer ?? requester : requester
         recorder.record(.runResumed(source: source))
         hasResumed = true
     }

@@ -98,7 +98,7 @@ extension WorkflowRunner {
 
     private func source(of cause: OperationCause) -> String {
         switch cause {
-        case .request: signal.map(SignalName.of) ?? "ctl"
+        case .request: requester
         case .deadline, .retryDeadline: "timeout"
         case .stall: "flowrun"
         default: "fail-fast"

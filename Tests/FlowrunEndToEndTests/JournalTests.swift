@@ -233,6 +233,19 @@ struct JournalTests {
         try await test.ask("runs").expect(stdout: "interrupted")
     }
 
+    @Test func `flowrun itself is named as the source where its journal cannot grow`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: seq 1 30000 }, b: { needs: [a], run: 'echo > never' } }\n")
+        let limit = #"ulimit -f 40; exec "$0" "$@""#
+        let result = try await test.run("workflow.yml", "--log", "json", launcher: ["bash", "-c", limit])
+        result.expect(exit: 125)
+        let log = try result.log()
+        for event in ["run.paused", "run.resumed", "run.cancel_requested"] {
+            #expect(log.all(event).map { $0["source"]?.string } == ["flowrun"])
+        }
+        #expect(!test.exists("never"))
+    }
+
     @Test(arguments: [
         "mkdir -m 700 .flowrun real && ln -s ../real .flowrun/runs",
         "mkdir -m 700 .flowrun && mkdir -m 777 .flowrun/runs",
