@@ -311,6 +311,27 @@ struct StateTests {
         }
     }
 
+    @Test(arguments: ["--resume=20260101T000000-aaaaaa", "--durable"])
+    func `without any place for state nothing runs that was asked to rest on it or to leave it`(option: String)
+        async throws
+    {
+        let test = try FlowrunTest()
+        let script = #"cd /proc/self && exec "$0" "$@""#
+        let nowhere: [String: String?] = ["XDG_STATE_HOME": "/proc/self/none"]
+        let text = "version: 1\nsteps: { a: { run: 'echo > \(test.path("ran"))' } }\n"
+        for (options, status) in [([option], 125), (["--resume"], 0)] as [([String], Int32)] {
+            let result = try await test.start(
+                ["run", "-", "--log", "quiet"] + options, environment: nowhere, stdin: .text(text),
+                launcher: ["sh", "-c", script]
+            ).finish()
+            result.expect(exit: status, stdout: "")
+            result.expect(stderr: "cannot use the state directory `.flowrun`: ")
+            guard status == 125 else { continue }
+            result.expect(stderr: "; \(option) needs one: name a folder that can be written with --state-dir")
+            #expect(!test.exists("ran"))
+        }
+    }
+
     @Test func `no journal is kept with --no-journal`() async throws {
         let test = try FlowrunTest(Self.good)
         try await test.run("workflow.yml", "--no-journal").expect(exit: 0)

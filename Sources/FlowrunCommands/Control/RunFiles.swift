@@ -21,10 +21,11 @@ final class RunFiles {
     private var pendingService: (@EventLoopActor () -> Void)?
 
     /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
-    /// can be used: the run goes on without being steered or kept apart from others.
+    /// can be used: the run goes on without being steered or kept apart from others, unless it was asked for what needs
+    /// one.
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
-        let directory = try directory(at: place, isExplicit: request.stateDirectory != nil)
+        let directory = try directory(at: place, for: request)
         let name = directory.flatMap(place.name)
         if request.file != "-" {
             do throws(RunLockError) {
@@ -44,16 +45,21 @@ final class RunFiles {
         }
     }
 
-    private static func directory(at place: StatePlace, isExplicit: Bool) throws(CommandError) -> StateDirectory? {
+    private static func directory(at place: StatePlace, for request: RunRequest) throws(CommandError) -> StateDirectory?
+    {
         var candidate = place.preferred
         var failure: StateError?
         while true {
             do throws(StateError) {
                 return try StateDirectory.made(candidate.path, isInProject: candidate.isInProject)
             } catch {
-                guard !error.isUnsafe, !isExplicit else { throw .unable(error.message) }
+                guard !error.isUnsafe, request.stateDirectory == nil else { throw .unable(error.message) }
                 guard failure == nil, let fallback = place.fallback else {
                     let message = (failure ?? error).message
+                    if let option = request.optionThatNeedsState {
+                        throw .unable(
+                            "\(message); \(option) needs one: name a folder that can be written with --state-dir")
+                    }
                     StandardStream.error.say("\(message); continuing, but `ctl` and `why` will not find the run")
                     return nil
                 }

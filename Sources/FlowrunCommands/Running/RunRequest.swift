@@ -128,6 +128,12 @@ extension RunRequest {
         return command
     }
 
+    /// What cannot be had without a state directory; nil if nothing of the kind is asked for.
+    var optionThatNeedsState: String? {
+        if let resumedRun { return "--resume=\(resumedRun)" }
+        return isDurable && keepsJournal ? "--durable" : nil
+    }
+
     /// Whether what goes to standard output gets colours.
     var colorsOutput: Bool {
         color.isOn(
