@@ -28,6 +28,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private var size = 0
     /// By step, of running attempts that have written something.
     private var outputs: [String: KeptOutput] = [:]
+    /// Whether files were made since the folder was last written through to the disk.
+    private var hasNewFiles = false
     /// By step, of attempts that have ended: names of files.
     private var files: [String: String] = [:]
 
@@ -69,7 +71,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
             files[step.step] = output?.wholeFile
             append(event)
             guard step.duration != nil else { break }
-            if isDurable, let output { attempt { () throws(SystemError) in try output.sync() } }
+            if isDurable, let output { attempt { () throws(SystemError) in try sync(output) } }
             flush()
             if isDurable { sync() }
             return
@@ -120,10 +122,12 @@ package final class JournalWriter: Reporter, OutputPlaces {
         // Taken out, so that what it holds is not copied with each piece.
         var kept = outputs.removeValue(forKey: output.step) ?? KeptOutput(attempt: output.attempt)
         if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt) }
+        let hadFile = kept.hasFile
         var way = KeptOutput.Way.dropped
         attempt { () throws(SystemError) in
             way = try kept.keep(output.bytes, of: output.step, event.sequence, in: folder)
         }
+        if kept.hasFile, !hadFile { hasNewFiles = true }
         outputs[output.step] = kept
         guard failure == nil else { return }
         if case .dropped = way { return note(dropped: output, event) }
@@ -172,6 +176,14 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private func cut(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         let whole = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < offset { ftruncate(descriptor, off_t(size + whole)) }
+    }
+
+    /// The data of the step's file, and the names of all that are new.
+    private func sync(_ output: KeptOutput) throws(SystemError) {
+        try output.sync()
+        guard hasNewFiles else { return }
+        if fsync(folder) != 0 { throw .last }
+        hasNewFiles = false
     }
 
     private func sync() { attempt { () throws(SystemError) in if fdatasync(descriptor) != 0 { throw .last } } }

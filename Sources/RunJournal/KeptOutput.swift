@@ -29,6 +29,9 @@ struct KeptOutput {
     /// Writes the file, if there is one, through to the disk.
     func sync() throws(SystemError) { try file?.sync() }
 
+    /// Whether there is a file.
+    var hasFile: Bool { file != nil }
+
     /// The name of the file that has everything; nil where there is none.
     var wholeFile: String? { file != nil && isWhole ? name : nil }
 

@@ -424,4 +424,38 @@ struct JournalTests {
         try await test.run("workflow.yml", "--log", "quiet", launcher: trace).expect(exit: 0)
         #expect(!(try test.contents(of: "trace")).contains("sync("))
     }
+
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a durable run writes through the way to its journal, and each file of output before a dependent starts`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: seq 1 9000 }, b: { needs: [a], run: 'true' } }\n")
+        let trace = [
+            "strace", "-f", "-y", "-s", "9999", "-o", "trace", "-e",
+            "trace=fsync,fdatasync,write,openat,linkat,clone,clone3,vfork",
+        ]
+        try await test.run("workflow.yml", "--durable", "--log", "quiet", launcher: trace).expect(exit: 0)
+        let lines = try test.contents(of: "trace").split(separator: "\n").map(String.init)
+        let state = test.path(".flowrun")
+        let folder = "\(state)/runs/\(try run(in: test))"
+        // Where the first thing of that kind is written through.
+        func sync(of path: String, after start: Int = 0) throws -> Int {
+            try #require(lines[start...].firstIndex { $0.contains("sync(") && $0.contains("<\(path)>)") }, "\(path)")
+        }
+        let linked = try #require(lines.firstIndex { $0.contains("linkat(") && $0.contains("\"key\"") })
+        let started = try #require(lines.firstIndex { $0.contains("step.started") })
+        #expect(try sync(of: "\(state)/key") < sync(of: state, after: linked))
+        for path in ["\(state)/key", folder, "\(state)/runs", state, test.folder] {
+            #expect(try sync(of: path, after: linked) < started)
+        }
+        let made = try #require(lines.firstIndex { $0.contains("O_EXCL") && $0.contains("a.1.") })
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let name = try #require(names.first { $0.hasSuffix(".log") })
+        let finished = try #require(lines[made...].firstIndex { $0.contains("step.finished") })
+        let next = try #require(lines[finished...].firstIndex { $0.contains("clone") || $0.contains("vfork") })
+        #expect(try sync(of: "\(folder)/\(name)", after: made) < finished)
+        #expect(try sync(of: folder, after: made) < finished)
+        #expect(try sync(of: "\(folder)/journal.jsonl", after: finished) < next)
+    }
 }

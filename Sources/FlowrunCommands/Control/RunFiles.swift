@@ -213,7 +213,9 @@ final class RunFiles {
         }
         runFolder = folder
         do throws(SystemError) {
-            return try JournalWriter(in: folder.descriptor, make(name, folder.path), isDurable: isDurable)
+            let journal = try JournalWriter(in: folder.descriptor, make(name, folder.path), isDurable: isDurable)
+            if isDurable { try directory.sync() }
+            return journal
         } catch {
             directory.removeRun(run)
             throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
