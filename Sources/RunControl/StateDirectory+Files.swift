@@ -1,4 +1,5 @@
 package import Basics
+internal import CLinux
 internal import Glibc
 
 extension StateDirectory {
