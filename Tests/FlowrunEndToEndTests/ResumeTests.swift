@@ -354,10 +354,6 @@ struct ResumeTests {
         try test.write("", to: "second")
     }
 
-    private func endSurvivors(_ test: FlowrunTest) throws {
-        for process in test.survivors() { try test.signal(Int32(process.prefix { $0 != " " }), SIGKILL) }
-    }
-
     private static let cannotRunAsAnother: Comment? = {
         var status = statvfs()
         let folder = FileManager.default.temporaryDirectory.path
@@ -384,11 +380,11 @@ struct ResumeTests {
         #expect(chmod(keep, 0o4755) == 0 && chmod(test.folder, 0o777) == 0)
         let asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         try await leaveBehind(test, launcher: asNobody)
-        #expect(test.survivors().count == 1)
+        // The killed runner may still be on its way out.
+        #expect(test.survivors().contains { $0.contains("./keep") })
         let result = try await test.run("workflow.yml", "--log", "json", "--resume", launcher: asNobody)
         result.expect(exit: 0)
-        #expect(test.survivors() == [])
-        try endSurvivors(test)
+        #expect(!test.survivors().contains { $0.contains("./keep") })
         withExtendedLifetime(gate) {}
     }
 
@@ -425,7 +421,6 @@ struct ResumeTests {
         #expect(try test.contents(of: "ran") == "ran\n")
         _ = try await resume(test)
         #expect(test.survivors() == [])
-        try endSurvivors(test)
         withExtendedLifetime(gate) {}
     }
 
