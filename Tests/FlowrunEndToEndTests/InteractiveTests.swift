@@ -11,10 +11,9 @@ struct InteractiveTests {
             + #"read -r line; echo "the shell reads $line""#,
     ]
 
-    /// bash notes an interrupt and looks at the note between commands: one that comes just before it starts a command
-    /// is forgotten until that has ended. Without a handler it dies at any time, but for the moment in which it has a
-    /// child that is not its program yet: what comes last is to be an `exec`.
-    private static let diesAtOnce = "trap : INT; trap - INT"
+    /// Says a word and waits, as a program that an interrupt ends at any time. bash is none: it forgets one that comes just
+    /// before it starts a command or becomes one.
+    private static func wait(saying word: String) -> String { "echo \(word) > said; exec tail -f said" }
 
     @Test func `a step reads and writes the terminal, and what others write comes behind it`() async throws {
         let test = try FlowrunTest(
@@ -53,7 +52,7 @@ struct InteractiveTests {
                   a:
                     interactive: true
                     \(ending)
-                    run: "stty -echo; \(Self.diesAtOnce); echo ready; exec sleep 1000"
+                    run: "stty -echo; \(Self.wait(saying: "ready"))"
                 """)
             let terminal = try await test.startOnTerminal(["workflow.yml"], launcher: Self.shell)
             try await terminal.wait(forText: "ready")
@@ -95,7 +94,7 @@ struct InteractiveTests {
                   until read -r -t 1 _; do :; done
                   echo goes on
                   read -r _
-              b: { needs: [a], interactive: true, run: "\(Self.diesAtOnce); echo next; exec sleep 1000" }
+              b: { needs: [a], interactive: true, run: "\(Self.wait(saying: "next"))" }
               c: { run: sleep 1000 }
             """)
         let terminal = try await test.startOnTerminal(["workflow.yml", "-j", "2", "--log-file", "log.jsonl"])
