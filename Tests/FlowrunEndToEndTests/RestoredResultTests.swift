@@ -115,7 +115,14 @@ struct RestoredResultTests {
             version: 1
             steps:
               server: { detach: true, run: "sleep 9999 > /dev/null 2>&1 &" }
-              user: { needs: [server], run: "test -e ok && exit 0; echo up > up; read _ < go; exit 1" }
+              user:
+                needs: [server]
+                run: |
+                  test -e ok && exit 0
+                  until grep -q 'step.started","step":"user"' .flowrun/runs/*/journal.jsonl; do :; done
+                  echo up > up
+                  read _ < go
+                  exit 1
             """)
         let gate = try test.gate("go")
         let running = try await test.start("workflow.yml")
