@@ -186,7 +186,7 @@ extension WorkflowRunner {
 
     // MARK: What the log tells
 
-    /// Who wants the run to end, or has asked for something that nobody else could.
+    /// Who asked: the signal that came, flowrun where it winds the run down by itself, and otherwise ctl.
     var requester: String {
         if let signal { return SignalName.of(signal) }
         return control.isWindingDown && !control.isStopping ? "flowrun" : "ctl"
@@ -198,7 +198,7 @@ extension WorkflowRunner {
     func noteResumption() {
         let isAsked = !control.resume(by: "")
         if !isAsked { unfreeze() }
-        let source = isAsked ? control.resumer ?? requester : requester
+        let source = (isAsked ? control.resumer : nil) ?? requester
         recorder.record(.runResumed(source: source))
         hasResumed = true
     }

@@ -5,14 +5,6 @@ import Testing
 
 /// What a resumed run takes over is what the step would come to now; what cannot be known is not taken over.
 struct RestoredResultTests {
-    /// The reasons of the steps that run again, and of those that do not, `restored`.
-    private func decisions(_ log: EventLog) -> [String: String] {
-        var found: [String: String] = [:]
-        for record in log.all("step.rerun") { found[record.step ?? ""] = record["reason"]?.string }
-        for record in log.all("step.restored") { found[record.step ?? ""] = "restored" }
-        return found
-    }
-
     @Test func `a step runs again if its standard output is read now and was not kept apart`() async throws {
         let test = try FlowrunTest(
             """
@@ -33,7 +25,7 @@ struct RestoredResultTests {
             """, to: "workflow.yml")
         let result = try await test.runLogged("--resume")
         result.expect(exit: 0)
-        #expect(decisions(try result.log()) == ["both": "result", "silent": "restored", "reader": "outcome"])
+        #expect(try result.log().decisions == ["both": "result", "silent": "restored", "reader": "outcome"])
         #expect(try test.contents(of: "got") == "out\n")
     }
 
@@ -49,7 +41,7 @@ struct RestoredResultTests {
         try test.write("", to: "ok")
         let result = try await test.runLogged("--resume")
         result.expect(exit: 0)
-        #expect(decisions(try result.log()) == ["read": "restored", "reader": "outcome"])
+        #expect(try result.log().decisions == ["read": "restored", "reader": "outcome"])
         #expect(try test.contents(of: "got") == "one\ntwo\n")
     }
 
@@ -75,11 +67,10 @@ struct RestoredResultTests {
         try test.write(text(after), to: "workflow.yml")
         let result = try await test.runLogged("--resume", "--param", "p=other")
         result.expect(exit: 0)
-        let found = decisions(try result.log())
+        let found = try result.log().decisions
         #expect(found.filter { $0.key != "last" }.map(\.value) == ["definition"])
     }
 
-    // F40
     @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
     func `a journal that cannot be read is not one that ends there`() async throws {
         let steps = (0..<200).map { "  s\($0): { run: 'echo s\($0) >> ledger' }\n" }.joined()
@@ -133,9 +124,8 @@ struct RestoredResultTests {
         try test.write("", to: "ok")
         let result = try await test.runLogged("--resume")
         result.expect(exit: 0)
-        #expect(decisions(try result.log()) == ["server": "restored", "user": isKilled ? "unfinished" : "outcome"])
-        let left = test.survivors()
-        #expect(left.count == 1)
-        for process in left { try test.signal(Int32(process.prefix { $0 != " " }), SIGKILL) }
+        #expect(try result.log().decisions == ["server": "restored", "user": isKilled ? "unfinished" : "outcome"])
+        #expect(test.survivors().count == 1)
+        try test.killSurvivors()
     }
 }

@@ -24,14 +24,6 @@ struct ResumeTests {
         return try result.log()
     }
 
-    /// The reasons of the steps that run again, and nil of those that are taken over.
-    private func decisions(_ log: EventLog) -> [String: String] {
-        var found: [String: String] = [:]
-        for record in log.all("step.rerun") { found[record.step ?? ""] = record["reason"]?.string }
-        for record in log.all("step.restored") { found[record.step ?? ""] = "restored" }
-        return found
-    }
-
     private func takeRan(_ test: FlowrunTest) throws -> [String] {
         guard test.exists("ran") else { return [] }
         defer { try? FileManager.default.removeItem(atPath: test.path("ran")) }
@@ -46,14 +38,14 @@ struct ResumeTests {
         let log = try await resume(test)
         #expect(try takeRan(test) == ["after", "fail"])
         #expect(
-            decisions(log) == ["make": "restored", "test": "restored", "level": "restored", "fail": "outcome"])
+            log.decisions == ["make": "restored", "test": "restored", "level": "restored", "fail": "outcome"])
         let restored = try #require(log.all("step.restored").first { $0.step == "make" })
         #expect(restored["outputs"]?["id"]?.string == "x 1")
         #expect(restored["outputs"]?["list"]?.array?.count == 2)
         // And once more: nothing is left to do.
         let again = try await resume(test)
         #expect(try takeRan(test) == [])
-        #expect(decisions(again).values.allSatisfy { $0 == "restored" })
+        #expect(again.decisions.values.allSatisfy { $0 == "restored" })
         let text = try await test.run("workflow.yml", "--resume")
         text.expect(stdout: ", resuming 2", "restored", "success in")
         try await test.ask("why", "after").expect(exit: 0, stdout: "after: success\n")
@@ -84,7 +76,7 @@ struct ResumeTests {
         // What is behind `test` runs again with it.
         let behind = ran.contains("test x 1") ? ["after", "fail"] : []
         #expect(try takeRan(test) == (ran + behind).sorted())
-        let reasons = Set(decisions(log).values).subtracting(["restored"])
+        let reasons = Set(log.decisions.values).subtracting(["restored"])
         #expect(reasons == (ran.isEmpty ? [] : behind.isEmpty ? ["definition"] : ["definition", "upstream"]))
     }
 
@@ -110,7 +102,7 @@ struct ResumeTests {
         _ = try takeRan(test)
         let log = try await resume(test, "--from", "fail")
         #expect(try takeRan(test) == ["after", "fail"])
-        #expect(decisions(log)["fail"] == "asked" && decisions(log)["after"] == "upstream")
+        #expect(log.decisions["fail"] == "asked" && log.decisions["after"] == "upstream")
         try await test.run("workflow.yml", "--from", "nothing").expect(exit: 64, stdout: "")
     }
 
@@ -125,7 +117,7 @@ struct ResumeTests {
             """)
         try await test.run("workflow.yml").expect(exit: 0)
         func rerun(_ name: String) async throws -> Set<String> {
-            Set(decisions(try await resume(test, "--from", name)).filter { $0.value == "asked" }.keys)
+            Set(try await resume(test, "--from", name).decisions.filter { $0.value == "asked" }.keys)
         }
         #expect(try await rerun("late.one") == ["late[a].one", "late[b].one"])
         #expect(try await rerun("late[b].one") == ["late[b].one"])
@@ -141,7 +133,7 @@ struct ResumeTests {
         let test = try FlowrunTest(Self.chain, files: ["ok": ""])
         let log = try await resume(test)
         #expect(log.first("warning")?["code"]?.string == "resume")
-        #expect(decisions(log) == [:])
+        #expect(log.decisions == [:])
         let unknown = try await test.run("workflow.yml", "--resume=20260101T000000-aaaaaa")
         unknown.expect(exit: 1, stdout: "")
         unknown.expect(stderr: "has no journal of a run `20260101T000000-aaaaaa` of this file")
@@ -181,9 +173,9 @@ struct ResumeTests {
             try takeRan(test) == [
                 "clean", "end", "hard", #"hears out\0put\n"#, "soft", "temp", "two b c",
             ])
-        #expect(decisions(log)["each[a].one"] == "restored" && decisions(log)["round.second"] == "restored")
-        #expect(decisions(log)["temp"] == "result" && decisions(log)["soft"] == "outcome")
-        #expect(decisions(log)["hard"] == "upstream")
+        #expect(log.decisions["each[a].one"] == "restored" && log.decisions["round.second"] == "restored")
+        #expect(log.decisions["temp"] == "result" && log.decisions["soft"] == "outcome")
+        #expect(log.decisions["hard"] == "upstream")
         // A second one has the standard output out of the first one's journal.
         try test.write(
             try test.contents(of: "workflow.yml").replacingOccurrences(of: "echo \"hears", with: "echo \"hears again"),
@@ -206,7 +198,7 @@ struct ResumeTests {
         let result = try await test.run(
             "workflow.yml", "--resume", "--log", "json", environment: ["TOKEN": "second-secret-value"])
         #expect(try takeRan(test) == ["leak"])
-        #expect(decisions(try result.log()) == ["leak": "result", "uses": "restored"])
+        #expect(try result.log().decisions == ["leak": "result", "uses": "restored"])
     }
 
     @Test func `the environment tells attempt, round and a key that stays over resumes`() async throws {
@@ -229,6 +221,19 @@ struct ResumeTests {
         #expect(other != lines[0][2])
     }
 
+    /// Runs until there is a file, and kills the run so that neither of its two processes can end what is left. The step
+    /// writes the number of the runner to `up`; once the run is dead there is the file `second`.
+    private func leaveBehind(_ test: FlowrunTest, until file: String, launcher: [String] = []) async throws {
+        let killed = try await test.start("workflow.yml", launcher: launcher)
+        try await killed.waitForFile(file)
+        let runner = Int32(try await killed.waitForLines(in: "up")[0])
+        try test.signal(runner, SIGSTOP)
+        killed.signal(SIGKILL)
+        try test.signal(runner, SIGKILL)
+        _ = try await killed.finish()
+        try test.write("", to: "second")
+    }
+
     @Test func `what a dead run has left is gone before anything of the next one starts`() async throws {
         let test = try FlowrunTest(
             """
@@ -244,16 +249,9 @@ struct ResumeTests {
                   trap "" TERM
                   while :; do echo late >> ran; sleep 0.02; done
             """)
-        let killed = try await test.start("workflow.yml")
-        let runner = Int32(try await killed.waitForLines(in: "up")[0])
-        // Neither of the two may end what is left.
-        try test.signal(runner, SIGSTOP)
-        killed.signal(SIGKILL)
-        try test.signal(runner, SIGKILL)
-        _ = try await killed.finish()
-        try test.write("", to: "second")
+        try await leaveBehind(test, until: "up")
         let log = try await resume(test)
-        #expect(decisions(log) == ["done": "restored", "late": "unfinished"])
+        #expect(log.decisions == ["done": "restored", "late": "unfinished"])
         let ran = try test.contents(of: "ran")
         #expect(test.survivors().isEmpty)
         #expect(try test.contents(of: "ran") == ran)
@@ -306,7 +304,7 @@ struct ResumeTests {
         let test = try FlowrunTest(Self.held)
         let log = try await log(killing: test, times: times)
         #expect(
-            decisions(log) == ["make": "restored", "beside": "restored", "other": "restored", "held": "unfinished"])
+            log.decisions == ["make": "restored", "beside": "restored", "other": "restored", "held": "unfinished"])
         #expect(try test.contents(of: "ran") == "out")
     }
 
@@ -316,7 +314,7 @@ struct ResumeTests {
             try test.write(Self.held.replacingOccurrences(of: "echo make", with: "echo made"), to: "workflow.yml")
         }
         #expect(
-            decisions(log) == ["make": "restored", "beside": "upstream", "other": "restored", "held": "unfinished"])
+            log.decisions == ["make": "restored", "beside": "upstream", "other": "restored", "held": "unfinished"])
         #expect(try takeRan(test) == ["beside", "out"])
     }
 
@@ -328,30 +326,10 @@ struct ResumeTests {
             steps: { late: { run: "test -e second && exit 0; echo $PPID > up; exec ./tree scrub stay tree.up" } }
             """)
         try test.addTreeGenerator()
-        let killed = try await test.start("workflow.yml")
-        let runner = Int32(try await killed.waitForLines(in: "up")[0])
-        try await killed.waitForFile("tree.up")
-        try test.signal(runner, SIGSTOP)
-        killed.signal(SIGKILL)
-        try test.signal(runner, SIGKILL)
-        _ = try await killed.finish()
+        try await leaveBehind(test, until: "tree.up")
         #expect(!test.treeSurvivors().isEmpty)
-        try test.write("", to: "second")
         _ = try await resume(test)
         #expect(test.treeSurvivors() == [])
-    }
-
-    /// Runs until step `late` has made the file `kept`, and kills the run so that neither of its two processes can end
-    /// what is left.
-    private func leaveBehind(_ test: FlowrunTest, launcher: [String] = []) async throws {
-        let killed = try await test.start("workflow.yml", launcher: launcher)
-        try await killed.waitForFile("kept")
-        let runner = Int32(try await killed.waitForLines(in: "up")[0])
-        try test.signal(runner, SIGSTOP)
-        killed.signal(SIGKILL)
-        try test.signal(runner, SIGKILL)
-        _ = try await killed.finish()
-        try test.write("", to: "second")
     }
 
     private static let cannotRunAsAnother: Comment? = {
@@ -376,22 +354,16 @@ struct ResumeTests {
             """)
         let gate = try test.gate("go")
         let keep = test.path("keep")
-        try FileManager.default.copyItem(atPath: try #require(realpath(of: "/bin/sh")), toPath: keep)
+        try FileManager.default.copyItem(at: URL(filePath: "/bin/sh").resolvingSymlinksInPath(), to: URL(filePath: keep))
         #expect(chmod(keep, 0o4755) == 0 && chmod(test.folder, 0o777) == 0)
         let asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        try await leaveBehind(test, launcher: asNobody)
+        try await leaveBehind(test, until: "kept", launcher: asNobody)
         // The killed runner may still be on its way out.
         #expect(test.survivors().contains { $0.contains("./keep") })
         let result = try await test.run("workflow.yml", "--log", "json", "--resume", launcher: asNobody)
         result.expect(exit: 0)
         #expect(!test.survivors().contains { $0.contains("./keep") })
         withExtendedLifetime(gate) {}
-    }
-
-    private func realpath(of path: String) -> String? {
-        guard let found = Glibc.realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(cString: found)
     }
 
     @Test(
@@ -409,7 +381,7 @@ struct ResumeTests {
               late: { run: 'echo ran >> ran; test -e second && exit 0; echo $PPID > up; echo > kept; read _ < go' }
             """)
         let gate = try test.gate("go")
-        try await leaveBehind(test)
+        try await leaveBehind(test, until: "kept")
         let run = try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
         let call = fault.prefix { $0 != ":" }
         let result = try await test.run(

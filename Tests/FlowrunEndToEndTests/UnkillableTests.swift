@@ -32,7 +32,7 @@ struct UnkillableTests {
         let result = try await running.finish()
         result.expect(.signalled(SIGTERM))
         let left = test.survivors()
-        for process in left { try test.signal(Int32(process.prefix { $0 != " " }), SIGKILL) }
+        try test.killSurvivors()
         #expect(left.count == 1)
         let log = try result.log()
         #expect(log.outcomes == ["stuck": "cancelled", "after": "cancelled"])

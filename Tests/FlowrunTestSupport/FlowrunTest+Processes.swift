@@ -13,6 +13,11 @@ extension FlowrunTest {
         }
     }
 
+    /// Kills all that `survivors` tells of.
+    package func killSurvivors() throws {
+        for line in survivors() { try signal(Int32(line.prefix { $0 != " " }), SIGKILL) }
+    }
+
     /// Sends a signal to a process of this test. Throws where it is no longer there: its number may be that of another
     /// process by now, or of a thread of this one, and that must not get the signal.
     package func signal(_ pid: Int32?, _ number: Int32) throws {

@@ -76,7 +76,9 @@ struct PastRun: Sendable {
         return journal
     }
 
-    func unreadable(_ error: SystemError) -> CommandError {
+    func unreadable(_ error: SystemError) -> CommandError { Self.unreadable(run, error) }
+
+    static func unreadable(_ run: String, _ error: SystemError) -> CommandError {
         .unable("cannot read the journal of the run `\(run)`: \(error.words)")
     }
 

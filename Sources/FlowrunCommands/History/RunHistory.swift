@@ -32,11 +32,7 @@ struct RunHistory {
     }
 
     func run(_ id: String) throws(CommandError) -> PastRun? {
-        do throws(SystemError) {
-            return try PastRun(id, in: directory)
-        } catch {
-            throw .unable("cannot read the journal of the run `\(id)`: \(error.words)")
-        }
+        do throws(SystemError) { return try PastRun(id, in: directory) } catch { throw PastRun.unreadable(id, error) }
     }
 
     /// A run and those before it whose results still count, the last one first.
