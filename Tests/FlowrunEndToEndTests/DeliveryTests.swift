@@ -103,7 +103,7 @@ struct DeliveryTests {
         result.expect(exit: 0)
         let records = try result.log().all("step.output", step: "a")
         #expect(
-            records.allSatisfy { ($0["text"]?.string ?? "").utf8.count <= 320 << 10 && $0["partial"]?.bool == true })
+            records.allSatisfy { ($0["text"]?.string ?? "").utf8.count <= 64 << 10 && $0["partial"]?.bool == true })
         #expect(records.count > 10)
         let text = records.map { $0["text"]?.string ?? "" }.joined()
         if end == "\r" {
@@ -113,6 +113,29 @@ struct DeliveryTests {
             #expect(states == (1...100_000).map { String(format: "%08d", $0) })
         } else {
             #expect(text.utf8.count == size && text.utf8.allSatisfy { $0 == UInt8(ascii: "y") })
+        }
+    }
+
+    @Test func `many lines at once come in records of at most 64 KiB, also through a mask and in a replay`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            secrets: { KEY: { env: KEY } }
+            steps:
+              short: { run: seq 1 200000 }
+              long: { run: "head -c 300000 /dev/zero | tr '\\\\0' y; seq 1 50000" }
+              apart: { run: "seq 1 100000; seq 1 100000 >&2", streams: separate, secrets: [KEY] }
+            """)
+        let result = try await test.run("workflow.yml", "--log", "json", environment: ["KEY": "199999"])
+        result.expect(exit: 0)
+        let replay = try await test.run("replay", "--log", "json")
+        for log in [try result.log(), try replay.log()] {
+            let texts = log.all("step.output").map { $0["text"]?.string ?? "" }
+            #expect(texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= 64 << 10 })
+            let short = (1...200_000).map { $0 == 199_999 ? "***\n" : "\($0)\n" }.joined()
+            #expect(log.output(of: "short") == short)
         }
     }
 

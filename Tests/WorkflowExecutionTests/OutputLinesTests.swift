@@ -39,8 +39,9 @@ struct OutputLinesTests {
 
     @Test func `a progress bar beyond the limit is cut between two of its states`() {
         let states = String(repeating: "50%\r", count: 20_000)
+        let first = String(repeating: "50%\r", count: OutputLines.limit / 4)
         let parts = pieces([states + "51%", "\n"])
-        #expect(parts == [states + "…", "51%\n"])
+        #expect(parts == [first + "…", states.dropFirst(first.count) + "51%\n"])
     }
 
     @Test func `a line beyond the limit comes in parts, cut between characters`() {
@@ -48,6 +49,29 @@ struct OutputLinesTests {
         let found = pieces([Array("x\(line)".utf8), Array("\n".utf8)])
         #expect(found.dropLast().allSatisfy { $0.isPartial && String(validating: $0.bytes, as: UTF8.self) != nil })
         #expect(found.flatMap(\.bytes) == Array("x\(line)\n".utf8))
+    }
+
+    @Test func `no piece is longer than the limit, whatever comes at once, and none is cut without need`() {
+        var random = SeededGenerator(seed: 22)
+        for _ in 0..<60 {
+            let longest = [10, 1000, OutputLines.limit, 3 * OutputLines.limit].randomElement(using: &random)!
+            var chunks: [[UInt8]] = []
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                var chunk: [UInt8] = []
+                let size = Int.random(in: 0...5 * OutputLines.limit, using: &random)
+                while chunk.count < size {
+                    let line = Int.random(in: 0...longest, using: &random)
+                    chunk += [UInt8](repeating: UInt8(ascii: "x"), count: line) + [10]
+                }
+                if Bool.random(using: &random) { chunk.removeLast(min(2, chunk.count)) }
+                chunks.append(chunk)
+            }
+            let found = pieces(chunks)
+            #expect(found.flatMap(\.bytes) == chunks.flatMap(\.self))
+            #expect(found.allSatisfy { !$0.bytes.isEmpty && $0.bytes.count <= OutputLines.limit })
+            #expect(found.allSatisfy { $0.isPartial == ($0.bytes.last != 10) })
+            #expect(found.dropLast().allSatisfy { !$0.isPartial || $0.bytes.count == OutputLines.limit })
+        }
     }
 
     @Test func `joined pieces are what was written, however it is cut, and every whole piece ends a line`() {

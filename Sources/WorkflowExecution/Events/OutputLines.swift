@@ -3,15 +3,15 @@ internal import Glibc
 /// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to. Copies only
 /// the line that is not finished yet.
 struct OutputLines {
-    /// The longest line that is waited for.
+    /// The longest line that is waited for, and the longest piece.
     static let limit = 64 << 10
     /// What is short enough to be copied behind an unfinished line, for one record instead of two.
     private static let shortChunk = 4 << 10
 
     private var rest: [UInt8] = []
 
-    /// Calls `emit` with whole lines; with a part of a line only if it reaches the limit. What is emitted is valid
-    /// during the call.
+    /// Calls `emit` with whole lines, and with a part of a line only if that is longer than the limit; no piece is. What is
+    /// emitted is valid during the call.
     mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
         var bytes = bytes
         if !rest.isEmpty, let end = Self.endOfFirstLine(in: bytes) {
@@ -21,16 +21,13 @@ struct OutputLines {
             bytes = UnsafeRawBufferPointer(rebasing: bytes[joined...])
         }
         if rest.isEmpty, let end = Self.endOfLastLine(in: bytes) {
-            emit(UnsafeRawBufferPointer(rebasing: bytes[..<end]), false)
+            Self.emit(UnsafeRawBufferPointer(rebasing: bytes[..<end]), isPartial: false, emit)
             bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
         }
         rest.append(contentsOf: bytes)
-        if rest.count >= Self.limit {
-            // A progress bar without an end is cut between two of its states.
-            let end = rest.lastIndex(of: 13).map { $0 + 1 } ?? Self.boundary(in: rest)
-            rest.withUnsafeBytes { emit(UnsafeRawBufferPointer(rebasing: $0[..<end]), true) }
-            rest.removeFirst(end)
-        }
+        guard rest.count >= Self.limit else { return }
+        let kept = rest.withUnsafeBytes { Self.emitFull($0, emit).count }
+        rest.removeFirst(rest.count - kept)
     }
 
     /// What is left at the end of the stream: a line without its end.
@@ -39,9 +36,34 @@ struct OutputLines {
     }
 
     private mutating func emitRest(isPartial: Bool, _ emit: (UnsafeRawBufferPointer, Bool) -> Void) {
-        rest.withUnsafeBytes { emit($0, isPartial) }
+        rest.withUnsafeBytes { Self.emit($0, isPartial: isPartial, emit) }
         // One long line must not keep its memory for the rest of the step.
         rest.removeAll(keepingCapacity: rest.capacity <= Self.shortChunk)
+    }
+
+    // MARK: Pieces of a bounded size
+
+    private static func emit(
+        _ bytes: UnsafeRawBufferPointer, isPartial: Bool, _ emit: (UnsafeRawBufferPointer, Bool) -> Void
+    ) {
+        let last = bytes.count > limit ? emitFull(bytes, emit) : bytes
+        if !last.isEmpty { emit(last, isPartial) }
+    }
+
+    /// Emits pieces up to the limit, and returns what is left: shorter than the limit, or just as long and whole lines.
+    private static func emitFull(
+        _ bytes: UnsafeRawBufferPointer, _ emit: (UnsafeRawBufferPointer, Bool) -> Void
+    ) -> UnsafeRawBufferPointer {
+        var rest = bytes
+        while rest.count >= limit, rest.count > limit || rest.last != 10 {
+            let window = UnsafeRawBufferPointer(rebasing: rest[..<limit])
+            let line = endOfLastLine(in: window)
+            // A progress bar without an end is cut between two of its states.
+            let end = line ?? window.lastIndex(of: 13).map { $0 + 1 } ?? boundary(in: window)
+            emit(UnsafeRawBufferPointer(rebasing: rest[..<end]), line == nil)
+            rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+        }
+        return rest
     }
 
     private static func endOfFirstLine(in bytes: UnsafeRawBufferPointer) -> Int? {
@@ -54,7 +76,7 @@ struct OutputLines {
     }
 
     /// Where the bytes can be cut without splitting a UTF-8 sequence; all of them if they are not UTF-8.
-    private static func boundary(in bytes: [UInt8]) -> Int {
+    private static func boundary(in bytes: UnsafeRawBufferPointer) -> Int {
         for back in 1...4 where bytes.count > back {
             let byte = bytes[bytes.count - back]
             if byte & 0xC0 == 0x80 { continue }
