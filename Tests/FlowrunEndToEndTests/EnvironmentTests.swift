@@ -97,6 +97,28 @@ struct EnvironmentTests {
         #expect((result.stdout + result.stderr).contains("absent.env"))
     }
 
+    @Test(arguments: [false, true]) func `a dotenv file that is a FIFO is refused, whoever writes to it`(
+        isWritten: Bool
+    ) async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { dotenv: pipe.env, run: 'true' } }\n")
+        let gate = try test.gate("pipe.env")
+        defer { withExtendedLifetime(gate) {} }
+        if isWritten { gate.open() }
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        #expect(
+            try result.log().finished("a")?.cause?.message
+                == "`pipe.env` (dotenv at workflow.yml:2): is a FIFO, which gives what it has to one reader only; "
+                + "write the variables to a regular file")
+    }
+
+    @Test func `a dotenv file without an end is refused, one without anything is empty`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { dotenv: /dev/zero, run: 'true' } }\n")
+        try await test.run("workflow.yml").expect(exit: 1)
+        try test.write("version: 1\nsteps: { a: { dotenv: /dev/null, run: 'true' } }\n", to: "workflow.yml")
+        try await test.run("workflow.yml").expect(exit: 0)
+    }
+
     @Test func `a step knows its run, its id and its attempt`() async throws {
         let test = try FlowrunTest(
             """

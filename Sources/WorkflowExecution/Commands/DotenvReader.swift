@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import WorkflowModel
 
@@ -13,8 +14,16 @@ enum DotenvReader {
     static func read(_ path: String) throws(ReadError) -> [(name: String, value: String)]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw ReadError(line: nil, message: String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw ReadError(line: nil, message: SystemError.last.words) }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw ReadError(line: nil, message: SystemError.last.words) }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFIFO else {
+            throw ReadError(
+                line: nil,
+                message: "is a FIFO, which gives what it has to one reader only; write the variables to a regular file")
+        }
         var bytes: [UInt8] = []
         let count = 1 << 16
         while true {
@@ -26,8 +35,9 @@ enum DotenvReader {
                     got = Glibc.read(descriptor, buffer.baseAddress, count)
                     filled = max(got, 0)
                 })
-            guard got >= 0 else { throw ReadError(line: nil, message: String(cString: strerror(errno))) }
-            if got == 0 { break }
+            guard got >= 0 else { throw ReadError(line: nil, message: SystemError.last.words) }
+            // Less than was wanted is the end of a file.
+            if got == 0 || kind == S_IFREG && got < count { break }
             guard bytes.count <= 1 << 20 else { throw ReadError(line: nil, message: "is larger than 1 MiB") }
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
