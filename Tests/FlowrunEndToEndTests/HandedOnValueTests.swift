@@ -137,6 +137,34 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
+    @Test func `what ended and what failed have the same fields in the items of a fan-out`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              each: { for-each: [a, b, c], fail-fast: false, continue-on-error: true, run: 'echo x; [ $item != b ]' }
+              groups:
+                for-each: [a, b]
+                fail-fast: false
+                continue-on-error: true
+                steps: { m: { run: 'echo y; [ $item != b ]' } }
+              reader:
+                needs: [each, groups]
+                run: [printf, "%s\\n%s\\n", "${{ toJSON(steps.each.items) }}", "${{ toJSON(steps.groups.items) }}"]
+            """)
+        let log = try await test.runLogged().log()
+        let rest = #""outputs":{}}"#
+        #expect(
+            log.output(of: "reader") == """
+                [{"item":"a","outcome":"success","exit_code":0,\(rest),\
+                {"item":"b","outcome":"failure","exit_code":1,\(rest),\
+                {"item":"c","outcome":"success","exit_code":0,\(rest)]
+                [{"item":"a","outcome":"success","outputs":{},"m":{"outcome":"success","exit_code":0,\(rest)},\
+                {"item":"b","outcome":"failure","outputs":{},"m":{"outcome":"failure","exit_code":1,\(rest)}]
+
+                """)
+    }
+
     // M1
     @Test func `a waterfall hands each member the result of the one before`() async throws {
         let test = try FlowrunTest(

@@ -4,10 +4,11 @@ internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What `steps.ID` is to expressions: of a step `{outcome, exit_code, outputs, stdout}`, of a group `{outcome,
-// outputs}`, of a fan-out `{outcome, items, outputs}`.
+// What `steps.ID` is to expressions: of a step `{outcome, exit_code, outputs}`, of a group `{outcome, outputs}`, of a
+// fan-out `{outcome, items, outputs}`. The standard output of a step, which is kept only where something reads it, is to
+// be had by its name alone.
 extension RunContext {
-    private static let resultFields = ["outcome", "exit_code", "items", "outputs", "stdout"]
+    private static let resultFields = ["outcome", "exit_code", "items", "outputs"]
 
     /// One field of a row's result, for which no other is made; nil if it has no value. Without `field` the whole.
     func result(of row: PlanIndex, _ field: String?) -> Value? {
