@@ -48,6 +48,9 @@ package struct RunOptions: Sendable {
 /// How a run ended, for the exit status.
 package struct RunResult: Sendable {
     package var outcome: RunOutcome
+    /// The signal by which flowrun dies, as the log has it; nil if none came before the end, or the run has succeeded
+    /// all the same.
+    package var signal: Int32?
     /// A step could not be started because the machine had no process left, although it was tried for 30 s.
     package var isOutOfProcesses = false
     /// Why flowrun could not go on, with everything that waited; nil if it could.

@@ -88,8 +88,9 @@ extension WorkflowRunner {
     package func setJobs(_ jobs: Int, by source: String) {
         guard outcome == nil else { return }
         control.jobs = jobs
-        send(.width(jobs))
+        // Before what it lets start.
         recorder.record(.runJobs(jobs: jobs, source: source))
+        send(.width(jobs))
     }
 
     /// Whether nothing new starts until a resume.

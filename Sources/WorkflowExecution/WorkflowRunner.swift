@@ -196,6 +196,8 @@ package final class WorkflowRunner {
         if let message = files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
+        // From here on the outcome stands, whatever else arrives.
+        if outcome != .success { result.signal = signal }
         recorder.record(state.runHasFinished(at: recorder.elapsed))
         whenDone(result)
     }

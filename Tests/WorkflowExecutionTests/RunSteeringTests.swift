@@ -183,6 +183,40 @@ import WorkflowExecution
         #expect(run.lines.filter { $0.contains("started") } == ["0 started a", "3 started b", "10 started c"])
     }
 
+    @Test @EventLoopActor func `a change of the jobs is told before what it lets start`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x } }", jobs: 1) { _, _ in
+            Behaviour(duration: .seconds(10))
+        }
+        run.at(.seconds(3)) { run.runner.setJobs(2, by: "ctl") }
+        try run.run()
+        #expect(run.lines.prefix(3) == ["0 started a", "3 jobs run 2", "3 started b"])
+    }
+
+    @Test(arguments: [(5, StepOutcome.cancelled), (15, .success), (20, .success)])
+    @EventLoopActor func `flowrun dies by a signal only where the log tells of no success`(
+        second: Int, outcome: StepOutcome
+    ) throws {
+        let run = try VirtualRun("steps: { a: { run: x } }\nfinally: { last: { run: x } }") { _, _ in
+            Behaviour(duration: .seconds(10))
+        }
+        // In the body, in a hook of a body that has succeeded, and once the last record is written.
+        if second < 20 {
+            run.at(.seconds(second)) { run.runner.interrupt(by: SIGINT) }
+        } else {
+            run.whenReported = { if case .runFinished = $0.kind { run.runner.interrupt(by: SIGINT) } }
+        }
+        let result = try run.run()
+        #expect(run.end?.outcome == outcome)
+        #expect(result.signal == (outcome == .success ? nil : SIGINT))
+    }
+
+    @Test @EventLoopActor func `a signal after the end of a failed run leaves its exit status alone`() throws {
+        let run = try VirtualRun("steps: { a: { run: x } }") { _, _ in Behaviour(status: .exited(1)) }
+        run.whenReported = { if case .runFinished = $0.kind { run.runner.interrupt(by: SIGINT) } }
+        let result = try run.run()
+        #expect(result.outcome == .failure && result.signal == nil)
+    }
+
     @Test @EventLoopActor func `one step is cancelled by its id, and what it is told of stands in the chain`() throws {
         let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] }, c: { run: x } }") { _, _ in
             Behaviour(duration: .seconds(10))

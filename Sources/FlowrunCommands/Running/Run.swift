@@ -127,10 +127,11 @@ package struct Run {
         if let journal { files?.removeOldRuns(outputSize: journal.outputSize) }
         if let failure { logs.say("the log is incomplete: \(failure)") }
         if let failure = journal?.failure { logs.say("the journal is incomplete: \(failure.words)") }
-        let fault = runner.signal == nil ? fault(of: result) : nil
+        let fault = result.signal == nil ? fault(of: result) : nil
         if let fault { logs.say(fault) }
         await logs.close()
-        if let signal = runner.signal { return (.failure, signal) }
+        // Where the log could not be delivered before somebody wanted the end, it says nothing of an outcome.
+        if let signal = result.signal ?? (failure == nil ? nil : runner.signal) { return (.failure, signal) }
         if failure != nil || fault != nil || journal?.failure != nil { return (.unable, nil) }
         switch result.outcome {
         case .success: return (.success, nil)

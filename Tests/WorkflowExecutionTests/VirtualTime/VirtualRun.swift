@@ -66,6 +66,12 @@ final class VirtualRun {
 
     var events: [RunEvent] { log.events }
 
+    /// Called with each event when it has been noted.
+    var whenReported: (RunEvent) -> Void {
+        get { log.whenReported }
+        set { log.whenReported = newValue }
+    }
+
     /// The last `step.finished` of a step.
     func finish(of step: String) -> StepFinished? {
         log.events.compactMap { if case .stepFinished(let end) = $0.kind, end.step == step { end } else { nil } }.last
@@ -89,7 +95,12 @@ final class VirtualRun {
 
     private final class Log: Reporter {
         var events: [RunEvent] = []
-        func report(_ event: RunEvent) { events.append(event) }
+        var whenReported: (RunEvent) -> Void = { _ in }
+
+        func report(_ event: RunEvent) {
+            events.append(event)
+            whenReported(event)
+        }
     }
 }
 
