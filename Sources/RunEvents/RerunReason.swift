@@ -6,8 +6,11 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
     case outcome
     /// `--from` names it, or a group around it.
     case asked
+    /// A hook has started since, and counts as undoing it.
+    case undone
     /// Something that it needs has run again.
     case upstream
+    /// What it does, or what it needs, is not the same.
     case definition
     /// What it has left was not kept: it holds a secret, or was in `FLOWRUN_TEMP`.
     case result
@@ -18,8 +21,9 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
         case .unfinished: "it had not finished"
         case .outcome: "it had not succeeded"
         case .asked: "--from asks for it"
+        case .undone: "a hook has undone it"
         case .upstream: "something that it needs ran again"
-        case .definition: "its definition has changed"
+        case .definition: "its definition or its needs have changed"
         case .result: "its result could not be kept"
         }
     }

@@ -34,7 +34,8 @@ package struct StepFinished: Sendable {
     package let item: String?
     /// The step's `name`; nil where the file has none.
     package let name: String?
-    /// A digest of what decided what it did; nil where a later run cannot take its result over. Not in the log.
+    /// A digest of what decided what it did, of a success or a failure that is tolerated; nil where a later run cannot
+    /// take its result over. Not in the log.
     package let definition: String?
 
     package init(

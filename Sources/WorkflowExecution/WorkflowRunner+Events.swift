@@ -108,6 +108,7 @@ extension WorkflowRunner {
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
         withdrawQuestion(about: row)
         endWaitLimit(of: row)
+        resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
         guard plan.isStep(row) else {
             context.pending.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)

@@ -81,7 +81,7 @@ package final class WorkflowRunner {
         builder = CommandBuilder(context, files)
         control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
-        resumption = options.past.map { Resumption($0, again: options.again) }
+        resumption = options.past.map { Resumption($0, again: options.again, in: plan) }
         let graph = OperationGraph(plan, options: options, locks: &locks)
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
@@ -112,6 +112,7 @@ package final class WorkflowRunner {
                     params: options.parameters.fields.map(state.logged),
                     arguments: options.arguments.map(options.secrets.masked), resumes: options.past?.run)))
         if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
+        tellUndoingHooks()
         recorder.startTicking()
         clock.refresh()
         began = clock.now

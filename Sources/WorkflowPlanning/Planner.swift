@@ -52,6 +52,7 @@ package enum Planner {
         }
 
         DefaultFindings(workflow: workflow).add(to: &findings)
+        UndoesFindings(workflow: workflow).add(to: &findings)
 
         var sharedValues = SharedValueFindings(workflow: workflow)
         sharedValues.add(to: &findings)

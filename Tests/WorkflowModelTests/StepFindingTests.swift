@@ -66,6 +66,10 @@ struct `A step is refused` {
             "run: x\ninteractive: true\noutputs: { 1️⃣v: { from: stdout } }",
             "FR0209 an interactive step writes to the terminal, so the output `v` cannot be `from: stdout`"
         ),
+        (
+            "run: x\n1️⃣undoes: []",
+            "FR0201 `undoes` is a key of what stands below `on-failure` or `finally`, and this is a step"
+        ),
         ("run: x\ninteractive: 1️⃣[]", "FR0205 `interactive` takes `true` or `false`, found a list"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),
         ("env: {}\nuses: 1️⃣other.yml", "FR0224 cannot use `other.yml`: there is no folder to look for it in"),

@@ -10,6 +10,9 @@ struct `The keys of a place` {
         let entry = "1️⃣\(key.spelling): \(nonsense)"
         let partner = [.as, .maxItems, .maxParallel, .failFast].contains(key) ? ", for-each: [x]" : ""
         return switch place {
+        case _ where key == .undoes && ["step", "group", "use"].contains(place):
+            "version: 1\ntemplates: { t: { steps: { b: { run: x } } } }\nsteps: { z: { run: x } }\n"
+                + "finally: { a: { \(Self.body(of: place)), \(entry) } }\n"
         case "top": "version: 1\nsteps: { a: { run: x } }\n\(entry)\n"
         case "defaults": "version: 1\ndefaults: { \(entry) }\nsteps: { a: { run: x } }\n"
         case "use":
@@ -18,6 +21,14 @@ struct `The keys of a place` {
             "version: 1\ntemplates: { t: { steps: { b: { run: x } }, \(entry) } }\nsteps: { a: { uses: t } }\n"
         case "step": "version: 1\nsteps: { a: { run: x, \(entry)\(partner) } }\n"
         default: "version: 1\nsteps: { a: { steps: { b: { run: x } }, \(entry)\(partner) } }\n"
+        }
+    }
+
+    private static func body(of place: String) -> String {
+        switch place {
+        case "step": "run: x"
+        case "use": "uses: t"
+        default: "steps: { b: { run: x } }"
         }
     }
 

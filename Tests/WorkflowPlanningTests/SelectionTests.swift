@@ -180,6 +180,32 @@ struct `What runs when nobody says` {
         #expect(tool.needs(of: "t[k].tool") == ["far"])
     }
 
+    @Test func `names in undoes are those of members of the hook's own body`() {
+        let planned = Planned(
+            """
+            build: { run: x }
+            g:
+              steps:
+                deploy: { run: x }
+                each: { for-each: [a, b], steps: { in: { run: x } } }
+              finally:
+                back: { run: x, undoes: [deploy, each, 2️⃣deplyo, 3️⃣build, 4️⃣finally, 5️⃣each.in, 6️⃣'each[a]'] }
+                none: { run: x, undoes: [] }
+                all: { undoes: [deploy], steps: { a: { run: x } }, finally: { b: { run: x, undoes: [7️⃣deploy, a] } } }
+            """, top: "finally: { top: { run: x, undoes: [build, g, 1️⃣deploy] } }")
+        func finding(_ name: String, _ body: String) -> String {
+            "FR0223 `undoes` names `\(name)`, and \(body), whose hook this is, has no such step or group"
+        }
+        #expect(
+            planned.summary == [
+                "1️⃣ \(finding("deploy", "the workflow"))", "2️⃣ \(finding("deplyo", "`g`"))",
+                "3️⃣ \(finding("build", "`g`"))", "4️⃣ \(finding("finally", "`g`"))",
+                "5️⃣ \(finding("each.in", "`g`"))", "6️⃣ \(finding("each[a]", "`g`"))",
+                "7️⃣ \(finding("deploy", "`g.finally.all`"))",
+            ])
+        #expect(planned.diagnostics.dropFirst().first?.fix?.description == "did you mean `deploy`?")
+    }
+
     @Test func `names in default are checked`() {
         let planned = Planned(
             """

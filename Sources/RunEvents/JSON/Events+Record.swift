@@ -57,7 +57,8 @@ extension StepStarted {
         self.init(
             step: step, attempt: attempt, pid: Int32(truncatingIfNeeded: pid), command: command, line: line,
             item: record.string("item"), view: record.string("view").flatMap(OutputView.init),
-            name: record.string("name"))
+            name: record.string("name"),
+            undoing: record.string("body").map { Undoing(body: $0, members: record.strings("undoes")) })
     }
 }
 

@@ -14,10 +14,11 @@ extension DiagnosticCode {
                 remedy: "write the id as it is declared.")
         case .unknownStep:
             DiagnosticExplanation(
-                "`default` names an unknown step",
+                "`default` or `undoes` names an unknown step",
                 """
                 `default` lists what runs when nobody names a step: full ids of steps and groups, as on the command line,
                 such as `build` or `build.compile`. An instance of a fan-out can be named if the file says its items.
+                `undoes` lists what a hook undoes: ids of members of the body that the hook belongs to.
                 """,
                 example: "version: 1\ndefault: [biuld]\nsteps:\n  build: { run: make }",
                 remedy: "write the id as it is declared, with those of the groups around it.")

@@ -13,7 +13,7 @@ extension StepAttempt {
         case .restore(let past):
             if keptOutput != nil, runner.keepsStandardOutput(of: row) {
                 guard let output = runner.resumption?.past.standardOutput(step) else {
-                    runner.resumption?.noteRun(row, in: runner.plan)
+                    runner.resumption?.runsAfterAll(row)
                     record(.stepRerun(step: step, reason: .result))
                     return false
                 }

@@ -112,7 +112,8 @@ extension StepAttempt: Starter {
                     step: step, attempt: number, pid: process.pid, command: masked(launch.words),
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
-                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
+                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name,
+                    undoing: runner.plan.undoing(by: row))))
         if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 

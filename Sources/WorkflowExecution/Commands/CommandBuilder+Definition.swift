@@ -6,14 +6,17 @@ internal import WorkflowPlanning
 
 extension CommandBuilder {
     /// A digest of all that decides what a step does, expressions evaluated: its command, shell and arguments, where it
-    /// runs, what it reads, the variables that the file and the command line give it, and what it is to hand on. Not
-    /// what it inherits from flowrun's surroundings, nor the values of its secrets. Of the parameters only those count
-    /// that its script names. Nil where nobody asks, and for a step that leaves something in `$FLOWRUN_TEMP`.
+    /// runs, what it reads, the variables that the file and the command line give it, what becomes of its processes
+    /// and its output, what it is to hand on, and what it needs. Not what it inherits from flowrun's surroundings, nor
+    /// the values of its secrets, nor how long it may take and how often it is tried. Of the parameters only those count
+    /// that its script names, and what follows `--` only if it takes that. Nil where nobody asks, in hooks, and for a
+    /// step that leaves something in `$FLOWRUN_TEMP`.
     func definition(
         of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, input: [UInt8]?
     ) -> String? {
-        guard let key = options.definitionKey else { return nil }
-        var hash = KeyedHash(key: key)
+        guard let key = options.definitionKey, !plan.isInHook(row) else { return nil }
+        var hash = needsHash(inside: plan.parent(of: row), key)
+        appendNeeds(of: row, to: &hash)
         let settings = plan.settings(of: row)
         switch words {
         case .script(let script):
@@ -25,10 +28,12 @@ extension CommandBuilder {
             hash.append("argv")
             append(arguments, to: &hash)
         }
-        append(plan.isNamed(row) ? options.arguments : [], to: &hash)
+        append(takenArguments(of: row), to: &hash)
         hash.append(surroundings.workingDirectory ?? "")
         hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
         hash.append(settings?.isInteractive == true ? 1 : 0)
+        hash.append(settings?.isDetached == true ? 1 : 0)
+        hash.append(plan.streams(of: row) == .separate ? 1 : 0)
         appendVariables(of: words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
         hash.append(input?.count ?? -1)
         input?.withUnsafeBytes { hash.append($0) }
@@ -41,6 +46,12 @@ extension CommandBuilder {
             }
         }
         return hash.finish()
+    }
+
+    private func takenArguments(of row: PlanIndex) -> [String] {
+        guard !options.arguments.isEmpty, plan.isNamed(row), plan.workflow.takesArguments(plan.nodes[row].definition)
+        else { return [] }
+        return options.arguments
     }
 
     private func append(_ words: [String], to hash: inout KeyedHash) {

@@ -17,6 +17,8 @@ extension CommandBuilder {
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
     func forget(_ group: PlanIndex) {
+        contents = [:]
+        needs = needs.filter { row, _ in !plan.isInside(row, group) }
         shared = shared.filter { key, _ in
             let row = PlanIndex(key >> 1)
             return row != group && !plan.isInside(row, group)

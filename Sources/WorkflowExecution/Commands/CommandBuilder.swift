@@ -21,6 +21,10 @@ final class CommandBuilder {
     private lazy var sharedReads: [NodeIndex: [SharedValueID]]? = plan.workflow.hasSharedValues ? [:] : nil
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
     var shared: [Int: Surroundings] = [:]
+    /// By group: the start of the digests of the steps in it.
+    var needs: [PlanIndex: KeyedHash] = [:]
+    /// By group: a digest of what is in it.
+    var contents: [PlanIndex: String] = [:]
 
     init(_ context: RunContext, _ files: StepFiles) {
         self.context = context

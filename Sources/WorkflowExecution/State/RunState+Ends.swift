@@ -36,6 +36,7 @@ extension RunState {
                     definition: definition, standardOutput: result.standardOutput))
         }
         let ending = attempt?.ending
+        let isTolerated = (outcome == .failure || outcome == .timeout) && isTolerated(row)
         return .stepFinished(
             StepFinished(
                 step: plan.nodes[row].id,
@@ -51,8 +52,8 @@ extension RunState {
                 containment: ending?.layer, escaped: ending?.escaped ?? 0,
                 leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false,
                 errno: attempt?.errno,
-                isTolerated: (outcome == .failure || outcome == .timeout) && isTolerated(row),
-                item: item, name: plan.settings(of: row)?.name, definition: outcome == .success ? definition : nil))
+                isTolerated: isTolerated, item: item, name: plan.settings(of: row)?.name,
+                definition: outcome == .success || isTolerated ? definition : nil))
     }
 
     /// nil for the run itself, whose end is not the last thing to be told.

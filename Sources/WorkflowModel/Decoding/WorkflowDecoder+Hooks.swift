@@ -56,6 +56,29 @@ extension WorkflowDecoder {
         return entry
     }
 
+    /// `undoes`: ids of the body that a hook belongs to; nil where it does not stand.
+    mutating func undoneSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
+        guard let entry else { return nil }
+        if entry.value.kind == .sequence, entry.value.count == 0 { return [] }
+        return items(entry, expected: "a list of ids, `[]` for none", mayBeAlone: false).map {
+            StepReference(name: $0.text, range: $0.range)
+        }
+    }
+
+    /// Only what is in a hook undoes something.
+    mutating func checkUndoes(_ reader: borrowing MappingReader, in place: KeyPlace, of parent: NodeIndex) {
+        guard let entry = reader.take(.undoes) else { return }
+        var group = parent
+        while group != .root {
+            if nodes[group.row].hook != nil { return }
+            group = nodes[group.row].parent
+        }
+        report(
+            .unknownKey,
+            "`undoes` is a key of what stands below `on-failure` or `finally`, and this is \(place.rawValue)",
+            at: entry.key, fix: .init("remove it, or move it to the hook that undoes something"))
+    }
+
     /// Whether a mapping is a step or a group rather than a mapping of ids to them.
     private func isMember(_ value: YAMLNode) -> Bool {
         value.count == 0

@@ -41,7 +41,8 @@ extension WorkflowDecoder {
             streams: streams(reader.take(.streams)),
             sharedValues: sharedValues(reader.take(.vars)),
             requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)),
-            isDetached: bool(reader.take(.detach)) ?? false, isInteractive: interactive != nil)
+            isDetached: bool(reader.take(.detach)) ?? false, isInteractive: interactive != nil,
+            undoes: undoneSteps(reader.take(.undoes)))
     }
 
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])

@@ -49,6 +49,7 @@ extension WorkflowDecoder {
             reader.has(.uses) ? .use : reader.has(.steps) || isForeignGroup(reader) ? .group : .step
         let found = findings.count
         reportStrayKeys(&reader, in: place)
+        checkUndoes(reader, in: place, of: parent)
         if let needs = reader.take(.needs) { nodes[index.row].needs = decodeNeeds(needs) }
         nodes[index.row].settings = decodeSettings(&reader, in: place)
         if place == .use {

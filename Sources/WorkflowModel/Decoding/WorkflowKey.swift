@@ -5,7 +5,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars, uses, with, templates, label, require, confirm, detach, interactive
+        manual, streams, vars, uses, with, templates, label, require, confirm, detach, interactive, undoes
 
     // Words of version 1 that this program answers with "not supported yet".
     case jobserver, sources, generates, services
@@ -22,8 +22,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
         "streams", "vars", "uses", "with", "templates", "label", "require", "confirm", "detach", "interactive",
-        "jobserver", "sources", "generates",
-        "services",
+        "undoes", "jobserver", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -90,21 +89,21 @@ package enum WorkflowKeys {
         .shell,
         .workingDirectory, .stdin, .timeout, .grace, .killSignal, .retry, .continueOnError, .pool, .mutex, .outputs,
         .platforms, .log, .streams, .detach, .interactive, .matrix, .forEach, .as, .label, .maxItems, .maxParallel,
-        .failFast,
+        .failFast, .undoes,
     ]
     /// In a group.
     package static let group: [WorkflowKey] = [
         .name, .description, .manual, .needs, .if, .require, .confirm, .vars, .env, .dotenv, .shell, .workingDirectory,
         .timeout, .grace,
         .killSignal, .retry, .continueOnError, .mutex, .outputs, .maxParallel, .failFast, .order, .matrix, .forEach,
-        .as, .label, .maxItems, .steps,
+        .as, .label, .maxItems, .undoes, .steps,
         .onFailure, .finally,
     ]
     /// In a group with `uses`.
     package static let use: [WorkflowKey] = [
         .name, .description, .manual, .needs, .if, .require, .confirm, .uses, .with, .env, .timeout, .grace,
         .killSignal, .retry,
-        .continueOnError, .mutex, .maxParallel, .failFast, .matrix, .forEach, .as, .label, .maxItems,
+        .continueOnError, .mutex, .maxParallel, .failFast, .matrix, .forEach, .as, .label, .maxItems, .undoes,
     ]
     /// In one of `templates`.
     package static let template: [WorkflowKey] = [

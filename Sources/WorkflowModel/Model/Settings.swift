@@ -30,6 +30,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         case streams(OutputStreams)
         case sharedValues([SharedValue])
         case requirements([Requirement])
+        case steps([StepReference])
     }
 
     /// The values of the keys in the header, in the order of the keys.
@@ -52,7 +53,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
         platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
         sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil,
-        isDetached: Bool = false, isInteractive: Bool = false
+        isDetached: Bool = false, isInteractive: Bool = false, undoes: [StepReference]? = nil
     ) {
         var keys = KeySet()
         var values: [Value] = []
@@ -92,6 +93,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
         add(.confirm, confirmation.map(Value.text))
         add(.detach, isDetached ? .isSet : nil)
         add(.interactive, isInteractive ? .isSet : nil)
+        add(.undoes, undoes.map(Value.steps))
         storage = Storage.create(minimumCapacity: values.count) { _ in keys }
         storage.withUnsafeMutablePointerToElements { elements in
             for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
@@ -202,6 +204,8 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var isDetached: Bool { storage.header.contains(.detach) }
     /// Whether the step has the terminal for itself while it runs; it names `MutexRequest.terminal` then.
     package var isInteractive: Bool { storage.header.contains(.interactive) }
+    /// Of what is in a hook: which members of the body that the hook belongs to it undoes; nil: not said here.
+    package var undoes: [StepReference]? { if case .steps(let steps) = value(.undoes) { steps } else { nil } }
     /// nil: not said here.
     package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
     /// `vars`, in file order.

@@ -1,0 +1,55 @@
+internal import Basics
+internal import WorkflowModel
+internal import WorkflowPlanning
+
+// What steps and groups need, as a part of the definitions of steps. Asked when a step starts, so that all copies that
+// it may need are known.
+extension CommandBuilder {
+    /// The start of the digests of all steps in a group: what the group and those around it need. Made once a group.
+    func needsHash(inside group: PlanIndex, _ key: KeyedHash.Key) -> KeyedHash {
+        if group == .root { return KeyedHash(key: key) }
+        if let known = needs[group] { return known }
+        var hash = needsHash(inside: plan.parent(of: group), key)
+        appendNeeds(of: group, to: &hash)
+        needs[group] = hash
+        return hash
+    }
+
+    /// Appends what a row needs itself, in any order, and in which way: the kinds, whether a condition decides, and what
+    /// that reads. What the condition comes to is asked in each run.
+    func appendNeeds(of row: PlanIndex, to hash: inout KeyedHash) {
+        let edges = plan.edges(of: row)
+        hash.append(edges.count)
+        if edges.count == 1 {
+            append(edges[edges.startIndex], to: &hash)
+        } else {
+            for edge in edges.sorted(by: { plan.nodes[$0.target].id < plan.nodes[$1.target].id }) {
+                append(edge, to: &hash)
+            }
+        }
+        hash.append(plan.waitsForAll(row) ? 1 : 0)
+        let reads = plan.condition(of: row)?.references.filter { $0.root == "steps" || $0.root == "previous" } ?? []
+        let names = reads.isEmpty ? [] : Set(reads.map { "\($0.root).\($0.field ?? "")" }).sorted()
+        hash.append(names.count)
+        for name in names { hash.append(name) }
+    }
+
+    private func append(_ edge: PlanEdge, to hash: inout KeyedHash) {
+        hash.append(plan.nodes[edge.target].id)
+        hash.append(edge.kind.rawValue)
+        if plan.nodes[edge.target].role != .step { hash.append(digest(ofContentsOf: edge.target)) }
+    }
+
+    /// Of the ids of the steps in a group: in any order, but that of copies is the order of what they hand on.
+    private func digest(ofContentsOf group: PlanIndex) -> String {
+        guard let key = options.definitionKey else { return "" }
+        if let known = contents[group] { return known }
+        var hash = KeyedHash(key: key)
+        var ids = plan.rows(inside: group).filter { plan.isStep($0) && !plan.isInHook($0) }.map { plan.nodes[$0].id }
+        if plan.nodes[group].role != .fanOut { ids.sort() }
+        for id in ids { hash.append(id) }
+        let digest = hash.finish()
+        contents[group] = digest
+        return digest
+    }
+}

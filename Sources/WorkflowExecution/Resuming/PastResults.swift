@@ -1,0 +1,177 @@
+package import RunEvents
+package import WorkflowModel
+
+/// What a run that is resumed has left, and those that it has resumed itself: how steps ended, by id, and which hooks
+/// started.
+///
+/// The runs have numbers from 0, the first of them first. A moment is a place in all that they tell, one after another.
+package struct PastResults: Sendable {
+    /// The last that is known of a step.
+    package struct Step: Sendable {
+        /// How its process ended; nil if it had not ended, or if there was none since it was skipped last.
+        package let outcome: StepOutcome?
+        let isTolerated: Bool
+        /// What decided what it did; nil if its result cannot be taken over.
+        package let definition: String?
+        package let outputs: [Value.Field]
+        /// When its process started last, or ended.
+        let moment: Int
+        /// Since which run what needs it has found it the same; nil where no run has a process of it that counts.
+        let ran: Int?
+        /// In which run it last was what it would come to: it ran there, or was taken over.
+        let checked: Int
+        /// The runs that ended it without a process, the last one last.
+        fileprivate(set) var absences: [Absence] = []
+    }
+
+    /// An end of a step without a process.
+    struct Absence: Sendable, Hashable {
+        let run: Int
+        let outcome: StepOutcome
+    }
+
+    /// A step of a hook that started.
+    struct HookStart: Sendable {
+        let step: String
+        let command: StepStarted.Command
+        let undoing: Undoing
+        let moment: Int
+    }
+
+    package let run: String
+    /// The first of the runs of which each has resumed the one before.
+    package let origin: String
+    /// How many runs it is about.
+    let runCount: Int
+    package let steps: [String: Step]
+    /// Those that differ, each with the last moment at which it started so.
+    let hooks: [HookStart]
+    /// What a step wrote to standard output; nil if that is not known.
+    package let standardOutput: @Sendable (_ step: String) -> [UInt8]?
+
+    package init(
+        run: String, origin: String, _ record: PastRecord,
+        standardOutput: @escaping @Sendable (_ step: String) -> [UInt8]?
+    ) {
+        self.run = run
+        self.origin = origin
+        runCount = record.runCount
+        steps = record.steps
+        hooks = record.hooks.values.flatMap { $0 }
+        self.standardOutput = standardOutput
+    }
+}
+
+/// Reads what runs tell of their steps, the first run first.
+package struct PastRecord {
+    fileprivate private(set) var steps: [String: PastResults.Step] = [:]
+    /// By step.
+    fileprivate private(set) var hooks: [String: [PastResults.HookStart]] = [:]
+    fileprivate private(set) var runCount = 0
+    private var moment = 0
+    /// Of steps that run again because their failure was tolerated: how they failed before.
+    private var failures: [String: PastResults.Step] = [:]
+    private var retries = IDMarks()
+
+    package init() {}
+
+    /// What follows is told by the next run.
+    package mutating func beginRun() {
+        runCount += 1
+        failures = [:]
+    }
+
+    private var run: Int { runCount - 1 }
+
+    package mutating func note(_ event: RunEvent.Kind) {
+        moment += 1
+        switch event {
+        case .stepRerun(let step, .outcome): if let known = steps[step], known.isTolerated { failures[step] = known }
+        case .stepStarted(let step):
+            if let undoing = step.undoing { return note(PastResults.HookStart(step, undoing, at: moment)) }
+            steps[step.step] = PastResults.Step(
+                outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: moment, ran: run, checked: run,
+                absences: steps[step.step]?.absences ?? [])
+        case .stepFinished(let step):
+            if step.attempt == 0, step.outcome != .failure, step.outcome != .timeout {
+                noteAbsence(of: step.step, step.outcome)
+            } else {
+                noteEnd(of: step)
+            }
+        case .stepRestored(let step):
+            note(
+                step.step, .success, step.definition, step.outputs, at: moment, ran: steps[step.step]?.ran ?? run)
+        case .groupRetry(let group, _, _): retries.note(group, IDMarks.Mark(moment: moment, hook: ""))
+        default: break
+        }
+    }
+
+    private mutating func noteEnd(of step: StepFinished) {
+        var ran = run
+        if let before = failures.removeValue(forKey: step.step), before.hasSameEnd(as: step) { ran = before.ran ?? run }
+        note(
+            step.step, step.outcome, step.definition, step.outputs, isTolerated: step.isTolerated, at: moment, ran: ran)
+    }
+
+    private mutating func note(
+        _ step: String, _ outcome: StepOutcome, _ definition: String?, _ outputs: [LoggedValue],
+        isTolerated: Bool = false, at moment: Int, ran: Int
+    ) {
+        let values = outputs.compactMap { output in
+            (try? Value(json: output.json)).map { Value.Field(name: output.name, value: $0) }
+        }
+        var absences = steps[step]?.absences ?? []
+        // In an earlier round of a group around it.
+        if absences.last?.run == run { absences.removeLast() }
+        steps[step] = PastResults.Step(
+            outcome: outcome, isTolerated: isTolerated, definition: values.count == outputs.count ? definition : nil,
+            outputs: values, moment: moment, ran: ran, checked: run, absences: absences)
+    }
+
+    private mutating func noteAbsence(of step: String, _ outcome: StepOutcome) {
+        let absence = PastResults.Absence(run: run, outcome: outcome)
+        // What is skipped has nothing to be taken over; everything else was not decided about, and is as it was.
+        guard outcome != .skipped, var known = steps[step] else {
+            var absences = steps[step]?.absences ?? []
+            if absences.last?.run == run { absences.removeLast() }
+            steps[step] = PastResults.Step(
+                outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: moment, ran: nil, checked: run,
+                absences: absences + [absence])
+            return
+        }
+        if known.absences.last?.run == run { known.absences.removeLast() }
+        known.absences.append(absence)
+        steps[step] = known
+    }
+
+    private mutating func note(_ start: PastResults.HookStart) {
+        // A hook that starts in each run is there once.
+        if hooks[start.step]?.last?.saysTheSame(as: start) == true { hooks[start.step]?.removeLast() }
+        hooks[start.step, default: []].append(start)
+    }
+
+    /// Notes that nothing counts that rounds of groups have left which were tried once more.
+    package mutating func end() {
+        guard !retries.isEmpty else { return }
+        for (id, step) in steps where step.moment < retries.last(of: id)?.moment ?? -1 && step.ran != nil {
+            steps[id] = PastResults.Step(
+                outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: step.moment, ran: step.ran,
+                checked: step.checked, absences: step.absences)
+        }
+    }
+}
+
+extension PastResults.Step {
+    /// Whether a failure that was tolerated is followed by one that nothing tells from it.
+    fileprivate func hasSameEnd(as end: StepFinished) -> Bool {
+        isTolerated && outcome == end.outcome && definition != nil && definition == end.definition
+    }
+}
+
+extension PastResults.HookStart {
+    fileprivate init(_ start: StepStarted, _ undoing: Undoing, at moment: Int) {
+        self.init(step: start.step, command: start.command, undoing: undoing, moment: moment)
+    }
+
+    fileprivate func saysTheSame(as other: Self) -> Bool { command == other.command && undoing == other.undoing }
+}

@@ -1,0 +1,164 @@
+package import RunEvents
+package import WorkflowPlanning
+
+/// Which steps of a resumed run take over what the runs before have left, and why the others run again.
+///
+/// A step is taken over if it succeeded, its definition is the same, which says what it needs, too, nothing has undone
+/// it, and all that it needs is what it was when the step was last looked at. What a need *is* are the runs in which it
+/// was the same as now: a set that each row has once it has ended, those of all before it taken together.
+///
+/// A value that is told what is decided and what ends, and asks nothing: a run and a dry run have the same answers.
+package struct Resumption {
+    package let past: PastResults
+    /// The names of steps and groups that are to run again, with all that is behind them.
+    private let again: [String]
+    private let undone: IDMarks
+    /// Of steps that have been decided about and not ended.
+    private var courses: [PlanIndex: Course] = [:]
+    /// Of rows that have ended: the runs in which they and all before them were what they are now.
+    private var same: [PlanIndex: RunSet] = [:]
+    /// The same of what has ended inside groups that have not.
+    private var sameInside: [PlanIndex: RunSet] = [:]
+    /// The same of all that groups need which have started.
+    private var sameAround: [PlanIndex: RunSet] = [:]
+
+    package enum Decision {
+        /// nil if nothing is known of it: it runs for the first time.
+        case run(RerunReason?)
+        case restore(PastResults.Step)
+    }
+
+    private enum Course {
+        case taken(PastResults.Step)
+        case runs
+        /// It runs because a failure was tolerated; if it ends so again, nothing has changed for what needs it.
+        case runsAlike(PastResults.Step)
+    }
+
+    package init(_ past: PastResults, again: [String], in plan: Plan) {
+        self.past = past
+        self.again = again
+        undone = past.undoneIDs(in: plan.workflow)
+    }
+
+    /// Decides about a step that starts, and notes it. Everything that it waits for has ended. `definition` as in
+    /// `PastResults.Step`.
+    package mutating func decide(_ row: PlanIndex, definition: String?, round: Int?, in plan: Plan) -> Decision {
+        guard !plan.isInHook(row) else { return .run(nil) }
+        guard let known = past.steps[plan.nodes[row].id], known.ran != nil, round ?? 0 == 0 else {
+            courses[row] = .runs
+            return .run(nil)
+        }
+        guard let reason = reason(for: row, known, definition, in: plan) else {
+            courses[row] = .taken(known)
+            return .restore(known)
+        }
+        let isAlike =
+            reason == .outcome && known.isTolerated && known.definition != nil && known.definition == definition
+        courses[row] = isAlike ? .runsAlike(known) : .runs
+        return .run(reason)
+    }
+
+    /// Notes that a step runs although its result was to be taken over.
+    package mutating func runsAfterAll(_ row: PlanIndex) { courses[row] = .runs }
+
+    /// Notes how a step or group has ended, after everything inside it.
+    package mutating func noteEnd(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) {
+        guard row != .root, !plan.isInHook(row) else { return }
+        var runs = plan.isStep(row) ? ownRuns(of: row, outcome, in: plan) : sameInside.removeValue(forKey: row) ?? all
+        sameAround[row] = nil
+        meet(&runs, needsOf: row, in: plan)
+        same[row] = runs
+        let parent = plan.parent(of: row)
+        runs.formIntersection(sameInside[parent] ?? all)
+        sameInside[parent] = runs
+    }
+
+    private var all: RunSet { RunSet(from: 0, count: past.runCount) }
+
+    private mutating func ownRuns(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) -> RunSet {
+        switch courses.removeValue(forKey: row) {
+        case .taken(let known): return known.runs(of: past.runCount)
+        case .runsAlike(let known): return known.outcome == outcome ? known.runs(of: past.runCount) : .none
+        case .runs: return .none
+        case nil:
+            guard outcome != .failure, outcome != .timeout else { return .none }
+            let absences = past.steps[plan.nodes[row].id]?.absences ?? []
+            return RunSet(absences.lazy.filter { $0.outcome == outcome }.map(\.run), count: past.runCount)
+        }
+    }
+
+    /// nil if it can be taken over.
+    private mutating func reason(
+        for row: PlanIndex, _ known: PastResults.Step, _ definition: String?, in plan: Plan
+    ) -> RerunReason? {
+        guard let outcome = known.outcome else { return .unfinished }
+        if plan.isMeant(row, by: again) { return .asked }
+        if hookUndoing(known, plan.nodes[row].id) != nil { return .undone }
+        guard outcome == .success else { return .outcome }
+        if !runs(around: row, in: plan)[known.checked] { return .upstream }
+        guard let definition, let before = known.definition else { return .result }
+        return definition == before ? nil : .definition
+    }
+
+    /// nil, too, for what runs again in any case, and what needs it with it.
+    private func hookUndoing(_ known: PastResults.Step, _ id: String) -> String? {
+        guard known.outcome == .success || known.isTolerated else { return nil }
+        return undone.last(of: id).flatMap { $0.moment > known.moment ? $0.hook : nil }
+    }
+
+    /// In which runs all was the same that a row or a group around it needs. Asked once of each group.
+    private mutating func runs(around row: PlanIndex, in plan: Plan) -> RunSet {
+        var unknown = [row]
+        while let next = unknown.last.map(plan.parent), next != .root, sameAround[next] == nil { unknown.append(next) }
+        var runs = unknown.last.map(plan.parent).flatMap { sameAround[$0] } ?? all
+        while let next = unknown.popLast() {
+            meet(&runs, needsOf: next, in: plan)
+            if next != row { sameAround[next] = runs }
+        }
+        return runs
+    }
+
+    private func meet(_ runs: inout RunSet, needsOf row: PlanIndex, in plan: Plan) {
+        for edge in plan.edges(of: row) { runs.formIntersection(same[edge.target] ?? .none) }
+    }
+}
+
+extension Resumption {
+    /// A hook that makes steps run again.
+    package struct UndoingHook {
+        package let hook: String
+        /// In the order of the plan, and behind it those of which only the run knows whether they will be.
+        package fileprivate(set) var steps: [String]
+    }
+
+    /// Which hooks make which steps run again, by what is known before anything starts; what needs those steps is not
+    /// among them. O(rows) where a hook has started.
+    package func undoingHooks(in plan: Plan) -> [UndoingHook] {
+        guard !undone.isEmpty else { return [] }
+        var hooks: [UndoingHook] = []
+        var places: [String: Int] = [:]
+        func note(_ id: String) {
+            guard let known = past.steps[id], let hook = hookUndoing(known, id) else { return }
+            guard let place = places[hook] else {
+                places[hook] = hooks.count
+                return hooks.append(UndoingHook(hook: hook, steps: [id]))
+            }
+            hooks[place].steps.append(id)
+        }
+        for row in plan.rows where plan.isStep(row) && !plan.isMeant(row, by: again) { note(plan.nodes[row].id) }
+        let late = plan.fanOutsOfRun.map { "\(plan.nodes[$0].id)[" }
+        guard !late.isEmpty else { return hooks }
+        past.steps.keys.filter { id in late.contains { id.hasPrefix($0) } }.sorted().forEach(note)
+        return hooks
+    }
+}
+
+extension PastResults.Step {
+    /// The runs, out of so many, that what it has left now was there in as now.
+    fileprivate func runs(of count: Int) -> RunSet {
+        var runs = RunSet(from: ran ?? count, count: count)
+        for absence in absences { runs[absence.run] = false }
+        return runs
+    }
+}
