@@ -49,7 +49,7 @@ let package = Package(
         .systemLibrary(name: "CVector"),
         .target(name: "CLinux"),
         target("Platform"),
-        target("Basics", ["CVector"]),
+        target("Basics", ["CLinux", "CVector"]),
         target("SourceDiagnostics", ["Basics"]),
         target("YAMLSyntax", ["CLibYAML", "Basics", "SourceDiagnostics"]),
         target("WorkflowModel", ["Basics", "YAMLSyntax", "SourceDiagnostics"]),

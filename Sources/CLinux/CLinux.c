@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -116,6 +117,7 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     for (uint64_t left = child->defaulted; left != 0; left &= left - 1)
         call(SYS_rt_sigaction, __builtin_ctzll(left) + 1, (long)default_action, 0, sizeof no_signals);
     child->failed_call = CLINUX_FAILED_SETUP;
+    if (child->ends_with_parent) call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     if (child->terminal != 0) {
         // Every signal is blocked, also the one that a process in the background gets for this.
         const int group = (int)call(SYS_getpid, 0, 0, 0, 0);

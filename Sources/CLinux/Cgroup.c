@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -174,6 +176,28 @@ static void remove_folder(const char *path, int depth) {
     rmdir(path);
 }
 
+// Kills one at a time, as older kernels must, and where a process' first thread has ended: the kernel's own KILL of a
+// cgroup leaves the other threads alone.
+static void kill_members(uint64_t name, int number) {
+    char path[4200], text[4096], own[64];
+    if (!leaf_path(name, number, "/cgroup.procs", path, sizeof path)) return;
+    if (read_file(AT_FDCWD, path, text, sizeof text) <= 0) return;
+    snprintf(own, sizeof own, "/flowrun-%llx-%d", (unsigned long long)name, number);
+    for (char *next = text, *end; *next != 0; next = end + 1) {
+        const long pid = strtol(next, &end, 10);
+        // A number that the end of the buffer has cut is not one.
+        if (end == next || *end != '\n') return;
+        const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (pidfd < 0) continue;
+        // The number may be another's by now.
+        char groups[4096];
+        snprintf(path, sizeof path, "/proc/%ld/cgroup", pid);
+        if (read_file(AT_FDCWD, path, groups, sizeof groups) > 0 && strstr(groups, own) != NULL)
+            syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+        close(pidfd);
+    }
+}
+
 // Returns 1 where somebody is in it, who is killed then.
 static int remove_leaf(uint64_t name, int number) {
     char path[4200];
@@ -188,6 +212,7 @@ static int remove_leaf(uint64_t name, int number) {
         (void)written;
         close(file);
     }
+    kill_members(name, number);
     return 1;
 }
 

@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "Guard.h"
 #include "Cgroup.h"
+#include "Folder.h"
+#include "Sentinel.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +27,15 @@ static struct clinux_guard guard;
 static pid_t runner;
 // What the runner, which does not stop at once, has been asked for and has not done yet.
 static enum { nothing, to_stop, to_go_on } asked;
-// What the runner leaves for the guard, in memory that both see; NULL where there is none.
+static pid_t sentinel;
+// What the runner leaves for the guard and the sentinel, in memory that all see; NULL where there is none.
 static struct estate {
+    // 0 where none stands.
+    pid_t sentinel;
     int has_lent_terminal;
     struct termios modes;
+    // To be removed, absolute; empty where there is none.
+    char temporary_folder[PATH_MAX];
     // Of the size that it says itself.
     char cgroup[] __attribute__((aligned(16)));
 } *estate;
@@ -122,7 +130,7 @@ static int visit_children(int (*visit)(pid_t)) {
 
 // Whether a child is a process that the run has left behind and that may not outlive it.
 static int is_remains(pid_t pid) {
-    if (pid == runner) return 0;
+    if (pid == runner || pid == sentinel) return 0;
     uint64_t mark;
     int known = clinux_mark(pid, &mark);
     if (known == 1 && guard.mark != 0) {
@@ -144,6 +152,8 @@ static int kill_remains(pid_t pid) {
     return kill(pid, SIGKILL) == 0;
 }
 
+void clinux_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
 // MARK: The terminal
 
 void clinux_note_terminal(const struct termios *modes) {
@@ -164,6 +174,50 @@ static void take_terminal_back(void) {
         tcsetattr(terminal, TCSANOW, &estate->modes);
     }
     close(terminal);
+}
+
+// MARK: The sentinel
+
+pid_t clinux_sentinel(void) { return estate != NULL ? __atomic_load_n(&estate->sentinel, __ATOMIC_ACQUIRE) : 0; }
+
+int clinux_wants_death_signal(void) { return estate != NULL && (guard.mark == 0 || clinux_sentinel() == 0); }
+
+// Returns whether there is one.
+static int make_sentinel(void) {
+    if (estate == NULL) return 1; // Nobody could tell it anything.
+    pid_t pid = fork();
+    if (pid == 0) clinux_be_sentinel(&guard, runner, estate->temporary_folder, &estate->sentinel);
+    sentinel = pid > 0 ? pid : 0;
+    return pid > 0;
+}
+
+// Returns whether it was the sentinel that has ended.
+static int forget_sentinel(const siginfo_t *info) {
+    if (sentinel == 0 || info->si_pid != sentinel || info->si_code == CLD_STOPPED) return 0;
+    sentinel = 0;
+    __atomic_store_n(&estate->sentinel, 0, __ATOMIC_RELEASE);
+    return 1;
+}
+
+static void end_sentinel(void) {
+    if (sentinel == 0) return;
+    kill(sentinel, SIGKILL);
+    waitpid(sentinel, NULL, 0);
+}
+
+// MARK: The temporary folder
+
+void clinux_note_temporary_folder(const char *path) {
+    if (estate == NULL) return;
+    // Whoever reads it while it is written reads an empty one.
+    __atomic_store_n(&estate->temporary_folder[0], 0, __ATOMIC_RELEASE);
+    if (path == NULL || path[0] != '/' || strlen(path) >= sizeof estate->temporary_folder) return;
+    strcpy(estate->temporary_folder + 1, path + 1);
+    __atomic_store_n(&estate->temporary_folder[0], '/', __ATOMIC_RELEASE);
+}
+
+static void remove_temporary_folder(void) {
+    if (estate != NULL && estate->temporary_folder[0] != 0) clinux_remove_own_folder(estate->temporary_folder);
 }
 
 // MARK: The guard's life
@@ -206,6 +260,7 @@ static void end_remains(void) {
         do {
             info.si_pid = 0;
             if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) != 0) return;
+            forget_sentinel(&info);
         } while (info.si_pid != 0);
         if (visit_children(kill_remains) == 0 || seconds() - start > limit) return;
         sigtimedwait(&child, NULL, &wait);
@@ -221,7 +276,11 @@ static void end_leaves(void) {
     for (int round = 0; left && round < 2000; round++) {
         nanosleep(&wait, NULL);
         left = clinux_cgroup_remove();
-        while (waitpid(-1, NULL, WNOHANG) > 0) {}
+        siginfo_t info;
+        do {
+            info.si_pid = 0;
+            if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0) forget_sentinel(&info);
+        } while (info.si_pid != 0);
     }
 }
 
@@ -230,11 +289,16 @@ static int has_gone_on(void) {
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
 }
 
+// The same, and the next time only if it has once more.
+static int hear_of_going_on(void) {
+    siginfo_t info = {0};
+    return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == runner;
+}
+
 // Returns whether that has woken it; otherwise it is yet to stop, if it ever does.
 static int wake_runner(void) {
     if (!has_gone_on()) kill(runner, SIGCONT);
-    siginfo_t eaten = {0};
-    return waitid(P_PID, runner, &eaten, WCONTINUED | WNOHANG) == 0 && eaten.si_pid == runner;
+    return hear_of_going_on();
 }
 
 static int is_pending(int number) {
@@ -243,10 +307,41 @@ static int is_pending(int number) {
     return sigismember(&pending, number) == 1;
 }
 
+// A run that is over by then has not run out of memory.
+static const double short_run = 0.002;
+// So long a run has no sentinel: most are over by then.
+static const double unwatched = 0.005;
+// What the guard does next by itself, and when.
+static enum { to_count, to_watch, to_do_nothing } due;
+static double due_at;
+
+// Returns whether there was one before something is due.
+static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
+    for (;;) {
+        if (due == to_do_nothing) {
+            if (sigwaitinfo(all, info) > 0) return 1;
+            continue;
+        }
+        const double left = due_at - seconds();
+        // Signals that come without pause do not put it off.
+        if (left <= 0) return 0;
+        const struct timespec time = {.tv_nsec = (long)(left * 1e9)};
+        if (sigtimedwait(all, info, &time) > 0) return 1;
+    }
+}
+
+// Somebody has killed the sentinel: there is to be another one.
+static void watch_again(void) {
+    if (due != to_do_nothing) return;
+    due = to_watch;
+    due_at = seconds() + unwatched;
+}
+
 static void hear_of_children(void) {
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG) != 0 || info.si_pid == 0) return;
+        if (forget_sentinel(&info)) watch_again();
         if (info.si_pid != runner) continue;
         switch (info.si_code) {
         case CLD_EXITED:
@@ -254,6 +349,8 @@ static void hear_of_children(void) {
         case CLD_DUMPED:
             end_leaves();
             take_terminal_back();
+            remove_temporary_folder();
+            end_sentinel();
             end_as(&info);
         case CLD_STOPPED:
             // A CONT that came before the runner had stopped has still to wake it.
@@ -275,8 +372,12 @@ static void hand_on(const siginfo_t *info) {
     case SIGURG: return;
     case SIGTSTP: asked = to_stop; break;
     case SIGCONT:
-        if (wake_runner()) asked = nothing;
-        else if (asked == to_stop) asked = to_go_on;
+        // The runner sends it where somebody has woken it alone.
+        if (info->si_pid == runner ? hear_of_going_on() : wake_runner()) {
+            asked = nothing;
+        } else if (info->si_pid != runner && asked == to_stop) {
+            asked = to_go_on;
+        }
         return;
     }
     // Who sent it goes with it, 0 for the kernel: what was sent to the whole group reaches the runner twice.
@@ -285,21 +386,22 @@ static void hand_on(const siginfo_t *info) {
 }
 
 static _Noreturn void keep_guard(const sigset_t *all) {
-    // A run that is over by then has not run out of memory.
-    static const struct timespec short_run = {.tv_nsec = 2000000};
-    int is_short = 1;
+    const double start = seconds();
     clinux_cgroup_prepare();
-    for (;;) {
+    for (due_at = start + short_run;;) {
         siginfo_t info;
-        if ((is_short ? sigtimedwait(all, &info, &short_run) : sigwaitinfo(all, &info)) < 0) {
-            if (errno == EAGAIN && is_short) {
-                is_short = 0;
-                clinux_cgroup_count();
-            }
-            continue;
+        if (wait_for_signal(all, &info)) {
+            if (info.si_signo == SIGCHLD) hear_of_children();
+            else hand_on(&info);
+        } else if (due == to_count) {
+            clinux_cgroup_count();
+            due = to_watch;
+            due_at = start + unwatched;
+        } else {
+            // Without a process for it now, perhaps later.
+            due = make_sentinel() ? to_do_nothing : to_watch;
+            due_at = seconds() + unwatched;
         }
-        if (info.si_signo == SIGCHLD) hear_of_children();
-        else hand_on(&info);
     }
 }
 

@@ -10,24 +10,28 @@ package enum RunLeftovers {
     private static let looks = 5_000
     private static let lookInterval: UInt32 = 2_000
 
-    /// Kills them and waits until they are gone. `mark` is what their marks have in common, as in the run's journal; nil
-    /// where that is not known. Returns the numbers of those that could not be ended; throws where the machine does not
-    /// let flowrun look for them.
+    /// Kills them and waits until they are gone. `mark` is what their marks have in common, as in the run's journal and in
+    /// its lock; nil where that is not known. Returns how many there were and the numbers of those that could not be
+    /// ended; throws where the machine does not let flowrun look for them.
     @EventLoopActor
-    package static func end(of run: String, mark: UInt64?) throws(SystemError) -> [Int32] {
+    package static func end(of run: String, mark: UInt64?) throws(SystemError) -> (count: Int, left: [Int32]) {
         let processes = RunProcesses(mark: mark) { process throws(SystemError) in
             try hasVariable(process, of: run)
         }
         defer { if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) } }
-        var left: [Int32] = []
+        var left = try processes.find()
+        var seen = Set(left)
+        // Also where nobody was seen, who may fork and end faster than a look takes.
+        processes.endMarked()
         for _ in 0..<looks {
             if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) }
             left = try processes.find()
-            guard !left.isEmpty else { return [] }
+            guard !left.isEmpty else { return (seen.count, []) }
+            seen.formUnion(left)
             for process in left { try processes.kill(process) }
             usleep(lookInterval)
         }
-        return left
+        return (seen.count, left)
     }
 
     /// Of a process that has ended nothing can be read any more, and of another user's only what its mark says.

@@ -1,5 +1,5 @@
+internal import Basics
 internal import Glibc
-internal import ProcessExecution
 
 /// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
 /// that there is never a stale one to remove.
@@ -8,17 +8,36 @@ package final class RunLock: Sendable {
     package struct Holder: Sendable, Hashable {
         package let pid: Int32
         package let run: String
+        /// What the marks of the run's processes have in common; nil where they have none.
+        package var mark: UInt64?
+        /// Whether the run has come to its end, with nothing left of it but what it has told to be lost.
+        package var hasEnded = false
+
+        package init(pid: Int32, run: String, mark: UInt64? = nil) {
+            self.pid = pid
+            self.run = run
+            self.mark = mark
+        }
+
+        fileprivate var ended: Holder {
+            var ended = self
+            ended.hasEnded = true
+            return ended
+        }
     }
 
     /// The run that had it last; nil if there was none.
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The line in the file, padded with blanks, so that a shorter one covers a longer one.
+    /// The line in the file, padded with blanks, so that a shorter one covers a longer one. Behind it stands the path of
+    /// the last temporary folder, with its run.
     private static let headSize = 64
+    private static let endedWord = "ended"
 
-    /// Takes the lock of the workflow with this name, at once or not at all.
-    package init(of name: String, in directory: StateDirectory, run: String) throws(RunLockError) {
+    /// Takes the lock of the workflow with this name, at once or not at all. It says who had it before until `enter`, so
+    /// that a start that is killed before that leaves to the next one what it has found.
+    package init(of name: String, in directory: StateDirectory) throws(RunLockError) {
         let file = openat(
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .unusable(errno: errno) }
@@ -29,17 +48,39 @@ package final class RunLock: Sendable {
             // The holder lives, if it is the one that is written there.
             throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
         }
-        write(Holder(pid: Guard.startedProcess, run: run))
     }
 
-    /// Writes again who had it last, for a run that is refused: one that never began is nobody's last run. The lock itself
-    /// stays taken.
+    /// Says who has it from now on.
+    package func enter(_ holder: Holder) { write(holder) }
+
+    /// Says that the holder's run has ended with nothing left of it, so that the next start need not look for anything.
+    package func end(_ holder: Holder) { write(holder.ended) }
+
+    /// Writes again who had it last, for a run that is refused: one that never began is nobody's last run. What that one
+    /// has left is gone. The lock itself stays taken.
     package func disown() {
-        if let previous { write(previous) } else { ftruncate(descriptor, 0) }
+        if let previous { write(previous.ended) } else { ftruncate(descriptor, 0) }
+    }
+
+    /// Says where a run is about to make its temporary folder.
+    package func note(temporaryFolder path: String, of run: String) {
+        let bytes = Array("\(run) \(path)\0".utf8)
+        _ = pwrite(descriptor, bytes, bytes.count, off_t(Self.headSize))
+    }
+
+    /// Where a run has made its temporary folder, if it was the last one to make any.
+    package func temporaryFolder(of run: String) -> String? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(Self.headSize)))
+        }
+        guard let end = bytes.firstIndex(of: 0) else { return nil }
+        let text = String(decoding: bytes[..<end], as: UTF8.self)
+        return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
     }
 
     private func write(_ holder: Holder) {
-        var line = Array("\(holder.pid) \(holder.run)".utf8)
+        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: 10))".utf8)
+        if holder.hasEnded { line += " \(Self.endedWord)".utf8 }
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
         line.append(UInt8(ascii: "\n"))
         _ = pwrite(descriptor, line, line.count, 0)
@@ -75,6 +116,10 @@ package final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
+    private static func words(_ bytes: Slice<UnsafeRawBufferPointer>) -> ArraySlice<String> {
+        bytes.split(separator: UInt8(ascii: " ")).map(text)[...]
+    }
+
     private static func holder(in file: Int32) -> Holder? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
             let count = pread(file, buffer.baseAddress, buffer.count, 0)
@@ -84,10 +129,17 @@ package final class RunLock: Sendable {
             else { return nil }
             let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
             // Names of sockets are made of it: nothing else may pass for a run.
-            guard RunID.isValid(text(run)), line[run.endIndex...].allSatisfy({ $0 == UInt8(ascii: " ") }) else {
-                return nil
+            guard RunID.isValid(text(run)) else { return nil }
+            var holder = Holder(pid: pid, run: text(run))
+            var rest = words(line[run.endIndex...])
+            // Older locks have no mark.
+            if let word = rest.first, word != endedWord {
+                guard let mark = UInt64(word, radix: 16) else { return nil }
+                holder.mark = mark == 0 ? nil : mark
+                rest.removeFirst()
             }
-            return Holder(pid: pid, run: text(run))
+            holder.hasEnded = rest == [endedWord]
+            return holder.hasEnded || rest.isEmpty ? holder : nil
         }
     }
 }

@@ -96,6 +96,10 @@ package final class WorkflowRunner {
         context.pending.commands.runner = self
     }
 
+    /// Has `tell` told the path of the run's temporary folder before that is made, and nil once it has gone: who hears of it
+    /// can remove it where the run cannot.
+    package func tellTemporaryFolder(to tell: @escaping (String?) -> Void) { files.tell = tell }
+
     /// Runs to the end, whatever that is. Called once.
     package func run() async -> RunResult {
         await withUnsafeContinuation { continuation in start { continuation.resume(returning: $0) } }

@@ -33,12 +33,13 @@ struct ContainmentTests {
     // F01, F06
     @Test(arguments: ProcessShape.allCases)
     func `nothing is left after a normal end`(shape: ProcessShape) async throws {
-        let after = "  after: { needs: [tree], run: ['true'] }\n"
+        let after = "  after: { needs: [tree], run: ./tree count > seen }\n"
         let test = try FlowrunTest(Self.workflow(shape, "end") + after)
         try test.addTreeGenerator()
         let result = try await test.runLogged()
         #expect(test.treeSurvivors() == [])
         result.expect(exit: 0)
+        #expect(try test.contents(of: "seen") == "0\n")
         let log = try result.log()
         LogInvariants.check(log)
         let leaves: Set<ProcessShape> = [.setsid, .daemon, .holdpipe, .leaderdies, .respawn, .comet, .scrub]

@@ -60,15 +60,12 @@ struct FaultTests {
         let gate = try test.gate("go")
         let running = try await test.start("run", "workflow.yml", "--log", "json")
         try await running.waitForFile("up")
-        // What runs the steps may be a child of what was started.
-        let script = """
-            pid=\(running.pid)
-            for child in $(cat /proc/$pid/task/$pid/children); do
-                [ "$(readlink /proc/$child/exe)" != "$(readlink /proc/$pid/exe)" ] || pid=$child
-            done
-            exec strace -o trace -e trace=read -e inject=read:error=EIO -p $pid
-            """
-        let tracer = try test.startBeside([], launcher: ["sh", "-c", script])
+        let tracer = try test.startBeside(
+            [],
+            launcher: [
+                "strace", "-o", "trace", "-e", "trace=read", "-e", "inject=read:error=EIO", "-p",
+                "\(try #require(running.runner))",
+            ])
         try await tracer.waitForText("attached", onStandardError: true)
         gate.open()
         let result = try await running.finish()

@@ -129,6 +129,20 @@ struct GuardTests {
         try await running.finish().expect(exit: 0)
     }
 
+    @Test func `a runner that is stopped and woken alone ends as any other`() async throws {
+        let test = try FlowrunTest(Self.held)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let (running, runner) = try await start(test)
+        try test.signal(runner, SIGSTOP)
+        try await running.waitUntilStopped()
+        try test.signal(runner, SIGCONT)
+        try test.signal(runner, SIGTERM)
+        let result = try await running.finish()
+        #expect(test.survivors() == [])
+        result.expect(.signalled(SIGTERM))
+    }
+
     @Test func `children that flowrun was given are left alone`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
         let gate = try test.gate("go")

@@ -229,15 +229,12 @@ struct ResumeTests {
         #expect(other != lines[0][2])
     }
 
-    /// Runs until there is a file, and kills the run so that neither of its two processes can end what is left. The step
-    /// writes the number of the runner to `up`; once the run is dead there is the file `second`.
+    /// Runs until there is a file, and kills the run so that none of its own processes can end what is left. Once it is
+    /// dead there is the file `second`.
     private func leaveBehind(_ test: FlowrunTest, until file: String, launcher: [String] = []) async throws {
         let killed = try await test.start("workflow.yml", launcher: launcher)
         try await killed.waitForFile(file)
-        let runner = Int32(try await killed.waitForLines(in: "up")[0])
-        try test.signal(runner, SIGSTOP)
-        killed.signal(SIGKILL)
-        try test.signal(runner, SIGKILL)
+        try killed.killAll()
         _ = try await killed.finish()
         try test.write("", to: "second")
     }

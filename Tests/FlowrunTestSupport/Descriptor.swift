@@ -1,3 +1,5 @@
+import CLinux
+import Foundation
 import Glibc
 import Synchronization
 
@@ -18,6 +20,11 @@ package final class Descriptor: Sendable {
     /// Held while a pipe is made and while a process is started: Swift does not see `pipe2`, so that for a moment a
     /// new pipe could be inherited.
     static let inheritance = Mutex(())
+
+    /// Readable once the process has ended.
+    package static func ofProcess(_ pid: Int32) throws -> Descriptor {
+        try Descriptor("pidfd_open", "\(pid)", clinux_pidfd_open(pid))
+    }
 
     /// Both ends block.
     package static func pipe() throws -> (reading: Descriptor, writing: Descriptor) {
@@ -41,6 +48,18 @@ package final class Descriptor: Sendable {
         }
         unlink(path)
         return file
+    }
+
+    /// Waits until it can be read, as the descriptor of a process once that has ended.
+    package func waitUntilReadable() async {
+        await withCheckedContinuation { continuation in
+            // A thread of its own, because the call blocks.
+            Thread.detachNewThread {
+                var request = pollfd(fd: self.number, events: Int16(POLLIN), revents: 0)
+                while poll(&request, 1, -1) < 0 {}
+                continuation.resume()
+            }
+        }
     }
 
     /// All that can be read now. `isAtEnd`: nobody can write any more.

@@ -4,6 +4,7 @@ import Synchronization
 /// A tree of processes that is hard to take down, made by `Tests/Scripts/treegen.c`.
 package enum ProcessShape: String, CaseIterable, Sendable {
     case plain, fork, doublefork, setsid, daemon, deaf, stopped, holdpipe, leaderdies, respawn, comet, scrub
+    case cloneparent, threadleader, traced
 }
 
 extension FlowrunTest {
@@ -17,7 +18,7 @@ extension FlowrunTest {
                 .appending(path: "Scripts/treegen.c").path
             let compiler = Process()
             compiler.executableURL = URL(filePath: "/usr/bin/env")
-            compiler.arguments = ["cc", "-o", path("tree"), source]
+            compiler.arguments = ["cc", "-pthread", "-o", path("tree"), source]
             try compiler.run()
             compiler.waitUntilExit()
             let bytes = Array(try Data(contentsOf: URL(filePath: path("tree"))))
@@ -32,8 +33,13 @@ extension FlowrunTest {
     package func treeSurvivors() -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap(Int32.init).filter { pid in
-            let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")
-            return program?.hasPrefix(path("tree")) ?? false
+            // A process whose first thread has ended has its program in another one only.
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+            return threads.contains { thread in
+                let link = "/proc/\(pid)/task/\(thread)/exe"
+                let program = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+                return program?.hasPrefix(path("tree")) ?? false
+            }
         }
     }
 }

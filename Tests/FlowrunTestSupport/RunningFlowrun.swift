@@ -17,9 +17,31 @@ package final class RunningFlowrun: Sendable {
     package var pid: Int32 { child.pid }
 
     /// The child of the process that was started, which does the work; nil where /proc does not tell.
-    package var runner: Int32? {
-        let children = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
-        return children?.split(separator: " ").first.flatMap { Int32($0) }
+    package var runner: Int32? { children.first }
+
+    /// The child that ends what the other two leave where they are killed together; nil where none stands.
+    package var sentinel: Int32? {
+        children.first { (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "sentinel\n" }
+    }
+
+    private var children: [Int32] {
+        let list = try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        return (list ?? "").split(separator: " ").compactMap { Int32($0) }
+    }
+
+    /// Kills the processes of flowrun itself, so that none of them can end what is left. With `sparingSentinel` all but
+    /// that one; returns what tells of its end then.
+    @discardableResult
+    package func killAll(sparingSentinel: Bool = false) throws -> Descriptor? {
+        // While the guard is stopped it reaps nobody: the numbers stay what they are.
+        signal(SIGSTOP)
+        let (runner, sentinel) = (runner, sentinel)
+        let end = try sentinel.map { try Descriptor.ofProcess($0) }
+        if let runner { kill(runner, SIGSTOP) }
+        if let sentinel, !sparingSentinel { kill(sentinel, SIGKILL) }
+        if let runner { kill(runner, SIGKILL) }
+        signal(SIGKILL)
+        return end
     }
 
     /// Sends a signal to the program, not to its steps.

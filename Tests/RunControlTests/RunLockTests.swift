@@ -5,13 +5,19 @@ import Testing
 
 /// One run of a workflow at a time.
 @Suite struct RunLockTests {
+    private func take(_ name: String = "w.yml", in directory: StateDirectory, run: String) throws -> RunLock {
+        let lock = try RunLock(of: name, in: directory)
+        lock.enter(RunLock.Holder(pid: getpid(), run: run))
+        return lock
+    }
+
     @Test func `a second lock of the same name is refused and names the holder`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
-        let first = try RunLock(of: "w.yml", in: directory, run: "20260101T000000-aaaaaa")
+        let first = try take(in: directory, run: "20260101T000000-aaaaaa")
         #expect(first.previous == nil)
         let error = #expect(throws: RunLockError.self) {
-            try RunLock(of: "w.yml", in: directory, run: "20260101T000001-bbbbbb")
+            try RunLock(of: "w.yml", in: directory)
         }
         #expect(error == .held(by: RunLock.holder(of: "w.yml", in: directory)))
         #expect(RunLock.holder(of: "w.yml", in: directory)?.run == "20260101T000000-aaaaaa")
@@ -23,7 +29,7 @@ import Testing
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         let runs = ["a.yml": "20260101T000000-aaaaaa", "b.yml": "20260101T000000-bbbbbb"]
-        let locks = try runs.map { try RunLock(of: $0.key, in: directory, run: $0.value) }
+        let locks = try runs.map { try take($0.key, in: directory, run: $0.value) }
         #expect(RunLock.holder(of: "b.yml", in: directory)?.run == runs["b.yml"])
         withExtendedLifetime(locks) {}
     }
@@ -33,7 +39,7 @@ import Testing
         let directory = try StateDirectory.made(test.path("state"))
         let runs = (0..<3).map { "20260101T00000\($0)-aaaaaa" }
         for (run, before) in [(runs[0], nil), (runs[1], runs[0]), (runs[2], runs[1])] {
-            let lock = try RunLock(of: "w.yml", in: directory, run: run)
+            let lock = try take(in: directory, run: run)
             #expect(lock.previous?.run == before)
         }
         #expect(RunLock.holder(of: "w.yml", in: directory)?.run == runs[2])
@@ -42,15 +48,51 @@ import Testing
     @Test(arguments: [
         "1 ../../victim", "1 20260101T000000-aaaaaa/../x", "1 20260101T000000-AAAAAA", "1 20260101T000000-aaaaaaa",
         "1 ", "0 20260101T000000-aaaaaa", "-1 20260101T000000-aaaaaa", "x 20260101T000000-aaaaaa",
-        "1 20260101T000000-aaaaaa x", "1 .", "1 20260101T00000é-aaaaaa",
+        "1 20260101T000000-aaaaaa x", "1 20260101T000000-aaaaaa 3f00000001 endless",
+        "1 20260101T000000-aaaaaa 3f00000001 ended x", "1 .", "1 20260101T00000é-aaaaaa",
     ])
     func `what somebody wrote into a lock is no run unless it has the form of one`(text: String) throws {
         let test = try FlowrunTest(files: ["state/w.yml.lock": text + "\n"])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
         let directory = try StateDirectory.existing(test.path("state"))
         #expect(RunLock.holder(of: "w.yml", in: directory) == nil)
-        #expect(try RunLock(of: "w.yml", in: directory, run: RunID.make()).previous == nil)
+        #expect(try take(in: directory, run: RunID.make()).previous == nil)
         #expect(RunLock.holder(of: "w.yml", in: directory) != nil)
+    }
+
+    @Test func `a lock says by which mark a run is known, whether it has ended, and where its files were`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        let runs = (0..<3).map { "20260101T00000\($0)-aaaaaa" }
+        let first = RunLock.Holder(pid: getpid(), run: runs[0], mark: 0x3f_1234_5678)
+        do {
+            let lock = try RunLock(of: "w.yml", in: directory)
+            lock.enter(first)
+            lock.note(temporaryFolder: "/tmp/a\nb", of: runs[0])
+        }
+        do {
+            // Killed before it has entered, it leaves what it has found to the next one.
+            #expect(try RunLock(of: "w.yml", in: directory).previous == first)
+            let lock = try RunLock(of: "w.yml", in: directory)
+            #expect(lock.previous == first && lock.previous?.hasEnded == false)
+            #expect(lock.temporaryFolder(of: runs[0]) == "/tmp/a\nb")
+            let second = RunLock.Holder(pid: getpid(), run: runs[1], mark: 1)
+            lock.enter(second)
+            #expect(lock.temporaryFolder(of: runs[1]) == nil)
+            lock.end(second)
+        }
+        let third = try RunLock(of: "w.yml", in: directory)
+        #expect(third.previous?.run == runs[1] && third.previous?.hasEnded == true)
+        third.enter(RunLock.Holder(pid: getpid(), run: runs[2]))
+        third.disown()
+        #expect(RunLock.holder(of: "w.yml", in: directory) == third.previous)
+    }
+
+    @Test func `the lock of an older flowrun has no mark`() throws {
+        let test = try FlowrunTest(files: ["state/w.yml.lock": "1 20260101T000000-aaaaaa" + "      \n"])
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
+        let holder = RunLock.holder(of: "w.yml", in: try StateDirectory.existing(test.path("state")))
+        #expect(holder == RunLock.Holder(pid: 1, run: "20260101T000000-aaaaaa"))
     }
 
     @Test func `a lock is no link to a file somewhere else`() throws {
@@ -58,7 +100,7 @@ import Testing
         let directory = try StateDirectory.made(test.path("state"))
         try FileManager.default.createSymbolicLink(
             atPath: test.path("state/w.yml.lock"), withDestinationPath: test.path("precious"))
-        let error = #expect(throws: RunLockError.self) { try RunLock(of: "w.yml", in: directory, run: "r") }
+        let error = #expect(throws: RunLockError.self) { try RunLock(of: "w.yml", in: directory) }
         #expect(error == .unusable(errno: ELOOP))
         #expect(try test.contents(of: "precious") == "keep\n")
     }

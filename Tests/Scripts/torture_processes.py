@@ -1,18 +1,28 @@
 #!/usr/bin/env python3
 """How many processes are left of trees that are hard to take down, for every way in which a run can end.
 
-    torture_processes.py FLOWRUN [--times N] [--shapes a,b] [--ends a,b] [--layers a,b] [--peers]
+    torture_processes.py FLOWRUN [--times N] [--starts N] [--shapes a,b] [--ends a,b] [--moments a,b] [--layers a,b] [--peers]
 
 A row is a shape of treegen.c, a column a way to end; a cell is the largest number of processes of the tree that were alive
 one second after the end (two after a kill -9), `hangs` where the runner did not end within a minute. Exits 1 if flowrun
 leaves one. The layers are `cgroup` and `guard`, both where both can be had: for the second one cgroup v2 is hidden, which
 takes root. What the log calls the containment is held against it. With --peers the same for ninja, make, just and go-task,
 where they are installed.
+
+A KILL comes at one of four moments, in turn: `up`, once the tree stands; `start`, at random within 200 ms of the start of
+flowrun; `hook`, once the tree stands in a hook; `drain`, once the first process of the step has ended and the tree goes on.
+Where a KILL of guard and runner at `start` came before the sentinel stood, what is left is the next start's to end: that is
+tried then, only what is left afterwards counts, and how often it came to that is told below the table.
+
+Then come starts of a file after its run was killed, in turn: guard, runner and sentinel at once, so that nobody has ended
+anything, or guard and runner alone; with and without a journal. The first step of the new run counts what is left of the
+old one: a cell is the number of starts in which that was more than nothing.
 """
 import argparse
 import concurrent.futures
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -21,7 +31,12 @@ import tempfile
 import time
 
 SHAPES = "plain fork doublefork setsid daemon deaf stopped holdpipe leaderdies respawn comet scrub".split()
-ENDS = "timeout ctrl-c TERM QUIT sibling normal kill-runner kill-guard".split()
+SHAPES += "farcomet cloneparent threadleader traced".split()
+ENDS = "timeout ctrl-c TERM QUIT sibling normal stop-cont kill-runner kill-guard kill-both kill-group pkill".split()
+DOUBLE = "kill-both kill-group pkill".split()
+# What was left to the next start.
+swept = []
+MOMENTS = "up start hook drain".split()
 PEER_ENDS = "ctrl-c TERM QUIT sibling normal kill-runner".split()
 
 WORKFLOW = """version: 1
@@ -32,24 +47,120 @@ steps:
     steps:
       tree: {{ {timeout}run: [./tree, {shape}, {mode}, up] }}
 {sibling}"""
+HOOK = """version: 1
+defaults: {{ grace: 500ms }}
+steps: {{ a: {{ run: exit 0 }} }}
+finally: {{ tree: {{ run: [./tree, {shape}, stay, up] }} }}
+"""
 SIBLING = '      sibling: { run: "until test -e up; do sleep 0.05; done; exit 1" }\n'
 AWAIT = "until test -e up; do sleep 0.05; done; exit 1"
 
 
-def survivors(program):
-    found = []
+def comet_of(program):
+    """The process group of a comet; None where the tree has none."""
+    try:
+        with open(os.path.join(os.path.dirname(program), "group")) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return None
+
+
+def flies(group):
+    """Whether a comet goes on: whether anybody of its group has begun within the last moment."""
+    start = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
+    time.sleep(0.1)
     for name in os.listdir("/proc"):
         try:
-            if name.isdigit() and os.readlink(f"/proc/{name}/exe").removesuffix(" (deleted)") == program:
-                found.append(int(name))
+            with open(f"/proc/{name}/stat") as file:
+                fields = file.read().rpartition(")")[2].split() if name.isdigit() else []
+            if fields and int(fields[2]) == group and int(fields[19]) > start + 1:
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def survivors(program):
+    found = []
+    group = comet_of(program)
+    if group is not None and flies(group):
+        found.append(-group)
+    for name in os.listdir("/proc"):
+        try:
+            # A process whose first thread has ended has its program in another one only.
+            for thread in os.listdir(f"/proc/{name}/task") if name.isdigit() else ():
+                if os.readlink(f"/proc/{name}/task/{thread}/exe").removesuffix(" (deleted)") == program:
+                    found.append(int(name))
+                    break
         except OSError:
             pass
     return found
 
 
-def command_of(tool, folder, shape, end):
+def named_flowrun(root):
+    """The processes that descend from one, itself included, with `flowrun` in their name or command line: who is ended by
+    `pkill -9 flowrun` or `pkill -9 -f flowrun`."""
+    parents, named = {}, set()
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                text = file.read()
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                line = file.read()
+        except OSError:
+            continue
+        start, end = text.index("("), text.rindex(")")
+        parents[int(name)] = int(text[end + 1:].split()[1])
+        if "flowrun" in text[start:end] or b"flowrun" in line:
+            named.add(int(name))
+    found = []
+    for pid in named:
+        above = pid
+        while above not in (root, 0, None):
+            above = parents.get(above)
+        if above == root:
+            found.append(pid)
+    return found
+
+
+def children_of(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(number) for number in file.read().split()]
+    except OSError:
+        return []
+
+
+def sentinel_of(guard):
+    """The sentinel among the guard's children; None where none stands."""
+    for pid in children_of(guard):
+        try:
+            with open(f"/proc/{pid}/comm") as file:
+                if file.read() == "sentinel\n":
+                    return pid
+        except OSError:
+            pass
+    return None
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+def kill(*pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def command_of(tool, folder, shape, end, moment="up"):
     """Writes what the tool reads; returns its command line."""
-    mode = "end" if end == "normal" else "stay"
+    mode = "end" if end == "normal" or moment == "drain" else "stay"
     sibling = end == "sibling"
 
     def write(name, text):
@@ -59,7 +170,10 @@ def command_of(tool, folder, shape, end):
     tree = f"./tree {shape} {mode} up"
     if tool.endswith("flowrun"):
         timeout = "timeout: 500ms, " if end == "timeout" else ""
-        write("w.yml", WORKFLOW.format(timeout=timeout, shape=shape, mode=mode, sibling=SIBLING if sibling else ""))
+        if moment == "hook":
+            write("w.yml", HOOK.format(shape=shape))
+        else:
+            write("w.yml", WORKFLOW.format(timeout=timeout, shape=shape, mode=mode, sibling=SIBLING if sibling else ""))
         return [tool, "w.yml", "-j", "2", "--log", "json"]
     if tool == "ninja":
         write("build.ninja", f"rule t\n command = {tree}\nrule s\n command = {AWAIT}\nbuild tree: t\nbuild sib: s\n")
@@ -92,63 +206,149 @@ def layer_of(launcher, flowrun):
     return None
 
 
-def attempt(launcher, tool, treegen, shape, end):
+def end_run(process, tool, end):
+    """Ends a run in one of the ways that need nothing of the workflow."""
+    runner = (children_of(process.pid) or [process.pid])[0] if tool.endswith("flowrun") else process.pid
+    if end == "ctrl-c":
+        os.killpg(process.pid, signal.SIGINT)
+    elif end in ("TERM", "QUIT"):
+        os.kill(process.pid, getattr(signal, "SIG" + end))
+    elif end == "stop-cont":
+        os.kill(runner, signal.SIGSTOP)
+        while state_of(process.pid) != "T":
+            time.sleep(0.002)
+        os.kill(runner, signal.SIGCONT)
+        os.kill(runner, signal.SIGTERM)
+    elif end == "kill-runner":
+        kill(runner)
+    elif end == "kill-guard":
+        kill(process.pid)
+    elif end == "kill-both":
+        kill(*random.sample([process.pid, runner], 2))
+    elif end == "kill-group":
+        os.killpg(process.pid, signal.SIGKILL)
+    elif end == "pkill":
+        kill(*named_flowrun(process.pid))
+
+
+def start(launcher, words, folder):
+    with open(os.path.join(folder, "log"), "w") as log:
+        return subprocess.Popen(
+            launcher + words, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            process_group=0, env=dict(os.environ, SWIFT_BACKTRACE="enable=no"))
+
+
+def attempt(launcher, tool, treegen, shape, end, moment):
     folder = tempfile.mkdtemp(prefix="torture-")
     program = os.path.join(folder, "tree")
     shutil.copy(treegen, program)
-    with open(os.path.join(folder, "log"), "w") as log:
-        process = subprocess.Popen(
-            launcher + command_of(tool, folder, shape, end), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
-            stderr=subprocess.STDOUT, process_group=0, env=dict(os.environ, SWIFT_BACKTRACE="enable=no"))
+    process = start(launcher, command_of(tool, folder, shape, end, moment), folder)
     try:
         up = os.path.join(folder, "up")
-        while not os.path.exists(up) and process.poll() is None:
+        if moment == "start":
+            time.sleep(random.uniform(0, 0.2))
+        while moment != "start" and not os.path.exists(up) and process.poll() is None:
             time.sleep(0.01)
-        if end == "ctrl-c":
-            os.killpg(process.pid, signal.SIGINT)
-        elif end in ("TERM", "QUIT"):
-            os.kill(process.pid, getattr(signal, "SIG" + end))
-        elif end == "kill-runner":
-            runner = process.pid
-            if tool.endswith("flowrun"):
-                with open(f"/proc/{runner}/task/{runner}/children") as file:
-                    runner = int(file.read().split()[0])
-            os.kill(runner, signal.SIGKILL)
-        elif end == "kill-guard":
-            os.kill(process.pid, signal.SIGKILL)
+        if process.poll() is None:
+            end_run(process, tool, end)
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
             return "hangs"
-        deadline = time.monotonic() + (2 if end.startswith("kill") else 1)
+        deadline = time.monotonic() + (2 if "kill" in end else 1)
         left = len(survivors(program))
         while left and time.monotonic() < deadline:
             time.sleep(0.02)
+            left = len(survivors(program))
+        if left and moment == "start" and end in DOUBLE:
+            swept.append((shape, end))
+            if os.path.exists(up):
+                os.remove(up)
+            process = start(launcher, command_of(tool, folder, shape, end), folder)
+            while not os.path.exists(up) and process.poll() is None:
+                time.sleep(0.01)
+            process.terminate()
+            process.wait(60)
             left = len(survivors(program))
         return left
     finally:
         if process.poll() is None:
             process.kill()
             process.wait()
-        # A tree may outrun any look, but not the end of its whole group.
-        while left := survivors(program):
-            for pid in left:
-                try:
-                    os.killpg(os.getpgid(pid), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-        shutil.rmtree(folder, ignore_errors=True)
+        clear(folder)
 
 
-def table(title, launcher, tool, treegen, shapes, ends, times):
+def clear(folder):
+    # A tree may outrun any look, but not the end of its whole group.
+    while left := survivors(os.path.join(folder, "tree")):
+        for pid in left:
+            try:
+                os.killpg(os.getpgid(pid) if pid > 0 else -pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+AGAIN = """version: 1
+steps: { a: { run: "test ! -e up || exec ./tree count > seen; exec ./tree SHAPE stay up" } }
+"""
+
+
+def start_again(launcher, flowrun, treegen, shape, number):
+    """Whether the first step of a start after a KILL saw nothing of the run before it."""
+    folder = tempfile.mkdtemp(prefix="torture-")
+    shutil.copy(treegen, os.path.join(folder, "tree"))
+    with open(os.path.join(folder, "w.yml"), "w") as file:
+        file.write(AGAIN.replace("SHAPE", shape))
+    words = [flowrun, "w.yml"] + (["--no-journal"] if number % 2 else [])
+    first = start(launcher, words, folder)
+    try:
+        while not os.path.exists(os.path.join(folder, "up")):
+            time.sleep(0.005)
+        while (sentinel := sentinel_of(first.pid)) is None:
+            time.sleep(0.005)
+        runner = children_of(first.pid)[0]
+        # So that neither ends what the other one leaves.
+        os.kill(first.pid, signal.SIGSTOP)
+        os.kill(runner, signal.SIGSTOP)
+        kill(*([sentinel] if number % 4 < 2 else []), runner, first.pid)
+        first.wait()
+        second = start(launcher, words, folder)
+        try:
+            status = second.wait(60)
+        except subprocess.TimeoutExpired:
+            kill(second.pid)
+            return False
+        with open(os.path.join(folder, "seen")) as file:
+            return status == 0 and file.read() == "0\n"
+    finally:
+        clear(folder)
+
+
+def again(launcher, flowrun, treegen, shapes, starts):
+    print(f"starts after a KILL that left something: beside what was left, of {starts}", flush=True)
+    failures = 0
+    for shape in shapes:
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            seen = list(pool.map(lambda number: start_again(launcher, flowrun, treegen, shape, number), range(starts)))
+        failures += seen.count(False)
+        print(f"{shape:12}{seen.count(False):>13}", flush=True)
+    return failures
+
+
+def table(title, launcher, tool, treegen, shapes, ends, times, moments=("up",)):
     print(f"{title}\n{'':12}" + "".join(f"{end:>13}" for end in ends), flush=True)
     worst = 0
     cells = {}
     # Four comets at once would leave thousands of zombies to whoever adopts them, and no processor to anybody else.
-    for width, together in (4, [shape for shape in shapes if shape != "comet"]), (1, shapes):
+    for width, together in (4, [shape for shape in shapes if "comet" not in shape]), (1, shapes):
         with concurrent.futures.ThreadPoolExecutor(width) as pool:
             for cell in [(shape, end) for shape in together for end in ends if (shape, end) not in cells]:
-                cells[cell] = [pool.submit(attempt, launcher, tool, treegen, *cell) for _ in range(times)]
+                at = moments if "kill" in cell[1] else ["up"]
+                cells[cell] = [
+                    pool.submit(attempt, launcher, tool, treegen, *cell, at[number % len(at)])
+                    for number in range(times)
+                ]
     for shape in shapes:
         row = f"{shape:12}"
         for end in ends:
@@ -157,15 +357,20 @@ def table(title, launcher, tool, treegen, shapes, ends, times):
             worst = max(worst, 1 if cell == "hangs" else cell)
             row += f"{cell:>13}"
         print(row, flush=True)
+    if swept:
+        print(f"left to the next start: {len(swept)}", flush=True)
+        swept.clear()
     return worst
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("flowrun")
-    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--times", type=int, default=4)
+    parser.add_argument("--starts", type=int, default=4)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--ends", default=",".join(ENDS))
+    parser.add_argument("--moments", default=",".join(MOMENTS))
     parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()
@@ -178,14 +383,19 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         treegen = os.path.join(folder, "treegen")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "treegen.c")
-        subprocess.run(["cc", "-O1", "-o", treegen, source], check=True)
+        subprocess.run(["cc", "-O1", "-pthread", "-o", treegen, source], check=True)
         for layer in options.layers.split(","):
             launcher = next((words for words in LAYERS[layer] if layer_of(words, flowrun) == layer), None)
             if launcher is None:
                 print(f"flowrun, {layer}: not to be had here", flush=True)
                 continue
             tables += 1
-            worst |= table(f"flowrun, {layer}", launcher, flowrun, treegen, shapes, ends, options.times)
+            moments = options.moments.split(",")
+            worst |= table(f"flowrun, {layer}", launcher, flowrun, treegen, shapes, ends, options.times, moments)
+            # While nobody ends it, a comet fills the machine's table of processes.
+            lasting = [shape for shape in shapes if "comet" not in shape]
+            if options.starts and lasting:
+                worst |= again(launcher, flowrun, treegen, lasting, options.starts)
         for peer in ("ninja", "make", "just", "task") if options.peers else ():
             if shutil.which(peer):
                 table(peer, [], peer, treegen, shapes, [end for end in PEER_ENDS if end in ends], options.times)

@@ -14,7 +14,9 @@
 #include <sys/types.h>
 
 #include "Cgroup.h"
+#include "Folder.h"
 #include "Guard.h"
+#include "Sentinel.h"
 #include "Start.h"
 
 /// What a new process is made of, and what kept it from becoming its program. All that pointers lead to stays as it is
@@ -31,6 +33,7 @@ struct clinux_child {
     uint64_t mark;                 // 0: none
     uint64_t descriptors[2];       // limit on descriptors, soft and hard; 0: the caller's
     int leaf;                      // the folder of a cgroup for it; 0: the caller's. 0 afterwards where that is refused
+    int ends_with_parent;          // KILL once the calling thread has ended
     int terminal;                  // the caller's controlling terminal, which the child gets for itself; 0: none
 
     // Written by the child; to be read once it is reaped.

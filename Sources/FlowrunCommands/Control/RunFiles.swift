@@ -15,6 +15,8 @@ final class RunFiles {
     private let name: String?
     private let run: String
     private let lock: RunLock?
+    /// What the lock says of this run.
+    private let holder: RunLock.Holder
     private var server: ControlServer?
     /// Open as long as the journal is written.
     private var runFolder: StateDirectory?
@@ -73,20 +75,30 @@ final class RunFiles {
         self.directory = directory
         self.name = name
         self.run = run
+        holder = RunLock.Holder(pid: Guard.startedProcess, run: run, mark: Guard.mark)
         guard let name else {
             // Nobody keeps a list of the runs of standard input.
             lock = nil
             return
         }
+        let lock: RunLock
         do throws(RunLockError) {
-            let lock = try RunLock(of: name, in: directory, run: run)
-            // Whoever had the lock is over, and may have been killed.
-            if let last = lock.previous { directory.removeSocket(of: last.run) }
-            self.lock = lock
+            lock = try RunLock(of: name, in: directory)
         } catch {
             throw Self.error(error, file: file, directory: directory)
         }
+        // Whoever had the lock is over. Its own end says so, unless it was killed.
+        if let last = lock.previous, !last.hasEnded {
+            try Self.endLeftovers(of: last.run, mark: last.mark)
+            if let folder = lock.temporaryFolder(of: last.run) { FolderRemoval.removeOwn(folder) }
+            directory.removeSocket(of: last.run)
+        }
+        lock.enter(holder)
+        self.lock = lock
     }
+
+    /// Says where this run is about to make its temporary folder, for the next start if this run is killed.
+    func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: run) }
 
     /// Whether what is written to a path would be a file of flowrun's own state.
     func owns(_ path: String) -> Bool { directory.owns(path) }
@@ -174,7 +186,7 @@ final class RunFiles {
         // What outlives the end of a run was meant to.
         let state: PastRun.State
         do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
-        if state.isInterrupted { try Self.endLeftovers(of: past) }
+        if state.isInterrupted { try Self.endLeftovers(of: past.run, mark: past.header.mark) }
         do throws(SystemError) {
             try past.recover()
         } catch {
@@ -184,16 +196,20 @@ final class RunFiles {
         do throws(SystemError) { return try PastResults(chain) } catch { throw past.unreadable(error) }
     }
 
-    private static func endLeftovers(of past: PastRun) throws(CommandError) {
-        let left: [Int32]
+    private static func endLeftovers(of run: String, mark: UInt64?) throws(CommandError) {
+        let (count, left): (Int, [Int32])
         do throws(SystemError) {
-            left = try RunLeftovers.end(of: past.run, mark: past.header.mark)
+            (count, left) = try RunLeftovers.end(of: run, mark: mark)
         } catch {
-            throw .unable("cannot look for what is left of the run `\(past.run)`: \(error.words)")
+            throw .unable("cannot look for what is left of the run `\(run)`: \(error.words)")
         }
         guard left.isEmpty else {
             let numbers = left.map { "\($0)" }.joined(separator: ", ")
-            throw .unable("cannot end what is left of the run `\(past.run)`: process \(numbers)")
+            throw .unable("cannot end what is left of the run `\(run)`: process \(numbers)")
+        }
+        if count > 0 {
+            let processes = count == 1 ? "1 process" : "\(count) processes"
+            StandardStream.error.say("ended \(processes) that the run `\(run)` left when it was killed")
         }
     }
 
@@ -235,10 +251,11 @@ final class RunFiles {
     /// Removes what is kept of runs that are too old. `outputSize` as in `RunHistory`.
     func removeOldRuns(outputSize: Int) { RunHistory(in: directory).removeOldRuns(outputSize: outputSize) }
 
-    /// Ends the service. The lock goes with the process.
+    /// Ends the service. The lock goes with the process, and says that nothing of the run is left.
     func close() {
         pendingService = nil
         server?.close()
         server = nil
+        lock?.end(holder)
     }
 }

@@ -113,6 +113,10 @@ package struct Run {
             prompt: prompt
         ) { !logs.areCongested }
         runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
+        runner.tellTemporaryFolder { path in
+            Guard.note(temporaryFolder: path)
+            if let path { files?.note(temporaryFolder: path) }
+        }
         takeSignals(for: runner, logs, files)
         let handler = ControlRequestHandler(runner: runner, record: record)
         guard listen(for: handler, in: files, logs) else {
@@ -255,27 +259,23 @@ package struct Run {
         options.tellsLocks = request.isVerbose
         options.tracesScripts = request.isTraced
         options.forcesColors = request.log == .text && request.colorsOutput
-        options.temporaryFolder = environmentVariable("TMPDIR") ?? "/tmp"
+        options.temporaryFolder = Self.absolute(environmentVariable("TMPDIR") ?? "/tmp")
         return options
     }
 
     /// The workflow file's folder, absolute; nil if it is the current one.
     private func folder(of file: String) -> String? {
         guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
-        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-        if folder.hasPrefix("/") { return folder }
-        guard let current = getcwd(nil, 0) else { return folder }
-        defer { free(current) }
-        return "\(String(cString: current))/\(folder)"
+        return Self.absolute(slash == file.startIndex ? "/" : String(file[..<slash]))
     }
 
     /// The workflow file, absolute; nil for standard input.
-    private var path: String? {
-        guard request.file != "-", !request.file.hasPrefix("/"), let current = getcwd(nil, 0) else {
-            return request.file == "-" ? nil : request.file
-        }
+    private var path: String? { request.file == "-" ? nil : Self.absolute(request.file) }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
         defer { free(current) }
-        return "\(String(cString: current))/\(request.file)"
+        return "\(String(cString: current))/\(path)"
     }
 
     /// The default of `-j`: the cores that this process may use.

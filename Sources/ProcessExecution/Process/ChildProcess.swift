@@ -21,6 +21,8 @@ final class ChildProcess: RunningProcess {
     private var stops: StopWatch?
     /// Nil where there is none to be had.
     private var leaf: CgroupLeaf?
+    /// How long to wait before the next attempt to reap, and for how long nobody is killed; nil before the first.
+    private var reaping: (interval: Duration, until: EventLoopClock.Instant)?
     private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
     var isStopping: Bool { lifecycle.isStopping }
@@ -65,6 +67,7 @@ final class ChildProcess: RunningProcess {
         }
         if let output { Glibc.close(output.writing) }
         if let errors { Glibc.close(errors.writing) }
+        Containment.shared.began(pid)
         self.pid = pid
         self.pidfd = pidfd
         self.slot = slot
@@ -181,11 +184,25 @@ final class ChildProcess: RunningProcess {
 
     // MARK: What happens
 
+    /// The first process has ended and cannot be reaped: whoever traces it hears of its end first, and nothing tells when
+    /// that lets go of it. A tracer that belongs to the command has the drain window.
+    private func reapLater() {
+        let wait = reaping ?? (interval: .milliseconds(1), until: EventLoopClock().now.advanced(by: ProcessLifecycle.drainWindow))
+        reaping = (min(wait.interval * 2, .milliseconds(50)), wait.until)
+        Poller.shared.after(wait.interval) {
+            // Lost meanwhile.
+            guard self.observer != nil else { return }
+            if EventLoopClock().now >= wait.until { self.killAll() }
+            self.reap()
+        }
+    }
+
     private func reap() {
         var ended = clinux_ending()
         let result = clinux_reap(pidfd, &ended)
-        guard result != 0 else { return Poller.shared.watchOnceMore(pidfd) }
+        guard result != 0 else { return reapLater() }
         guard result > 0, let slot else { giveUp("wait for a process", -result) }
+        Containment.shared.reaped(pid)
         ending.status = ended.code == CLD_EXITED ? .exited(ended.status) : .signalled(ended.status)
         if ended.code == CLD_EXITED, let error = slot.error { ending.status = .notStarted(error) }
         ending.duration = started.duration(to: Poller.shared.now)

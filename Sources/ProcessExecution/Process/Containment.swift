@@ -22,6 +22,10 @@ final class Containment {
     let run: UInt64?
     /// The guard's children; -1 where there is no guard, or a kernel that does not list them.
     private let children: Int32
+    /// The runner's own, opened by the first look; nil before.
+    private var ownChildren: Int32?
+    /// The first processes of commands, those that are not reaped.
+    private var leaders: [pid_t] = []
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let runner = getpid()
     private var commands: UInt64 = 0
@@ -90,47 +94,81 @@ final class Containment {
 
     // MARK: Orphans
 
-    /// Whoever has lost his parent, zombies included, in no order. nil where that is not known: without a guard, or
-    /// where there are more than a look shows.
+    /// To be told of each process that flowrun has started.
+    func began(_ leader: pid_t) { leaders.append(leader) }
+
+    /// To be told of each that has been reaped.
+    func reaped(_ leader: pid_t) {
+        guard let index = leaders.lastIndex(of: leader) else { return }
+        leaders.swapAt(index, leaders.endIndex - 1)
+        leaders.removeLast()
+    }
+
+    /// Whoever has lost his parent, and with `includingStrangers` also who was made a child of flowrun by somebody else
+    /// (`CLONE_PARENT`); zombies included, in no order. nil where that is not known: without a guard, or where there are
+    /// more than a look shows.
     ///
-    /// Empty is proof: every process that is left of a command whose first one is reaped descends from one of these. The
-    /// kernel's list may leave out entries only behind one that it shows, and the runner is the first.
-    var orphans: [pid_t]? {
-        guard let count = readChildren() else { return nil }
-        var found: [pid_t] = []
-        var number: pid_t = 0
+    /// With the strangers empty is proof: every process that is left of a command whose first one is reaped descends from
+    /// one of these.
+    func orphans(includingStrangers: Bool) -> [pid_t]? {
+        // In this order: what a stranger leaves when it ends is an orphan by then.
+        guard children >= 0, let strangers = includingStrangers ? strangers : [] else { return nil }
+        guard let count = readChildren(children) else { return nil }
+        // The kernel's list may leave out entries only behind one that it shows, and the runner is the first.
         var isWhole = false
-        for byte in buffer[..<count] {
-            if byte == UInt8(ascii: " ") {
-                if number == runner { isWhole = true } else { found.append(number) }
-                number = 0
-            } else {
-                number = number &* 10 &+ pid_t(byte) &- 48
-            }
+        let sentinel = clinux_sentinel()
+        var found = strangers
+        forEachNumber(count) { number in
+            if number == runner { isWhole = true } else if number != sentinel { found.append(number) }
         }
         // Without the runner it is the list of a guard that is dead.
         return isWhole ? found : nil
     }
 
-    /// Reads the guard's children into `buffer`. Returns how many bytes they take; nil where they are not known.
-    private func readChildren() -> Int? {
-        guard children >= 0 else { return nil }
+    /// Children of flowrun that it has not started, those that were zombies not any more. nil where they are not known.
+    private var strangers: [pid_t]? {
+        if ownChildren == nil { ownChildren = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) }
+        guard let file = ownChildren, file >= 0 else { return nil }
+        guard let count = readChildren(file) else { return nil }
+        var found: [pid_t] = []
+        var known = 0
+        forEachNumber(count) { number in
+            if leaders.contains(number) { known += 1 } else { found.append(number) }
+        }
+        guard known == leaders.count else { return nil }
+        return found.filter { waitpid($0, nil, WNOHANG) != $0 }
+    }
+
+    private func forEachNumber(_ count: Int, _ body: (pid_t) -> Void) {
+        var number: pid_t = 0
+        for byte in buffer[..<count] {
+            if byte == UInt8(ascii: " ") {
+                body(number)
+                number = 0
+            } else {
+                number = number &* 10 &+ pid_t(byte) &- 48
+            }
+        }
+    }
+
+    /// Reads a list of children into `buffer`. Returns how many bytes they take; nil where they are not known.
+    private func readChildren(_ children: Int32) -> Int? {
         let count = pread(children, buffer.baseAddress, buffer.count, 0)
-        guard count > 0 else { return nil }
+        guard count >= 0 else { return nil }
         // The kernel gives a page at a time, at most; a number takes less than sixteen bytes.
         if count < min(Int(getpagesize()), buffer.count) - 16 { return count }
         // The guard reaps between two pieces, and somebody may slip from the second into the first: what is read twice
         // in the same way is whole.
         var before: [UInt8]?
         for _ in 0..<8 {
-            guard let whole = readChildrenByPieces() else { return nil }
+            guard let whole = readChildrenByPieces(children) else { return nil }
             if whole == before { return whole.count }
             before = whole
         }
         return nil
     }
 
-    private func readChildrenByPieces() -> [UInt8]? {
+    private func readChildrenByPieces(_ children: Int32) -> [UInt8]? {
         var size = 0
         while size < buffer.count - 16 {
             let more = pread(children, buffer.baseAddress! + size, buffer.count - size, off_t(size))

@@ -15,16 +15,46 @@ package enum Guard {
     /// What the marks of all processes of this run have in common; nil where they have none.
     @EventLoopActor package static var mark: UInt64? { Containment.shared.run }
 
-    /// Calls `handler` when the guard has ended, which it never does by itself while the runner lives. Never where there
-    /// is none.
+    /// The processes of flowrun itself in this run.
+    static func isFlowrun(_ pid: pid_t) -> Bool {
+        pid == getpid() || pid == startedProcess || pid == clinux_sentinel()
+    }
+
+    /// Calls `handler`, which is to end all commands, when the guard has ended. It never does so by itself while the runner
+    /// lives. Never where there is none.
     @EventLoopActor
     package static func whenGone(_ handler: @escaping @EventLoopActor () -> Void) {
-        guard let pidfd = clinux_guard()?.pointee.pidfd else { return }
-        Poller.shared.watchOnce(pidfd) {
-            Poller.shared.closeAfterEvent(pidfd)
+        guard let guardian = clinux_guard()?.pointee else { return }
+        Poller.shared.watchOnce(guardian.pidfd) {
+            // First of all, so that nothing more gets away to whoever adopts orphans outside.
+            clinux_adopt_orphans()
+            isGone = true
+            Poller.shared.closeAfterEvent(guardian.pidfd)
             handler()
+            // Those who fork and end faster than a look takes have nobody to adopt them, and no command would find them.
+            clinux_end_marked(guardian.mark, getpgrp(), 2)
         }
     }
+
+    /// Wakes the guard, which has stopped with the runner, where somebody has woken only the runner. Twice, because it may
+    /// have been about to stop.
+    @EventLoopActor
+    static func wake() {
+        sendContinue()
+        Poller.shared.after(.milliseconds(50)) { sendContinue() }
+    }
+
+    @EventLoopActor
+    private static func sendContinue() {
+        guard !isGone, let guardian = clinux_guard()?.pointee else { return }
+        _ = clinux_pidfd_send_signal(guardian.pidfd, SIGCONT)
+    }
+
+    /// Whether its pidfd has been closed.
+    @EventLoopActor private static var isGone = false
+
+    /// Has the folder at this path removed with the run, however that ends; nil: there is none any more.
+    package static func note(temporaryFolder path: String?) { clinux_note_temporary_folder(path) }
 
     /// Removes the leaves of cgroup v2 where the guard has died, who would have done so. Called when nothing of the run is
     /// left.

@@ -8,7 +8,8 @@ internal import Glibc
 /// so that a teardown can look even where steps have left no other.
 @EventLoopActor
 enum ProcessTable {
-    /// A process that is neither gone nor a zombie.
+    /// A process that is neither gone nor a zombie. One whose first thread has ended looks like a zombie and is none as
+    /// long as it has others.
     struct Entry {
         let pid: pid_t
         let parent: pid_t
@@ -104,13 +105,13 @@ enum ProcessTable {
         guard let text = contents(of: "\(pid)/stat", capacity: 512) else {
             return errno == ENOENT || errno == ESRCH ? .gone : .unknown(.last)
         }
-        // pid (name) state ppid pgrp session: the name may hold anything, its last parenthesis ends it.
+        // pid (name) state ppid pgrp session … threads: the name may hold anything, its last parenthesis ends it.
         guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return .unknown(SystemError(ENODATA)) }
         let fields = text.utf8[end...].dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 4)
-        guard fields.count > 3, let parent = pid_t(Substring(fields[1])), let group = pid_t(Substring(fields[2])),
+        guard fields.count > 4, let parent = pid_t(Substring(fields[1])), let group = pid_t(Substring(fields[2])),
             let session = pid_t(Substring(fields[3]))
         else { return .unknown(SystemError(ENODATA)) }
-        if let state = fields[0].first, "ZX".utf8.contains(state) { return .gone }
+        if let state = fields[0].first, "ZX".utf8.contains(state), !hasThreads(fields[4]) { return .gone }
         let mark: ProcessMark?
         switch ProcessMark.of(pid) {
         case .mark(let found): mark = found
@@ -119,6 +120,12 @@ enum ProcessTable {
         case .unknown(let error): return .unknown(error)
         }
         return .entry(Entry(pid: pid, parent: parent, group: group, session: session, mark: mark))
+    }
+
+    /// Whether a process has more threads than the first one, by the fields behind its session.
+    private static func hasThreads(_ fields: Substring.UTF8View) -> Bool {
+        let number = fields.split(separator: UInt8(ascii: " "), maxSplits: 14).dropFirst(13).first
+        return number.flatMap { Int(Substring($0)) }.map { $0 > 1 } ?? false
     }
 
     /// A file below /proc; nil with errno where it cannot be read.

@@ -47,22 +47,23 @@ struct ProcessTree {
     /// `isLikely` says whether a look at all processes is worth its price where nothing cheaper gives proof.
     mutating func presence(isLikely: Bool) -> Presence {
         // What has left the leaf has its mark still.
-        if leaf?.isPopulated == true { return .somebody }
-        let orphans = lookAtOrphans()
+        let isPopulated = leaf?.isPopulated
+        if isPopulated == true { return .somebody }
+        // Whoever became a child of flowrun is in the leaf.
+        if let orphans = lookAtOrphans(includingStrangers: isPopulated == nil) { return orphans }
         // A guard whose list cannot be had is no proof of anything.
-        let needsLook = hasGroup || orphans == nil && (isLikely || Containment.shared.layer == .guarded)
-        guard orphans != .somebody, needsLook else { return orphans ?? .nobody }
+        guard isLikely || Containment.shared.layer == .guarded || hasGroup else { return .nobody }
         guard let members else { return .unknown }
-        return members.isEmpty ? orphans ?? .nobody : .somebody
+        return members.isEmpty ? .nobody : .somebody
     }
 
     /// nil where orphans are not known. One that forks and ends at once is dead when it is read, and its child is in the
     /// next list: nobody is left only where a list has nobody new.
-    private func lookAtOrphans() -> Presence? {
+    private func lookAtOrphans(includingStrangers: Bool) -> Presence? {
         var presence = Presence.nobody
         var seen: Set<pid_t> = []
         for _ in 0..<20 {
-            guard let orphans = Containment.shared.orphans else { return nil }
+            guard let orphans = Containment.shared.orphans(includingStrangers: includingStrangers) else { return nil }
             guard !seen.isSuperset(of: orphans) else { return presence }
             for orphan in orphans where seen.insert(orphan).inserted {
                 switch ProcessTable.read(orphan) {
@@ -160,7 +161,7 @@ struct ProcessTree {
     private func killOrphans(_ reach: inout Reach) {
         var before: [pid_t] = []
         for _ in 0..<200 {
-            guard let orphans = Containment.shared.orphans, orphans != before else { return }
+            guard let orphans = Containment.shared.orphans(includingStrangers: true), orphans != before else { return }
             before = orphans
             for orphan in orphans where send(SIGKILL, to: orphan, ifStill: isMember) { reach.sent += 1 }
         }

@@ -15,12 +15,12 @@ package struct RunProcesses {
         self.isKnown = isKnown
     }
 
-    /// Those that live and may not outlive the run; without flowrun itself and what started it, if that is a step of the
-    /// same run. Throws where the machine does not let flowrun look: that nobody is left needs proof.
+    /// Those that live and may not outlive the run; without flowrun itself, if what started it is a step of the same run.
+    /// Throws where the machine does not let flowrun look: that nobody is left needs proof.
     package func find() throws(SystemError) -> [Int32] {
         var found: [Int32] = []
         try ProcessTable.forEachProcess { pid throws(SystemError) in
-            if pid != getpid(), pid != getppid(), try contains(pid) { found.append(pid) }
+            if !Guard.isFlowrun(pid), try contains(pid) { found.append(pid) }
         }
         return found
     }
@@ -33,6 +33,15 @@ package struct RunProcesses {
         defer { close(descriptor) }
         if try contains(pid) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
     }
+
+    /// Kills all that have the mark of the run, also those who fork and end faster than a look takes, and waits until they
+    /// are dead.
+    package func endMarked() {
+        if let mark { clinux_end_marked(mark << UInt64(CLINUX_MARK_RUN), getpgrp(), Self.killWindow) }
+    }
+
+    /// How long that may take, in seconds; only what hangs in the kernel takes longer.
+    private static let killWindow = 10.0
 
     private func contains(_ pid: Int32) throws(SystemError) -> Bool {
         switch ProcessMark.of(pid) {

@@ -35,6 +35,8 @@ package enum Signals {
         var taken = sigset_t()
         sigemptyset(&taken)
         for number in [SIGINT, SIGTERM, SIGWINCH] { sigaddset(&taken, number) }
+        // It has happened when it is heard of; the guard may not have heard it.
+        sigaddset(&taken, SIGCONT)
         for number in ending + [SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again; CHLD is for a `StopWatch`.
         var blocked = taken
@@ -52,6 +54,10 @@ package enum Signals {
     package static func hear() {
         var info = signalfd_siginfo()
         while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+            guard info.ssi_signo != UInt32(SIGCONT) else {
+                if info.ssi_pid != UInt32(Guard.startedProcess) { Guard.wake() }
+                continue
+            }
             let isForwarded = info.ssi_code == SI_QUEUE && info.ssi_pid == UInt32(Guard.startedProcess)
             let sender = info.ssi_code == SI_KERNEL ? 0 : isForwarded ? info.ssi_int : Int32(info.ssi_pid)
             guard tally.isNew(Int32(info.ssi_signo), from: sender, isForwarded: isForwarded) else { continue }

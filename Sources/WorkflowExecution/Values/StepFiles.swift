@@ -8,6 +8,8 @@ internal import RunEvents
 @EventLoopActor
 final class StepFiles {
     private let parent: String
+    /// Told the folder's path before it is made, and nil once it has gone.
+    var tell: (String?) -> Void = { _ in }
     private var folder: String?
     private var scratch: Result<String, StepError>?
     private var next = 0
@@ -105,6 +107,7 @@ final class StepFiles {
         guard let folder = folder.take() else { return nil }
         do throws(SystemError) {
             try FolderRemoval.remove(folder)
+            tell(nil)
         } catch {
             return "cannot remove the folder `\(folder)`: \(error.words)"
         }
@@ -112,9 +115,12 @@ final class StepFiles {
     }
 
     private func makeFolder() throws(StepError) -> String {
-        var template = Array("\(parent)/flowrun-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw failure("folder", parent, kind: .spawn) }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        while true {
+            let path = "\(parent)/flowrun-\(UInt64.random(in: 0...UInt64.max).hexadecimal(digits: 12))"
+            tell(path)
+            if mkdir(path, 0o700) == 0 { return path }
+            guard errno == EEXIST else { throw failure("folder", parent, kind: .spawn) }
+        }
     }
 
     private func failure(_ what: String, _ path: String, kind: Cause.Kind = .output) -> StepError {
