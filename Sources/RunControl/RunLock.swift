@@ -33,7 +33,8 @@ package final class RunLock: Sendable {
     /// The line in the file, padded with blanks, so that a shorter one covers a longer one. Behind it stands the path of
     /// the last temporary folder, with its run.
     private static let headSize = 64
-    private static let endedWord = "ended"
+    private static var ended: StaticString { " ended" }
+    private static var markDigits: Int { 10 }
 
     /// Takes the lock of the workflow with this name, at once or not at all. It says who had it before until `enter`, so
     /// that a start that is killed before that leaves to the next one what it has found.
@@ -79,8 +80,8 @@ package final class RunLock: Sendable {
     }
 
     private func write(_ holder: Holder) {
-        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: 10))".utf8)
-        if holder.hasEnded { line += " \(Self.endedWord)".utf8 }
+        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
+        if holder.hasEnded { line += Self.ended.description.utf8 }
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
         line.append(UInt8(ascii: "\n"))
         _ = pwrite(descriptor, line, line.count, 0)
@@ -116,8 +117,32 @@ package final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
-    private static func words(_ bytes: Slice<UnsafeRawBufferPointer>) -> ArraySlice<String> {
-        bytes.split(separator: UInt8(ascii: " ")).map(text)[...]
+    /// Reads what stands behind the run: a mark, in older locks none, and whether the run has ended. Returns false where it
+    /// is something else.
+    private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
+        if isBlank(rest[...]) { return true }
+        guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
+        var mark: UInt64 = 0
+        for byte in rest[1...markDigits] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            default: return false
+            }
+        }
+        holder.mark = mark == 0 ? nil : mark
+        let end = rest[(markDigits + 1)...]
+        if isBlank(end) { return true }
+        let word = ended.utf8CodeUnitCount
+        guard end.count >= word, memcmp(rest.baseAddress! + markDigits + 1, ended.utf8Start, word) == 0 else {
+            return false
+        }
+        holder.hasEnded = true
+        return isBlank(end.dropFirst(word))
+    }
+
+    private static func isBlank(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        bytes.allSatisfy { $0 == UInt8(ascii: " ") }
     }
 
     private static func holder(in file: Int32) -> Holder? {
@@ -131,15 +156,7 @@ package final class RunLock: Sendable {
             // Names of sockets are made of it: nothing else may pass for a run.
             guard RunID.isValid(text(run)) else { return nil }
             var holder = Holder(pid: pid, run: text(run))
-            var rest = words(line[run.endIndex...])
-            // Older locks have no mark.
-            if let word = rest.first, word != endedWord {
-                guard let mark = UInt64(word, radix: 16) else { return nil }
-                holder.mark = mark == 0 ? nil : mark
-                rest.removeFirst()
-            }
-            holder.hasEnded = rest == [endedWord]
-            return holder.hasEnded || rest.isEmpty ? holder : nil
+            return read(UnsafeRawBufferPointer(rebasing: line[run.endIndex...]), into: &holder) ? holder : nil
         }
     }
 }

@@ -60,12 +60,9 @@ struct FaultTests {
         let gate = try test.gate("go")
         let running = try await test.start("run", "workflow.yml", "--log", "json")
         try await running.waitForFile("up")
-        let tracer = try test.startBeside(
-            [],
-            launcher: [
-                "strace", "-o", "trace", "-e", "trace=read", "-e", "inject=read:error=EIO", "-p",
-                "\(try #require(running.runner))",
-            ])
+        let script =
+            "exec strace -o trace -e trace=read -e inject=read:error=EIO -p \(try #require(running.runner))"
+        let tracer = try test.startBeside([], launcher: ["sh", "-c", script])
         try await tracer.waitForText("attached", onStandardError: true)
         gate.open()
         let result = try await running.finish()

@@ -60,7 +60,9 @@ struct SentinelTests {
         for end in ends { await end.waitUntilReadable() }
     }
 
-    @Test func `a KILL of the process group, and of whoever is called flowrun, does not reach the sentinel`() async throws {
+    @Test func `a KILL of the process group, and of whoever is called flowrun, does not reach the sentinel`()
+        async throws
+    {
         let test = try FlowrunTest(Self.workflow(.setsid))
         try test.addTreeGenerator()
         let running = try await test.start("workflow.yml", launcher: ["sh", "-c", #"exec setsid "$0" "$@""#])

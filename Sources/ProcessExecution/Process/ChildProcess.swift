@@ -187,7 +187,8 @@ final class ChildProcess: RunningProcess {
     /// The first process has ended and cannot be reaped: whoever traces it hears of its end first, and nothing tells when
     /// that lets go of it. A tracer that belongs to the command has the drain window.
     private func reapLater() {
-        let wait = reaping ?? (interval: .milliseconds(1), until: EventLoopClock().now.advanced(by: ProcessLifecycle.drainWindow))
+        let end = EventLoopClock().now.advanced(by: ProcessLifecycle.drainWindow)
+        let wait = reaping ?? (interval: .milliseconds(1), until: end)
         reaping = (min(wait.interval * 2, .milliseconds(50)), wait.until)
         Poller.shared.after(wait.interval) {
             // Lost meanwhile.
