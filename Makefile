@@ -61,6 +61,7 @@ torture: build
 	$(PYTHON) Tests/Scripts/torture_processes.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_output.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_resume.py $(BINARY) 5000
+	$(PYTHON) Tests/Scripts/torture_resume_rules.py $(BINARY) 10000
 	$(PYTHON) Tests/Scripts/torture_soak.py $(BINARY)
 
 # What a program that imports the library can see.

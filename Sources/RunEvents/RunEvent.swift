@@ -59,6 +59,8 @@ package struct RunEvent {
         case stepRestored(StepRestored)
         /// The step is about to start although the run that this one resumes had started it, too.
         case stepRerun(step: String, reason: RerunReason)
+        /// The step of a hook is about to start, and counts as undoing something from here on.
+        case stepUndoes(step: String, Undoing)
         case warning(code: String, message: String)
         case runFinished(RunFinished)
     }

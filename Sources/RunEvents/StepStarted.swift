@@ -18,14 +18,11 @@ package struct StepStarted: Sendable {
     package let view: OutputView?
     /// The step's `name`; nil where the file has none.
     package let name: String?
-    /// What it counts as undoing; nil for a step in no hook. Not in the log.
-    package let undoing: Undoing?
 
     package init(
         step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil,
-        view: OutputView? = nil, name: String? = nil, undoing: Undoing? = nil
+        view: OutputView? = nil, name: String? = nil
     ) {
-        self.undoing = undoing
         self.name = name
         self.item = item
         self.view = view

@@ -37,6 +37,8 @@ package final class WorkflowRunner {
     /// The definitions whose standard output somebody may ask for.
     private let standardOutputReads: Set<NodeIndex>
 
+    /// Hands all that has been recorded to the kernel, so that it survives a kill; nil where nothing keeps it.
+    package var writeAhead: (() -> Void)?
     /// nil: there is nobody to ask.
     let prompt: (any Prompt)?
     /// nil: no step can have the terminal.

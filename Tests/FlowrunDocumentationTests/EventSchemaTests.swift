@@ -104,6 +104,7 @@ import Testing
                   other: { mutex: alone, steps: { in: { run: "true" } } }
                   pool: { for-each: [1, 2], pool: slots, run: "true" }
                 outputs: { o: "${{ steps.group.outputs.o }}" }
+                finally: { report: { undoes: [], run: "true" }, tidy: { run: "true" } }
                 """, status: 0),
         Run(name: "limit", workflow: "timeout: 10ms\nsteps: { slow: { run: [sleep, '9999'] } }\n", status: 124),
         Run(

@@ -181,6 +181,8 @@ struct HookTests {
         result.expect(.signalled(2))
         let events = try result.log().records.filter { $0.step == "finally.clean" }.map(\.event)
         #expect(
-            events == ["step.started", "step.cancel_requested", "step.signal", "step.attempt", "step.finished"])
+            events == [
+                "step.undoes", "step.started", "step.cancel_requested", "step.signal", "step.attempt", "step.finished",
+            ])
     }
 }

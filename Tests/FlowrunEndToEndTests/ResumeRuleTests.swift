@@ -252,6 +252,46 @@ struct ResumeRuleTests {
         #expect(try test.contents(of: "ran") == "deploy\ndeploy\n")
     }
 
+    /// Runs under a tracer that holds up each write, so that whoever kills the runner is sooner than what it writes once
+    /// there is a process.
+    private func runWithSlowWrites(_ test: FlowrunTest, _ options: String...) async throws {
+        _ = try await test.start(
+            ["workflow.yml", "--log", "quiet"] + options,
+            launcher: [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write", "-e", "inject=write:delay_enter=300000",
+            ]
+        ).finish()
+    }
+
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a kill at the first moment of a hook finds in the journal what the hook undoes`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              release: { steps: { deploy: { run: ":" } }, finally: { back: { run: 'test -e ok || kill -9 $PPID' } } }
+            """)
+        try await runWithSlowWrites(test)
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--resume")
+        result.expect(exit: 0)
+        #expect(try result.log().decisions == ["release.deploy": "undone"])
+    }
+
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a kill at the first moment of a step that runs again finds that its result is gone`() async throws {
+        func text(_ run: String) -> String { "version: 1\nsteps: { a: { run: '\(run)' } }\n" }
+        let test = try FlowrunTest(text("touch made"))
+        try await test.run("workflow.yml").expect(exit: 0)
+        try test.write(text("mv made gone; kill -9 $PPID"), to: "workflow.yml")
+        try await runWithSlowWrites(test, "--resume")
+        #expect(test.exists("gone"))
+        try test.write(text("touch made"), to: "workflow.yml")
+        let result = try await test.runLogged("--resume")
+        #expect(try result.log().decisions == ["a": "unfinished"])
+        #expect(test.exists("made"))
+    }
+
     // MARK: Needs
 
     private static func graph(_ needs: String, group: String = "", member: String = "") -> String {
@@ -322,6 +362,17 @@ struct ResumeRuleTests {
         let decisions = try await test.runLogged("--resume", "--", "two").log().decisions
         #expect(
             decisions == ["takes": "definition", "lists": "definition", "not": "restored", "behind": "restored"])
+    }
+
+    // MARK: All of it together
+
+    /// `make torture` does more of it.
+    @Test func `what a random workflow has left after kills, edits and resumes is what one run leaves`() async throws {
+        let script = "\(PackageFolder.path)/Tests/Scripts/torture_resume_rules.py"
+        let test = try FlowrunTest()
+        let result = try await test.run(
+            script, launcher: ["sh", "-c", #"SEED=7 exec python3 "$1" "$0" 40"#], deadline: FlowrunTest.deadline)
+        #expect(result.status == .exited(0), "\(result.stdout)")
     }
 
     // MARK: Tolerated failures

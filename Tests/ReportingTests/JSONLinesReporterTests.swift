@@ -163,7 +163,7 @@ import WorkflowModel
         switch kind {
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested,
             .groupRetry, .groupFinished, .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal,
-            .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .ready, .waiting,
+            .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .stepUndoes, .ready, .waiting,
             .lockAcquired, .lockReleased, .warning, .runFinished:
             break
         }

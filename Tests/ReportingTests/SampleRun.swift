@@ -196,6 +196,8 @@ func rareEvents() -> EventLog {
                 step: "fetch", outputs: [LoggedValue(name: "n", json: "3")], item: "x86", name: "Fetch",
                 definition: "0123", standardOutput: Array("three\n".utf8))), at: 4)
     log.add(.stepRerun(step: "lint", reason: .outcome), at: 4)
+    log.add(.stepUndoes(step: "finally.clean", Undoing(body: "", members: nil)), at: 4)
+    log.add(.stepUndoes(step: "build[x86].finally.tell", Undoing(body: "build[x86]", members: ["compile"])), at: 4)
     return log
 }
 

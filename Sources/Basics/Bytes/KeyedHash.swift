@@ -60,6 +60,12 @@ package struct KeyedHash {
 
     /// 32 hexadecimal digits.
     package consuming func finish() -> String {
+        let words = finishWords()
+        return words.first.hexadecimal(digits: 16) + words.second.hexadecimal(digits: 16)
+    }
+
+    /// The same as two numbers.
+    package consuming func finishWords() -> (first: UInt64, second: UInt64) {
         compress(tail | UInt64(count & 0xFF) << 56)
         v2 ^= 0xEE
         for _ in 0..<4 { round() }
@@ -67,7 +73,7 @@ package struct KeyedHash {
         v1 ^= 0xDD
         for _ in 0..<4 { round() }
         let second = v0 ^ v1 ^ v2 ^ v3
-        return first.byteSwapped.hexadecimal(digits: 16) + second.byteSwapped.hexadecimal(digits: 16)
+        return (first.byteSwapped, second.byteSwapped)
     }
 
     private mutating func compress(_ word: UInt64) {

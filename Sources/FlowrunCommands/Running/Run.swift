@@ -191,6 +191,7 @@ package struct Run {
     /// Before anything is waited for, the journal has what happened; once it cannot take more, nothing new starts.
     @EventLoopActor
     private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
+        runner.writeAhead = { journal.flush(isGoingOn: true) }
         Poller.shared.beforeWaiting = {
             journal.flush(isGoingOn: true)
             guard let failure = journal.failure else { return }

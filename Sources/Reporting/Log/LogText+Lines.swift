@@ -89,7 +89,7 @@ extension LogText {
         case .lockReleased(let name, let by):
             line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .groupFinished,
-            .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepFinished, .warning, .runFinished:
+            .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepUndoes, .stepFinished, .warning, .runFinished:
             break
         }
     }

@@ -136,7 +136,7 @@ package final class TextReporter: Reporter {
         case .stepRerun(let step, let reason):
             text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
         case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
-            .stepAttempt, .ready, .waiting, .lockAcquired, .lockReleased:
+            .stepAttempt, .stepUndoes, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }
         }
     }

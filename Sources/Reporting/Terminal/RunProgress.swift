@@ -60,7 +60,7 @@ struct RunProgress {
         case .runResumed: isPaused = false
         case .runCancelRequested: isStopping = true
         case .runFinished: hasEnded = true
-        case .runJobs, .stepRerun, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
+        case .runJobs, .stepRerun, .stepUndoes, .groupStarted, .groupCancelRequested, .groupRetry, .groupFinished,
             .stepOutput, .stepCancelRequested, .stepSignal, .stepAttempt, .ready, .waiting, .lockAcquired,
             .lockReleased,
             .warning:

@@ -57,8 +57,7 @@ extension StepStarted {
         self.init(
             step: step, attempt: attempt, pid: Int32(truncatingIfNeeded: pid), command: command, line: line,
             item: record.string("item"), view: record.string("view").flatMap(OutputView.init),
-            name: record.string("name"),
-            undoing: record.string("body").map { Undoing(body: $0, members: record.strings("undoes")) })
+            name: record.string("name"))
     }
 }
 

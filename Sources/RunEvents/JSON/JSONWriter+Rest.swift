@@ -5,12 +5,7 @@ extension JSONWriter {
     /// bytes of an output.
     package mutating func rest(of kind: RunEvent.Kind) {
         switch kind {
-        case .stepStarted(let step):
-            if let view = step.view { field("view", view.rawValue) }
-            if let undoing = step.undoing {
-                field("body", undoing.body)
-                if let members = undoing.members { field("undoes", members) }
-            }
+        case .stepStarted(let step): if let view = step.view { field("view", view.rawValue) }
         case .runFinished(let run): if !run.errors.isEmpty { failures(run.errors) }
         case .stepFinished(let step): if let definition = step.definition { field("definition", definition) }
         case .stepRestored(let step):

@@ -74,6 +74,10 @@ extension JSONWriter {
         case .stepRerun(let step, let reason):
             field("step", step)
             field("reason", reason.rawValue)
+        case .stepUndoes(let step, let undoing):
+            field("step", step)
+            field("body", undoing.body)
+            if let members = undoing.members { field("undoes", members) } else { null("undoes") }
         case .warning(let code, let message):
             field("code", code)
             field("message", message)

@@ -27,6 +27,7 @@ extension RunEvent.Kind {
         case .stepFinished: "step.finished"
         case .stepRestored: "step.restored"
         case .stepRerun: "step.rerun"
+        case .stepUndoes: "step.undoes"
         case .warning: "warning"
         case .runFinished: "run.finished"
         }

@@ -71,6 +71,10 @@ extension RunEvent.Kind {
         case "step.restored": return StepRestored(record, of: step).map(Self.stepRestored)
         case "step.rerun":
             return record.string("reason").flatMap(RerunReason.init).map { .stepRerun(step: step, reason: $0) }
+        case "step.undoes":
+            return record.string("body").map {
+                .stepUndoes(step: step, Undoing(body: $0, members: record.strings("undoes")))
+            }
         default: break
         }
         guard let attempt = record.int("attempt") else { return nil }

@@ -82,6 +82,7 @@ extension StepAttempt: Starter {
                 return nil
             }
         }
+        writeAhead()
         let process: any RunningProcess
         do {
             process = try runner.spawner.start(command, for: self)
@@ -98,6 +99,19 @@ extension StepAttempt: Starter {
         return nil
     }
 
+    /// Before a process is there that spoils what a journal says, the journal says so: a kill leaves no time for it
+    /// afterwards. That is what a hook undoes, and the earlier result of a step that runs again.
+    private func writeAhead() {
+        guard !isWrittenAhead else { return }
+        isWrittenAhead = true
+        if number == 1, let undoing = runner.plan.undoing(by: row) {
+            record(.stepUndoes(step: step, undoing))
+        } else if round ?? 0 == 0, runner.resumption?.past.steps[step] == nil {
+            return
+        }
+        runner.writeAhead?()
+    }
+
     private func note(_ process: any RunningProcess, of launch: Launch) {
         runner.starts.processHasStarted()
         self.process = process
@@ -112,8 +126,7 @@ extension StepAttempt: Starter {
                     step: step, attempt: number, pid: process.pid, command: masked(launch.words),
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
-                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name,
-                    undoing: runner.plan.undoing(by: row))))
+                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
         if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 

@@ -30,6 +30,8 @@ final class StepAttempt {
     var failedCommand: FailedCommand?
     /// Whether the log says that it has started.
     var hasStarted = false
+    /// Whether the journal knows all that it has to know before there is a process.
+    var isWrittenAhead = false
     /// Whether the machine has refused the process, and is asked again.
     var isRefused = false
     /// Whether it was stopped before it had a process.

@@ -20,18 +20,33 @@ extension CommandBuilder {
     func appendNeeds(of row: PlanIndex, to hash: inout KeyedHash) {
         let edges = plan.edges(of: row)
         hash.append(edges.count)
-        if edges.count == 1 {
-            append(edges[edges.startIndex], to: &hash)
-        } else {
-            for edge in edges.sorted(by: { plan.nodes[$0.target].id < plan.nodes[$1.target].id }) {
-                append(edge, to: &hash)
-            }
-        }
+        if edges.count == 1 { append(edges[edges.startIndex], to: &hash) } else { appendSum(of: edges, to: &hash) }
         hash.append(plan.waitsForAll(row) ? 1 : 0)
         let reads = plan.condition(of: row)?.references.filter { $0.root == "steps" || $0.root == "previous" } ?? []
         let names = reads.isEmpty ? [] : Set(reads.map { "\($0.root).\($0.field ?? "")" }).sorted()
         hash.append(names.count)
         for name in names { hash.append(name) }
+    }
+
+    /// Each edge is hashed once, however many rows have it, and a sum knows no order.
+    private func appendSum(of edges: ArraySlice<PlanEdge>, to hash: inout KeyedHash) {
+        guard !edges.isEmpty, let key = options.definitionKey else { return }
+        var (first, second): (UInt64, UInt64) = (0, 0)
+        for edge in edges {
+            let place = edge.target.offset << 2 | Int(edge.kind.rawValue)
+            let known = self.edges[place]
+            var words = known ?? (0, 0)
+            if known == nil {
+                var hash = KeyedHash(key: key)
+                append(edge, to: &hash)
+                words = hash.finishWords()
+                self.edges[place] = words
+            }
+            first &+= words.0
+            second &+= words.1
+        }
+        hash.append(Int(bitPattern: UInt(first)))
+        hash.append(Int(bitPattern: UInt(second)))
     }
 
     private func append(_ edge: PlanEdge, to hash: inout KeyedHash) {

@@ -17,7 +17,7 @@ extension CommandBuilder {
 
     /// Forgets what was made for a group that runs once more, whose expressions may say something else now.
     func forget(_ group: PlanIndex) {
-        contents = [:]
+        (contents, edges) = ([:], [:])
         needs = needs.filter { row, _ in !plan.isInside(row, group) }
         shared = shared.filter { key, _ in
             let row = PlanIndex(key >> 1)

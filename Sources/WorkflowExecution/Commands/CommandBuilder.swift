@@ -23,6 +23,8 @@ final class CommandBuilder {
     var shared: [Int: Surroundings] = [:]
     /// By group: the start of the digests of the steps in it.
     var needs: [PlanIndex: KeyedHash] = [:]
+    /// By the row of what is needed and, in the last bits, the kind: a digest of both.
+    var edges: [Int: (UInt64, UInt64)] = [:]
     /// By group: a digest of what is in it.
     var contents: [PlanIndex: String] = [:]
 

@@ -10,7 +10,8 @@ extension PastResults {
         let definitions = workflow.hookSteps
         for start in hooks {
             var undoing = start.undoing
-            if let step = definitions[start.step.withoutInstances], workflow.hasCommand(start.command, step),
+            if let step = definitions[start.step.withoutInstances], let command = start.command,
+                workflow.hasCommand(command, step),
                 let declared = workflow.undoing(by: step)
             {
                 undoing = Undoing(body: undoing.body, members: declared.members?.map(\.name))

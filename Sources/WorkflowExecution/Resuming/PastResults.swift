@@ -30,10 +30,11 @@ package struct PastResults: Sendable {
         let outcome: StepOutcome
     }
 
-    /// A step of a hook that started.
+    /// A step of a hook that started, or was about to.
     struct HookStart: Sendable {
         let step: String
-        let command: StepStarted.Command
+        /// nil where a kill came between.
+        let command: StepStarted.Command?
         let undoing: Undoing
         let moment: Int
     }
@@ -69,6 +70,8 @@ package struct PastRecord {
     fileprivate private(set) var hooks: [String: [PastResults.HookStart]] = [:]
     fileprivate private(set) var runCount = 0
     private var moment = 0
+    /// The last moment before the run began.
+    private var runStart = 0
     /// Of steps that run again because their failure was tolerated: how they failed before.
     private var failures: [String: PastResults.Step] = [:]
     private var retries = IDMarks()
@@ -78,6 +81,7 @@ package struct PastRecord {
     /// What follows is told by the next run.
     package mutating func beginRun() {
         runCount += 1
+        runStart = moment
         failures = [:]
     }
 
@@ -86,14 +90,19 @@ package struct PastRecord {
     package mutating func note(_ event: RunEvent.Kind) {
         moment += 1
         switch event {
-        case .stepRerun(let step, .outcome): if let known = steps[step], known.isTolerated { failures[step] = known }
+        case .stepUndoes(let step, let undoing):
+            hooks[step, default: []].append(
+                PastResults.HookStart(step: step, command: nil, undoing: undoing, moment: moment))
+        case .stepRerun(let step, let reason):
+            if reason == .outcome, let known = steps[step], known.isTolerated { failures[step] = known }
+            noteStart(of: step)
         case .stepStarted(let step):
-            if let undoing = step.undoing { return note(PastResults.HookStart(step, undoing, at: moment)) }
-            steps[step.step] = PastResults.Step(
-                outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: moment, ran: run, checked: run,
-                absences: steps[step.step]?.absences ?? [])
+            guard hooks[step.step] == nil else { return noteCommand(step.command, ofHook: step.step) }
+            noteStart(of: step.step)
         case .stepFinished(let step):
-            if step.attempt == 0, step.outcome != .failure, step.outcome != .timeout {
+            if hooks[step.step] != nil {
+                noteEnd(ofHook: step)
+            } else if step.attempt == 0, step.outcome != .failure, step.outcome != .timeout {
                 noteAbsence(of: step.step, step.outcome)
             } else {
                 noteEnd(of: step)
@@ -104,6 +113,12 @@ package struct PastRecord {
         case .groupRetry(let group, _, _): retries.note(group, IDMarks.Mark(moment: moment, hook: ""))
         default: break
         }
+    }
+
+    private mutating func noteStart(of step: String) {
+        steps[step] = PastResults.Step(
+            outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: moment, ran: run, checked: run,
+            absences: steps[step]?.absences ?? [])
     }
 
     private mutating func noteEnd(of step: StepFinished) {
@@ -144,10 +159,20 @@ package struct PastRecord {
         steps[step] = known
     }
 
-    private mutating func note(_ start: PastResults.HookStart) {
+    private mutating func noteCommand(_ command: StepStarted.Command, ofHook step: String) {
+        guard var starts = hooks[step], let start = starts.popLast(), start.command == nil else { return }
         // A hook that starts in each run is there once.
-        if hooks[start.step]?.last?.saysTheSame(as: start) == true { hooks[start.step]?.removeLast() }
-        hooks[start.step, default: []].append(start)
+        if let before = starts.last, before.undoing == start.undoing, before.command == command { starts.removeLast() }
+        starts.append(
+            PastResults.HookStart(step: step, command: command, undoing: start.undoing, moment: start.moment))
+        hooks[step] = starts
+    }
+
+    /// A hook for which the machine had no process has not started after all.
+    private mutating func noteEnd(ofHook step: StepFinished) {
+        guard step.attempt == 0, let start = hooks[step.step]?.last, start.command == nil, start.moment > runStart
+        else { return }
+        hooks[step.step]?.removeLast()
     }
 
     /// Notes that nothing counts that rounds of groups have left which were tried once more.
@@ -166,12 +191,4 @@ extension PastResults.Step {
     fileprivate func hasSameEnd(as end: StepFinished) -> Bool {
         isTolerated && outcome == end.outcome && definition != nil && definition == end.definition
     }
-}
-
-extension PastResults.HookStart {
-    fileprivate init(_ start: StepStarted, _ undoing: Undoing, at moment: Int) {
-        self.init(step: start.step, command: start.command, undoing: undoing, moment: moment)
-    }
-
-    fileprivate func saysTheSame(as other: Self) -> Bool { command == other.command && undoing == other.undoing }
 }

@@ -146,7 +146,9 @@ extension Resumption {
             }
             hooks[place].steps.append(id)
         }
-        for row in plan.rows where plan.isStep(row) && !plan.isMeant(row, by: again) { note(plan.nodes[row].id) }
+        for row in plan.rows where plan.isStep(row) && !plan.isMeant(row, by: again) && !plan.isInHook(row) {
+            note(plan.nodes[row].id)
+        }
         let late = plan.fanOutsOfRun.map { "\(plan.nodes[$0].id)[" }
         guard !late.isEmpty else { return hooks }
         past.steps.keys.filter { id in late.contains { id.hasPrefix($0) } }.sorted().forEach(note)

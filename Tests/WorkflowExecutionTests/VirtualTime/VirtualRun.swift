@@ -127,7 +127,8 @@ extension RunEvent {
         case .stepRetry(let step, _, let delay): return "retry \(step) in \(delay.seconds)"
         case .stepFinished(let end): return "finished \(end.step) \(end.outcome.rawValue)\(round)"
         case .runFinished(let end): return "finished run \(end.outcome.rawValue)"
-        case .ready, .waiting, .lockAcquired, .lockReleased, .stepOutput, .stepAttempt, .warning: return nil
+        case .ready, .waiting, .lockAcquired, .lockReleased, .stepOutput, .stepAttempt, .stepUndoes, .warning:
+            return nil
         }
     }
 }
