@@ -133,16 +133,17 @@ def children_of(pid):
         return []
 
 
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().rstrip("\n")
+    except OSError:
+        return None
+
+
 def sentinel_of(guard):
     """The sentinel among the guard's children; None where none stands."""
-    for pid in children_of(guard):
-        try:
-            with open(f"/proc/{pid}/comm") as file:
-                if file.read() == "sentinel\n":
-                    return pid
-        except OSError:
-            pass
-    return None
+    return next((pid for pid in children_of(guard) if name_of(pid) == "sentinel"), None)
 
 
 def state_of(pid):
@@ -208,7 +209,9 @@ def layer_of(launcher, flowrun):
 
 def end_run(process, tool, end):
     """Ends a run in one of the ways that need nothing of the workflow."""
-    runner = (children_of(process.pid) or [process.pid])[0] if tool.endswith("flowrun") else process.pid
+    # What leads to flowrun may not have come to it yet.
+    is_guard = tool.endswith("flowrun") and name_of(process.pid) == "flowrun"
+    runner = (children_of(process.pid) or [process.pid])[0] if is_guard else process.pid
     if end == "ctrl-c":
         os.killpg(process.pid, signal.SIGINT)
     elif end in ("TERM", "QUIT"):
