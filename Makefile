@@ -48,12 +48,14 @@ alone:
 	$(PYTHON) Tests/Scripts/each_alone.py
 
 # No run stalls: a hundred thousand random workflows, the small ones in every order of events. And the library loses
-# nothing: programs of its API under a million orders of their threads, and a million times on real ones.
+# nothing: programs of its API under a million orders of their threads, and a million times on real ones. And `check`
+# finds nothing in a thousand sound files of up to a hundred thousand steps.
 proof:
 	@.ci/setup test
 	FLOWRUN_PROOF_WORKFLOWS=100000 FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 \
+	    FLOWRUN_PROOF_SOUND_FILES=1000 FLOWRUN_PROOF_SOUND_STEPS=100000 \
 	    $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof \
-	    --filter 'ExplorerTests|InterleavingTests|StressTests'
+	    --filter 'ExplorerTests|InterleavingTests|StressTests|SoundFileTests'
 
 # Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table.
 torture: build

@@ -26,10 +26,9 @@ struct DataFlowCheck {
 
     let workflow: Workflow
     let names: ScopedNames
-    /// Made when an expression first asks for the result of a step.
-    lazy var knowledge = ResultKnowledge(workflow, needs)
+    var knowledge: ResultKnowledge
     private let needs: ResolvedNeeds
-    var findings = FindingList()
+    private(set) var findings = FindingList()
     var suggestions = Suggestion()
     /// Steps whose standard output some expression reads.
     var standardOutputReads: Set<NodeIndex> = []
@@ -55,6 +54,7 @@ struct DataFlowCheck {
         self.workflow = workflow
         self.names = names
         self.needs = needs
+        knowledge = ResultKnowledge(workflow, needs)
     }
 
     /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
@@ -68,8 +68,15 @@ struct DataFlowCheck {
             }
     }
 
+    /// Where what is said depends on ends that are not known at once, everything is looked at a second time.
     mutating func check() {
-        for row in workflow.nodes.indices { check(row) }
+        while true {
+            for row in workflow.nodes.indices { check(row) }
+            guard knowledge.answer() else { return }
+            var next = DataFlowCheck(workflow, needs, names)
+            next.knowledge = knowledge
+            self = next
+        }
     }
 
     private mutating func check(_ row: Int) {

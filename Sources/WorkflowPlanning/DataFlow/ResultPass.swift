@@ -1,0 +1,123 @@
+/// An order in which everything needed stands before what needs it.
+struct NeedOrder {
+    /// The rows, without those that wait for themselves.
+    let rows: [UInt32]
+    private var positions: [UInt32]
+    private static let nowhere = UInt32.max
+
+    /// That of the file where it is one, because who reads a result mostly stands near it. O(rows + needs).
+    init(_ needs: ResultNeeds) {
+        let count = needs.rowCount
+        let rows = needs.followFileOrder ? (0..<count).map { UInt32($0) } : Self.sorted(needs)
+        positions = [UInt32](repeating: Self.nowhere, count: count)
+        for (position, row) in rows.enumerated() { positions[Int(row)] = UInt32(position) }
+        self.rows = rows
+    }
+
+    private static func sorted(_ needs: ResultNeeds) -> [UInt32] {
+        let count = needs.rowCount
+        var waitsFor = (0..<count).map { UInt32(needs.edges(of: $0).count) }
+        var starts = [Int](repeating: 0, count: count + 1)
+        for row in 0..<count { for edge in needs.edges(of: row) { starts[Int(edge.target) + 1] += 1 } }
+        for row in 0..<count { starts[row + 1] += starts[row] }
+        var dependents = [UInt32](repeating: 0, count: starts[count])
+        var next = starts
+        for row in 0..<count {
+            for edge in needs.edges(of: row) {
+                dependents[next[Int(edge.target)]] = UInt32(row)
+                next[Int(edge.target)] += 1
+            }
+        }
+        var rows = (0..<count).filter { waitsFor[$0] == 0 }.map { UInt32($0) }
+        var upcoming = 0
+        while upcoming < rows.count {
+            let row = Int(rows[upcoming])
+            upcoming += 1
+            for dependent in dependents[starts[row]..<starts[row + 1]] {
+                waitsFor[Int(dependent)] -= 1
+                if waitsFor[Int(dependent)] == 0 { rows.append(dependent) }
+            }
+        }
+        return rows
+    }
+
+    /// Whether nothing that the row needs, directly or not, waits for itself.
+    func isOrdered(_ row: Int) -> Bool { positions[row] != Self.nowhere }
+
+    /// Behind all others for what has no place.
+    func position(of row: UInt32) -> Int { isOrdered(Int(row)) ? Int(positions[Int(row)]) : rows.count }
+}
+
+/// Carries what is certain about up to 64 results forward along all needs, a bit for each.
+struct ResultPass {
+    /// How many results one pass is about.
+    static let width = 64
+
+    /// What is certain about the targets, one bit each, when a row starts with its needs met. That a target has ended
+    /// is certain in any case.
+    private struct Facts {
+        var ended: UInt64 = 0
+        var endedWell: UInt64 = 0
+        var started: UInt64 = 0
+        var succeeded: UInt64 = 0
+    }
+
+    private let needs: ResultNeeds
+    private let order: NeedOrder
+    /// By row; of a pass before where the row is not between `first` and `end`.
+    private var facts: [Facts]
+    /// By row: the bit of a target.
+    private var bits: [UInt64]
+    private var targets: ArraySlice<UInt32> = []
+    private var first = 0
+    private var end = 0
+
+    init(_ needs: ResultNeeds, _ order: NeedOrder) {
+        self.needs = needs
+        self.order = order
+        facts = [Facts](repeating: Facts(), count: needs.rowCount)
+        bits = [UInt64](repeating: 0, count: needs.rowCount)
+    }
+
+    /// Goes from the first of the targets, which stand in their order, to the place of the last row that is asked about.
+    mutating func run(to last: Int, about targets: ArraySlice<UInt32>) {
+        for target in self.targets { bits[Int(target)] = 0 }
+        self.targets = targets
+        for (index, target) in targets.enumerated() { bits[Int(target)] = 1 << UInt64(index) }
+        first = targets.first.map(order.position) ?? 0
+        end = max(first, min(last + 1, order.rows.count))
+        for row in order.rows[first..<end] {
+            var known = Facts()
+            for edge in needs.edges(of: Int(row)) {
+                let target = Int(edge.target)
+                let bit = bits[target]
+                if edge.facts.contains(.endedWell) { known.endedWell |= bit }
+                if edge.facts.contains(.started) { known.started |= bit }
+                if edge.facts.contains(.succeeded) { known.succeeded |= bit }
+                known.ended |= bit
+                // Nothing before the first target knows of any.
+                guard order.position(of: edge.target) >= first else { continue }
+                let further = facts[target]
+                known.ended |= further.ended
+                guard edge.isMet else { continue }
+                known.endedWell |= further.endedWell
+                known.started |= further.started
+                known.succeeded |= further.succeeded
+            }
+            facts[Int(row)] = known
+        }
+    }
+
+    /// What is certain about the target with this number when a row starts.
+    func facts(about index: Int, when row: Int) -> ResultFacts {
+        let position = order.position(of: UInt32(row))
+        guard position >= first, position < end else { return [] }
+        let (known, bit) = (facts[row], UInt64(1) << UInt64(index))
+        var result: ResultFacts = []
+        if known.ended & bit != 0 { result.insert(.ended) }
+        if known.endedWell & bit != 0 { result.insert(.endedWell) }
+        if known.started & bit != 0 { result.insert(.started) }
+        if known.succeeded & bit != 0 { result.insert(.succeeded) }
+        return result
+    }
+}
