@@ -19,6 +19,9 @@ package struct FindingList: Sendable {
 
     package init() {}
 
+    /// Whether no further error is kept, so that nothing need be said about one.
+    package var isFull: Bool { errors >= Self.limit }
+
     /// How many findings are kept.
     package var count: Int { kept.count }
 

@@ -94,16 +94,24 @@ package enum Phrase {
         return line.unicodeScalars.count <= limit ? "`\(line)`" : "`\(String(line.unicodeScalars.prefix(limit - 1)))…`"
     }
 
-    /// "`a`, `b` or `c`".
+    /// How many words a list names before it says how many more there are.
+    package static let listLimit = 12
+
+    /// "`a`, `b` or `c`", "`a`, `b` or 9 more".
     package static func alternatives(_ words: some Collection<String>) -> String { list(words, "or") }
 
-    /// "`a`, `b` and `c`".
-    package static func all(_ words: some Collection<String>) -> String { list(words, "and") }
+    /// "`a`, `b` and `c`", "`a`, `b` and 9 more". `count` is how many there are where the words are only the first.
+    package static func all(_ words: some Collection<String>, of count: Int? = nil) -> String {
+        list(words, "and", of: count)
+    }
 
-    private static func list(_ words: some Collection<String>, _ conjunction: String) -> String {
-        let quoted = words.map { "`\($0)`" }
-        guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
-        return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
+    private static func list(_ words: some Collection<String>, _ conjunction: String, of total: Int? = nil) -> String {
+        let count = total ?? words.count
+        let isWhole = count <= min(listLimit, total == nil ? count : words.count)
+        var shown = words.prefix(isWhole ? count : min(listLimit - 1, words.count)).map { "`\($0)`" }
+        if shown.count < count { shown.append("\(count - shown.count) more") }
+        guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
+        return shown.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
     /// "1 step", "3 steps".

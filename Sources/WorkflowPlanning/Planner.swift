@@ -51,7 +51,10 @@ package enum Planner {
             for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
         }
 
-        DefaultFindings(workflow: workflow).add(to: &findings)
+        if workflow.hasDefault {
+            var defaults = DefaultFindings(workflow, resolver.names)
+            defaults.add(to: &findings)
+        }
         UndoesFindings(workflow: workflow).add(to: &findings)
 
         var sharedValues = SharedValueFindings(workflow: workflow)
@@ -83,5 +86,8 @@ package enum Planner {
 }
 
 extension Workflow {
+    /// Whether any file says what runs where nobody names a step.
+    fileprivate var hasDefault: Bool { defaultSteps != nil || uses.contains { $0.defaultSteps != nil } }
+
     fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }
 }

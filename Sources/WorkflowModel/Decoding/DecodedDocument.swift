@@ -21,6 +21,8 @@ struct DecodedDocument {
     let mentionsOutputFile: Bool
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
+    /// Where `templates` hold a name.
+    var templatePositions: [String: Int] = [:]
     var usedTemplates: Set<String> = []
     /// The file's folder, relative to that of the first file; empty for the same.
     let folder: String
@@ -62,6 +64,15 @@ package struct WorkflowFiles: Sendable {
     ) {
         self.identity = identity
         self.read = read
+    }
+
+    /// The same, but for the bytes of one file.
+    package func replacing(_ name: String, by bytes: [UInt8]) -> WorkflowFiles {
+        WorkflowFiles(identity: identity) { path in
+            let answer = read(path)
+            guard case .found(let identity, name, _) = answer else { return answer }
+            return .found(identity: identity, name: name, bytes: bytes)
+        }
     }
 
     /// For a text that has no folder.

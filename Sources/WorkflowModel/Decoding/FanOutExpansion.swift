@@ -21,51 +21,71 @@ struct FanOutExpansion {
     var include: [[Variable]] = []
     var exclude: [[Variable]] = []
 
-    /// Combinations times rules that are compared.
+    /// Combinations times rules that are compared, and combinations times axes.
     static let workLimit = 10_000_000
 
     /// The variables of each instance, those of the axes first.
     func expand() -> [[Variable]] {
-        var combinations = product().filter { combination in
-            !exclude.contains { $0.allSatisfy(combination.contains) }
-        }
-        let names = Set(axes.map(\.name))
+        let positions = Dictionary(axes.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let excluded = exclude.map { Rule($0, positions) }
+        var combinations = product().filter { combination in !excluded.contains { $0.agrees(with: combination) } }
         let originals = combinations.count
+        // Where the variables stand that an entry has added to a combination.
+        var added = [[String: Int]](repeating: [:], count: originals)
         for entry in include {
-            let onAxes = entry.filter { names.contains($0.name) }
-            let further = entry.filter { !names.contains($0.name) }
+            let rule = Rule(entry, positions)
             var isNew = true
-            for index in 0..<originals where onAxes.allSatisfy(combinations[index].contains) {
+            for index in 0..<originals where rule.agrees(with: combinations[index]) {
                 isNew = false
-                Self.merge(further, into: &combinations[index])
+                for variable in rule.further {
+                    if let known = added[index][variable.name] {
+                        combinations[index][known] = variable
+                    } else {
+                        added[index][variable.name] = combinations[index].count
+                        combinations[index].append(variable)
+                    }
+                }
             }
-            if isNew { combinations.append(inAxisOrder(entry)) }
+            // Axes first, so that the key of an instance that `include` made is like the others'.
+            if isNew { combinations.append(rule.onAxes.map(\.variable) + rule.further) }
         }
         return combinations
     }
 
-    private func product() -> [[Variable]] {
-        guard !axes.isEmpty else { return [] }
-        return axes.reduce([[]]) { combinations, axis in
-            combinations.flatMap { combination in
-                axis.values.map { combination + [Variable(name: axis.name, value: $0.text)] }
-            }
+    /// An entry of `include` or `exclude`.
+    private struct Rule {
+        /// In the order of the axes.
+        let onAxes: [(position: Int, variable: Variable)]
+        let further: [Variable]
+
+        init(_ entry: [Variable], _ positions: [String: Int]) {
+            onAxes = entry.compactMap { variable in positions[variable.name].map { ($0, variable) } }
+                .sorted { $0.position < $1.position }
+            further = entry.filter { positions[$0.name] == nil }
+        }
+
+        /// Whether a combination, which has the variables of the axes first, has these values.
+        func agrees(with combination: [Variable]) -> Bool {
+            onAxes.allSatisfy { combination[$0.position] == $0.variable }
         }
     }
 
-    /// Axes first, so that the key of an instance that `include` made is like the others'.
-    private func inAxisOrder(_ entry: [Variable]) -> [Variable] {
-        let onAxes = axes.compactMap { axis in entry.first { $0.name == axis.name } }
-        return onAxes + entry.filter { variable in !axes.contains { $0.name == variable.name } }
-    }
-
-    private static func merge(_ further: [Variable], into combination: inout [Variable]) {
-        for variable in further {
-            if let index = combination.firstIndex(where: { $0.name == variable.name }) {
-                combination[index] = variable
-            } else {
-                combination.append(variable)
+    /// The last axis changes fastest.
+    private func product() -> [[Variable]] {
+        guard !axes.isEmpty else { return [] }
+        let values = axes.map { axis in axis.values.map { Variable(name: axis.name, value: $0.text) } }
+        var positions = [Int](repeating: 0, count: axes.count)
+        var combinations: [[Variable]] = []
+        while true {
+            combinations.append(zip(values, positions).map { $0[$1] })
+            var axis = axes.count - 1
+            while axis >= 0 {
+                positions[axis] += 1
+                guard positions[axis] == values[axis].count else { break }
+                positions[axis] = 0
+                axis -= 1
             }
+            if axis < 0 { return combinations }
         }
     }
 }

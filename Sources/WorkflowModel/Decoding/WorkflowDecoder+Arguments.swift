@@ -38,28 +38,32 @@ extension WorkflowDecoder {
     /// Holds what is given against what the body declares. Values that are not known yet are the planner's question.
     mutating func check(_ use: Use, _ given: MappingReader.Entry?, at entry: MappingReader.Entry, name: String) {
         let parameters = use.parameters
+        let positions = Dictionary(zip(parameters.map(\.name), parameters.indices)) { first, _ in first }
+        let places = (given?.value.entries).map { $0.map { ($0.key.range, $0.value) } } ?? []
+        let values = Dictionary(places, uniquingKeysWith: { first, _ in first })
         for argument in use.arguments {
-            guard let parameter = parameters.first(where: { $0.name == argument.name }) else {
+            guard let parameter = positions[argument.name].map({ parameters[$0] }) else {
                 reportUnknownParameter(argument, of: use, name: name)
                 continue
             }
             guard let error = error(of: argument, for: parameter) else { continue }
             report(
                 .wrongArgument, "`\(argument.name)` of \(Phrase.quoted(name)): \(error.message)",
-                at: value(of: argument, in: given)?.range ?? argument.range,
+                at: values[argument.range]?.range ?? argument.range,
                 notes: [.init("the parameter is declared here", at: parameter.range)],
-                fix: parameter.kind == .list ? listFix(argument, in: given) : nil)
+                fix: parameter.kind == .list ? listFix(argument, values[argument.range]) : nil)
         }
         // A value that cannot be read has its own finding.
         let names = Set(given?.value.entries.map(\.key.text) ?? [])
         let missing = parameters.filter { $0.isRequired && !names.contains($0.name) }
         guard let first = missing.first else { return }
+        let shown = missing.prefix(Phrase.listLimit).map { "\($0.name): …" }
         report(
             .wrongArgument,
             "\(Phrase.quoted(name)) needs \(Phrase.all(missing.map(\.name))), and `with` does not give it",
             at: given?.key.range ?? entry.value.range,
             notes: [.init("`\(first.name)` is required", at: first.range)],
-            fix: .init("write `with: { \(missing.map { "\($0.name): …" }.joined(separator: ", ")) }`"))
+            fix: .init("write `with: { \(shown.joined(separator: ", ")) }`"))
     }
 
     private func error(of argument: Use.Argument, for parameter: Parameter) -> Parameter.ValueError? {
@@ -82,14 +86,9 @@ extension WorkflowDecoder {
         }
     }
 
-    private func value(of argument: Use.Argument, in given: MappingReader.Entry?) -> YAMLNode? {
-        given?.value.entries.first { $0.key.range == argument.range }?.value
-    }
-
     /// The items that a text between commas, or a JSON array in quotes, was probably meant to be.
-    private func listFix(_ argument: Use.Argument, in given: MappingReader.Entry?) -> Diagnostic.Fix? {
-        guard case .text(let template) = argument.value, let text = template.literal,
-            let value = value(of: argument, in: given)
+    private func listFix(_ argument: Use.Argument, _ value: YAMLNode?) -> Diagnostic.Fix? {
+        guard case .text(let template) = argument.value, let text = template.literal, let value
         else { return .init("write a list: `[a, b]`") }
         let isArray = text.hasPrefix("[") && text.hasSuffix("]")
         let items = text.split(separator: ",").map { Self.quoted(String($0).trimmingBlanks) }
@@ -97,7 +96,7 @@ extension WorkflowDecoder {
     }
 
     private mutating func reportUnknownParameter(_ argument: Use.Argument, of use: Use, name: String) {
-        let names = use.parameters.map(\.name)
+        let names = use.parameters.lazy.map(\.name)
         let near = suggestions.nearest(to: argument.name, among: names)
         report(
             .wrongArgument, "\(Phrase.quoted(name)) has no parameter \(Phrase.quoted(argument.name))",

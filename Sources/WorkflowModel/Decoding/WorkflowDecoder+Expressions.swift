@@ -122,11 +122,12 @@ extension WorkflowDecoder {
         }
         guard Self.firstExpression(in: node.bytes, from: 0) != nil else { return }
         let text = ExpressionText(node)
+        var quoting = ScriptQuoting(text.bytes)
         for part in Self.expressions(in: text.bytes) {
             if isScript {
                 report(
                     .expressionInScript, "`${{` in a script: flowrun never puts a value into code",
-                    at: text.range(part), fix: scriptFix(part, in: text))
+                    at: text.range(part), fix: scriptFix(part, in: text, &quoting))
             } else {
                 report(
                     .expressionNotAllowed, "`${{ }}` is not evaluated here", at: text.range(part),
@@ -137,14 +138,16 @@ extension WorkflowDecoder {
     }
 
     /// What a script reads in place of an expression: a variable that is there already, or one of its own.
-    private func scriptFix(_ part: Range<Int>, in text: ExpressionText) -> Diagnostic.Fix {
+    private func scriptFix(
+        _ part: Range<Int>, in text: ExpressionText, _ quoting: inout ScriptQuoting
+    ) -> Diagnostic.Fix {
         let inside = part.lowerBound + 3..<max(part.lowerBound + 3, part.upperBound - 2)
         let words = text.string(inside).trimmingBlanks.split(separator: ".", omittingEmptySubsequences: false)
         guard let name = words.last.map(String.init), VariableName.isValid(name) else { return Self.environmentFix }
         switch words.count == 2 ? words[0] : words.count == 1 ? "" : nil {
         case "params"?, "inputs"?:
             guard document.parameterNames.contains(name) else { return Self.environmentFix }
-            let variable = ScriptQuoting.variable(name, at: part, in: text.bytes)
+            let variable = quoting.variable(name, at: part)
             let edits = variable.map { text.replacing(part, by: $0).edits } ?? []
             return .init("write `\(variable ?? "$" + name)`: a parameter is a variable of the script", edits: edits)
         case "matrix"?, "env"?: return .init("write `$\(name)`, which is a variable of the script")

@@ -101,13 +101,15 @@ extension WorkflowDecoder {
         var matrix = FanOutExpansion()
         var (include, exclude): (MappingReader.Entry?, MappingReader.Entry?)
         var isComplete = true
+        // The axes so far without regard to capital letters.
+        var twins: [String: String] = [:]
         for (key, value) in entry.value.entries {
             let axis = MappingReader.Entry(key: key, value: value)
             switch key.text {
             case "include": include = axis
             case "exclude": exclude = axis
             default:
-                if let axis = decodeAxis(axis, after: matrix.axes) {
+                if let axis = decodeAxis(axis, twins: &twins) {
                     matrix.axes.append(axis)
                 } else {
                     isComplete = false
@@ -140,14 +142,14 @@ extension WorkflowDecoder {
             range: entry.key.range)
     }
 
-    private mutating func decodeAxis(_ entry: MappingReader.Entry, after axes: [FanOutExpansion.Axis])
-        -> FanOutExpansion.Axis?
-    {
+    private mutating func decodeAxis(
+        _ entry: MappingReader.Entry, twins: inout [String: String]
+    ) -> FanOutExpansion.Axis? {
         let name = entry.key.text
         checkVariable(name, at: entry.key.range)
-        if let twin = axes.first(where: { $0.name.lowercased() == name.lowercased() }) {
+        if let twin = twins.updateValue(name, forKey: name.lowercased()) {
             report(
-                .lookAlike, "the axes `\(twin.name)` and `\(name)` differ only in capital letters", at: entry.key,
+                .lookAlike, "the axes `\(twin)` and `\(name)` differ only in capital letters", at: entry.key,
                 severity: .warning, fix: .init("give one of them another name"))
         }
         guard entry.value.kind == .sequence else {
@@ -230,14 +232,17 @@ extension WorkflowDecoder {
         return false
     }
 
-    /// `include` and `exclude` are compared with every combination.
+    /// `include` and `exclude` are compared with every combination, each of which has a value for every axis.
     private mutating func checkWork(_ matrix: FanOutExpansion, size: Int, of entry: MappingReader.Entry) -> Bool {
         let rules = matrix.include.count + matrix.exclude.count
-        guard size * rules > FanOutExpansion.workLimit else { return true }
+        let (what, work, remedy) =
+            size * rules > FanOutExpansion.workLimit
+            ? (Phrase.count(rules, "rule"), "compare", "write fewer `include` and `exclude` entries")
+            : (Phrase.count(matrix.axes.count, "value") + " in each", "make", "write fewer axes")
+        guard size * max(rules, matrix.axes.count) > FanOutExpansion.workLimit else { return true }
         report(
-            .fanOutTooLarge,
-            "the matrix has \(Phrase.count(size, "combination")) and \(Phrase.count(rules, "rule")), "
-                + "too many to compare", at: entry.key, fix: .init("write fewer `include` and `exclude` entries"))
+            .fanOutTooLarge, "the matrix has \(Phrase.count(size, "combination")) and \(what), too many to \(work)",
+            at: entry.key, fix: .init(remedy))
         return false
     }
 }

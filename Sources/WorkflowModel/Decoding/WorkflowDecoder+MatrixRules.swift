@@ -23,12 +23,13 @@ extension WorkflowDecoder {
     }
 
     mutating func decodeExclude(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> [[Variable]] {
-        rules(of: entry).compactMap { rule in
+        let axesByName = Dictionary(axes.map { ($0.name, AxisValues($0)) }) { first, _ in first }
+        return rules(of: entry).compactMap { rule in
             var variables: [Variable] = []
             var isComplete = true
             for (key, value) in rule.entries {
                 let entry = MappingReader.Entry(key: key, value: value)
-                if let variable = excludedValue(entry, axes: axes) {
+                if let variable = excludedValue(entry, axes: axes, axesByName) {
                     variables.append(variable)
                 } else {
                     isComplete = false
@@ -39,22 +40,36 @@ extension WorkflowDecoder {
         }
     }
 
-    private mutating func excludedValue(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> Variable? {
+    /// An axis, and its values by their texts.
+    private struct AxisValues {
+        let axis: FanOutExpansion.Axis
+        let values: [String: FanOutExpansion.Value]
+
+        init(_ axis: FanOutExpansion.Axis) {
+            self.axis = axis
+            values = Dictionary(axis.values.map { ($0.text, $0) }) { first, _ in first }
+        }
+    }
+
+    private mutating func excludedValue(
+        _ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis], _ axesByName: [String: AxisValues]
+    ) -> Variable? {
         let name = entry.key.text
-        guard let axis = axes.first(where: { $0.name == name }) else {
-            let near = suggestions.nearest(to: name, among: axes.map(\.name))
+        guard let axis = axesByName[name] else {
+            let names = axes.lazy.map(\.name)
+            let near = suggestions.nearest(to: name, among: names)
             report(
                 .unknownAxis, "the matrix has no axis \(Phrase.quoted(name))", at: entry.key,
-                notes: axes.isEmpty ? [] : [.init("its axes are \(axes.map(\.name).joined(separator: ", "))")],
+                notes: axes.isEmpty ? [] : [.init("its axes are \(Phrase.all(names))")],
                 fix: near.map { replacing(entry.key, by: $0, "did you mean `\($0)`?") })
             return nil
         }
         guard let text = text(entry) else { return nil }
-        guard let value = axis.values.first(where: { $0.text == text }) else {
-            let near = suggestions.nearest(to: text, among: axis.values.map(\.text))
+        guard let value = axis.values[text] else {
+            let near = suggestions.nearest(to: text, among: axis.axis.values.lazy.map(\.text))
             report(
                 .unknownAxis, "the axis `\(name)` has no value \(Phrase.quoted(text))", at: entry.value,
-                notes: [.init("the axis is declared here", at: axis.range)],
+                notes: [.init("the axis is declared here", at: axis.axis.range)],
                 fix: near.map { replacing(entry.value, by: $0, "did you mean `\($0)`?") })
             return nil
         }

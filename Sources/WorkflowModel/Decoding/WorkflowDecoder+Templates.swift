@@ -9,7 +9,9 @@ extension WorkflowDecoder {
             return reportType(entry, expected: "a mapping of names to `{ params, steps }`")
         }
         for (key, value) in entry.value.entries where checkName(key, of: "a template") {
-            document.templates.append(DeclaredTemplate(name: key.text, key: key, value: value))
+            let name = key.text
+            if document.templatePositions[name] == nil { document.templatePositions[name] = document.templates.count }
+            document.templates.append(DeclaredTemplate(name: name, key: key, value: value))
         }
     }
 
@@ -48,9 +50,8 @@ extension WorkflowDecoder {
         _ name: String, _ entry: MappingReader.Entry, _ arguments: [Use.Argument], _ given: MappingReader.Entry?,
         of group: NodeIndex
     ) {
-        guard let template = document.templates.first(where: { $0.name == name }) else {
-            return reportUnknownTemplate(name, entry)
-        }
+        guard let position = document.templatePositions[name] else { return reportUnknownTemplate(name, entry) }
+        let template = document.templates[position]
         document.usedTemplates.insert(name)
         let body = OpenBody(identity: identity(of: template), name: name, use: entry.value.range)
         guard enter(body, at: entry) else { return }
@@ -86,7 +87,7 @@ extension WorkflowDecoder {
     private func identity(of template: DeclaredTemplate) -> String { "\(document.file.name)\0\(template.name)" }
 
     private mutating func reportUnknownTemplate(_ name: String, _ entry: MappingReader.Entry) {
-        let names = document.templates.map(\.name)
+        let names = document.templates.lazy.map(\.name)
         let near = suggestions.nearest(to: name, among: names)
         report(
             .unknownTemplate, "there is no template \(Phrase.quoted(name)) in this file", at: entry.value,

@@ -86,11 +86,12 @@ extension WorkflowDecoder {
 
     /// What `default` leaves out of a file runs where it is used only if somebody names it, as where it runs by itself.
     private mutating func makeManual(below group: NodeIndex, except paths: [[String]]) {
+        let named = Dictionary(grouping: paths.filter { !$0.isEmpty }) { $0[0] }
         var row = group.row + 1
         let end = Int(nodes[group.row].subtreeEnd)
         while row < end {
             let node = nodes[row]
-            let named = paths.filter { $0.first == node.id }.map { Array($0.dropFirst()) }
+            let named = (named[node.id] ?? []).map { Array($0.dropFirst()) }
             if named.isEmpty, node.hook == nil {
                 nodes[row].settings = node.settings?.asManual() ?? Settings(isManual: true)
             } else if !named.isEmpty, !named.contains([]) {
@@ -199,10 +200,12 @@ extension WorkflowDecoder {
     /// A name is the same secret everywhere in the run, whichever file says it.
     mutating func takeSecrets(_ own: [Secret]) {
         for secret in own {
-            guard let known = runSecrets.first(where: { $0.name == secret.name }) else {
+            guard let position = secretPositions[secret.name] else {
+                secretPositions[secret.name] = runSecrets.count
                 runSecrets.append(secret)
                 continue
             }
+            let known = runSecrets[position]
             guard known.source != secret.source else { continue }
             report(
                 .conflictingKeys, "the secret `\(secret.name)` comes from another place in another file",
@@ -214,10 +217,12 @@ extension WorkflowDecoder {
     /// A name is the same pool everywhere in the run, whichever file says it.
     mutating func takePools(_ own: [Pool]) {
         for pool in own {
-            guard let known = runPools.first(where: { $0.name == pool.name }) else {
+            guard let position = poolPositions[pool.name] else {
+                poolPositions[pool.name] = runPools.count
                 runPools.append(pool)
                 continue
             }
+            let known = runPools[position]
             guard known.size != pool.size else { continue }
             report(
                 .conflictingKeys, "the pool `\(pool.name)` has another size in another file", at: pool.range,

@@ -16,6 +16,9 @@ package struct WorkflowDecoder {
     /// Of all files.
     var runSecrets: [Secret] = []
     var runPools: [Pool] = []
+    /// Where the two hold a name.
+    var secretPositions: [String: Int] = [:]
+    var poolPositions: [String: Int] = [:]
     var findings = FindingList()
     /// The document being read.
     var document: DecodedDocument

@@ -38,9 +38,13 @@ package struct FanOut: Sendable {
 
     /// Whether an expression reads a variable that the copies have.
     func has(aVariableOf expression: Expression) -> Bool {
-        expression.references.contains { name, _ in
-            axes.contains(name) || instances.contains { $0.variables.contains { $0.name == name } }
+        let references = expression.references
+        guard !references.isEmpty else { return false }
+        var names = Set(axes)
+        for instance in instances {
+            for variable in instance.variables.dropFirst(axes.count) { names.insert(variable.name) }
         }
+        return references.contains { names.contains($0.root) }
     }
 
     /// Whether only the run knows the instances.

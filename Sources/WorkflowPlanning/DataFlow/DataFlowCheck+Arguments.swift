@@ -27,17 +27,16 @@ extension DataFlowCheck {
     }
 
     /// All values that an expression can have, where it is an axis of a matrix or an `enum`; nil for any other.
-    private func texts(of expression: Expression, _ type: ValueType) -> [String]? {
+    private mutating func texts(of expression: Expression, _ type: ValueType) -> [String]? {
         if case .word(let words) = type.kind { return words }
-        guard let name = expression.name, let row = variables(around: place.row).first(where: { $0.name == name })?.row,
-            let fanOut = workflow.nodes[row].settings?.fanOut, fanOut.items == nil
+        guard let name = expression.name, let fanOut = fanOut(withVariable: name), fanOut.items == nil
         else { return nil }
         return fanOut.instances.compactMap { instance in instance.variables.first { $0.name == name }?.value }
     }
 
     /// Whether it is the variable of a fan-out, whose values are all texts, also those that are written as numbers.
-    private func isVariable(_ expression: Expression) -> Bool {
-        expression.name.map { name in variables(around: place.row).contains { $0.name == name } } ?? false
+    private mutating func isVariable(_ expression: Expression) -> Bool {
+        expression.name.map { hasVariable($0) } ?? false
     }
 }
 

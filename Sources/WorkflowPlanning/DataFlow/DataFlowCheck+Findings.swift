@@ -24,22 +24,20 @@ extension DataFlowCheck {
         "needs": "steps", "tasks": "steps", "jobs": "steps", "workflow": "run",
     ]
 
-    mutating func unknownRoot(
-        _ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor], visible: [(name: String, row: Int)]
-    ) {
+    mutating func unknownRoot(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) {
         let text = name.text
         var field: ExpressionNode.Name?
         if case .field(let first)? = path.first { field = first }
-        if visible.contains(where: { $0.name == text }) {
+        if hasVariable(text) {
             report(
                 .notKnownHere,
                 "`\(text)` has no value here: `for-each` belongs to the whole fan-out, not to a copy",
                 at: name.range, fix: .init("write a list that does not depend on the copy"))
-        } else if text == "secrets" || workflow.secrets.contains(where: { $0.name == text }) {
+        } else if text == "secrets" || declared.secret(text) != nil {
             report(
                 .unknownName, "an expression cannot read secrets", at: name.range,
                 fix: .init("list it under the step's `secrets`, and read it as an environment variable"))
-        } else if text == "matrix" || text == "each", let field, visible.contains(where: { $0.name == field.text }) {
+        } else if text == "matrix" || text == "each", let field, hasVariable(field.text) {
             let prefix = SourceRange(start: name.range.start, end: field.range.start)
             report(
                 .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
@@ -58,10 +56,11 @@ extension DataFlowCheck {
                 .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
                 fix: .init("write `\(fix)`", edits: [.init(range: name.range, replacement: fix)]))
         } else {
+            let visible = findings.isFull ? [] : variables(around: place.row).prefix(12 - Self.roots.count)
             let known = Self.roots.map { "`\($0).…`" } + visible.map { "`\($0.name)`" }
             report(
                 .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
-                notes: [.init("names here are \(known.prefix(12).joined(separator: ", "))")],
+                notes: [.init("names here are \(known.joined(separator: ", "))")],
                 fix: .init("write it in single quotes: `'\(text)'`"))
         }
     }
@@ -81,10 +80,12 @@ extension DataFlowCheck {
 
     /// A declared name that was written without its root, or a near one.
     private mutating func meant(by text: String) -> String? {
-        if parameters.contains(where: { $0.name == text }) { return "params.\(text)" }
+        let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
+        if declared.parameter(text, of: use) != nil { return "params.\(text)" }
         if workflow.sharedValue(text, in: sharedScope) != nil { return "vars.\(text)" }
-        if let near = suggestions.nearest(to: text, among: Self.roots + variables(around: place.row).map(\.name)) {
-            return near
+        if !suggestions.isSpent {
+            let visible = variables(around: place.row).map(\.name)
+            if let near = suggestions.nearest(to: text, among: Self.roots + visible) { return near }
         }
         if names.visible(text, from: workflow.nodes[place.row].parent.row) != nil { return "steps.\(text)" }
         let isCapital = text.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0 &- 0x30 < 10 || $0 &- 0x41 < 26 }
@@ -92,13 +93,13 @@ extension DataFlowCheck {
     }
 
     mutating func unknownField(
-        _ name: ExpressionNode.Name, _ message: String, among known: [String], otherwise: String? = nil,
+        _ name: ExpressionNode.Name, _ message: String, among known: some Collection<String>, otherwise: String? = nil,
         note: Diagnostic.Note? = nil
     ) {
         let near = suggestions.nearest(to: name.text, among: known)
         var notes = note.map { [$0] } ?? []
         if near == nil, !known.isEmpty {
-            notes.insert(.init("it has \(Phrase.alternatives(Array(known.prefix(12))))"), at: 0)
+            notes.insert(.init("it has \(Phrase.alternatives(known))"), at: 0)
         }
         let fix: Diagnostic.Fix? =
             if let near {
@@ -116,7 +117,7 @@ extension DataFlowCheck {
             report(
                 .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text))", at: name.range,
                 fix: .init("write `outcome`", edits: [.init(range: name.range, replacement: "outcome")]))
-        } else if node.settings?.outputs.contains(where: { $0.name == name.text }) == true {
+        } else if declared.output(name.text, of: result.row) != nil {
             report(
                 .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text)), but an output", at: name.range,
                 fix: .init(
@@ -133,14 +134,15 @@ extension DataFlowCheck {
                         : "give \(place) an output: `outputs: { NAME: \"${{ steps.\(name.text).outputs.NAME }}\" }`"
                 ))
         } else {
-            unknownField(name, "`\(node.id)` has no field", among: fieldNames(of: result))
+            unknownField(
+                name, "`\(node.id)` has no field", among: findings.isFull ? [] : fieldNames(of: result))
         }
     }
 
     mutating func unknownStep(_ id: ExpressionNode.Name) {
         var scope = place.isInBody ? place.row : workflow.nodes[place.row].parent.row
         var candidates: [String] = []
-        while candidates.count < 1000 {
+        while candidates.count < 1000, !suggestions.isSpent {
             for member in workflow.members(of: NodeIndex(scope)) where workflow[member].hook == nil {
                 candidates.append(workflow[member].id)
                 if candidates.count >= 1000 { break }

@@ -60,14 +60,14 @@ extension DataFlowCheck {
         case .any: return .any
         case .object(let fields):
             if let field = fields.first(where: { $0.name == name.text }) { return field.type }
-            unknownField(name, "this has no field", among: fields.map(\.name))
+            unknownField(name, "this has no field", among: fields.lazy.map(\.name))
         case .result(let result):
             if let field = field(name.text, of: result) { return field }
             unknownResult(name, result)
         case .outputs(let result):
             if let output = output(name.text, of: result) { return output }
             let id = workflow.nodes[result.row].id
-            let declared = workflow.nodes[result.row].settings?.outputs.map(\.name) ?? []
+            let declared = (workflow.nodes[result.row].settings?.outputs ?? []).lazy.map(\.name)
             unknownField(
                 name, "`\(id)` declares no output", among: declared,
                 otherwise: "declare it: `outputs: { \(name.text): string }` of `\(id)`",
@@ -108,18 +108,12 @@ extension DataFlowCheck {
 
     // MARK: roots
 
-    /// What can be read at the place.
-    var parameters: [Parameter] {
-        workflow.parameters(of: workflow.use(around: NodeIndex(place.row), isInside: place.isInBody))
-    }
-
     private mutating func parameters(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        let parameters = self.parameters
-        guard let parameter = parameters.first(where: { $0.name == name.text }) else {
-            let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
+        let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
+        guard let parameter = declared.parameter(name.text, of: use) else {
             unknownField(
-                name, "there is no parameter", among: parameters.map(\.name),
+                name, "there is no parameter", among: workflow.parameters(of: use).lazy.map(\.name),
                 otherwise: use?.source == .template
                     ? "declare it under the `params` of the template, and give it a value with `with`"
                     : "declare it under `params` at the top of the file")
@@ -145,11 +139,10 @@ extension DataFlowCheck {
     }
 
     /// What the top of the file sets is there, except while it is being set, and what reads `vars` while they are made.
-    private func isSetAtTop(_ name: String) -> Bool {
+    private mutating func isSetAtTop(_ name: String) -> Bool {
         let use = workflow.usedFile(around: NodeIndex(place.row), isInside: place.isInBody)
-        let top = use == nil ? workflow.nodes[0].settings : use?.settings
         let isBeingSet = use.map { place.isInside && $0.group.row == place.row } ?? (place.row == 0)
-        guard !isBeingSet || place.isShared, let value = top?.env.last(where: { $0.name == name })?.value else {
+        guard !isBeingSet || place.isShared, let value = declared.environmentEntry(name, atTopOf: use)?.value else {
             return false
         }
         return !place.isShared || !value.readsSharedValues
@@ -225,7 +218,7 @@ extension DataFlowCheck {
         _ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
     ) -> ExpressionNode.Name? {
         if case .field(let name)? = path.first { return name }
-        let isVariable = self.variables(around: place.row).contains { $0.name == root.text }
+        let isVariable = hasVariable(root.text)
         report(
             .unknownName, "a name is missing after `\(root.text)`", at: root.range,
             notes: isVariable
@@ -238,39 +231,48 @@ extension DataFlowCheck {
     // MARK: variables
 
     /// The variables of the fan-outs around a place, innermost first, with the rows that have them.
-    func variables(around row: Int) -> [(name: String, row: Int)] {
+    mutating func variables(around row: Int) -> [(name: String, row: Int)] {
         var variables: [(name: String, row: Int)] = []
         var row = row
         guard !place.isInBody || !workflow.nodes[row].isUse else { return [] }
         while row != 0 {
-            if let fanOut = workflow.nodes[row].settings?.fanOut {
-                var names = fanOut.axes
-                for instance in fanOut.instances {
-                    for variable in instance.variables.dropFirst(fanOut.axes.count) where !names.contains(variable.name)
-                    {
-                        names.append(variable.name)
-                    }
-                }
-                variables += names.map { ($0, row) }
-            }
+            variables += declared.variables(of: row)?.names.map { ($0, row) } ?? []
             row = workflow.nodes[row].parent.row
             if workflow.nodes[row].isUse { break }
         }
         return variables
     }
 
+    /// The row whose fan-out has the variable that a name means at the place: the innermost, and not that of the row
+    /// itself where its variables have no value. O(depth).
+    private mutating func rowOfVariable(_ name: String, seesOwn: Bool) -> Int? {
+        var row = place.row
+        guard !place.isInBody || !workflow.nodes[row].isUse else { return nil }
+        while row != 0 {
+            if declared.hasVariable(name, of: row), row != place.row || seesOwn { return row }
+            row = workflow.nodes[row].parent.row
+            if workflow.nodes[row].isUse { break }
+        }
+        return nil
+    }
+
+    /// Whether a fan-out around the place has a variable of the name.
+    mutating func hasVariable(_ name: String) -> Bool { rowOfVariable(name, seesOwn: true) != nil }
+
+    /// The fan-out around the place that has the variable.
+    mutating func fanOut(withVariable name: String) -> FanOut? {
+        rowOfVariable(name, seesOwn: true).flatMap { workflow.nodes[$0].settings?.fanOut }
+    }
+
     private mutating func variable(
         _ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
     ) -> ValueType? {
-        let visible = variables(around: place.row)
-        for (variable, row) in visible where variable == name.text {
-            if row == place.row, !place.seesOwnVariables { continue }
-            guard let fanOut = workflow.nodes[row].settings?.fanOut else { return nil }
-            if fanOut.items != nil { return item(of: row) }
-            let isEverywhere = fanOut.instances.allSatisfy { $0.variables.contains { $0.name == name.text } }
-            return ValueType(.string, absence: isEverywhere ? nil : "not every combination of the matrix has it")
+        guard let row = rowOfVariable(name.text, seesOwn: place.seesOwnVariables) else {
+            unknownRoot(name, path)
+            return nil
         }
-        unknownRoot(name, path, visible: visible)
-        return nil
+        if workflow.nodes[row].settings?.fanOut?.items != nil { return item(of: row) }
+        let isRare = declared.variables(of: row)?.rare.contains(name.text) == true
+        return ValueType(.string, absence: isRare ? "not every combination of the matrix has it" : nil)
     }
 }

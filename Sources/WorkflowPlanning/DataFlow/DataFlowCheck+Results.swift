@@ -50,7 +50,7 @@ extension DataFlowCheck {
     /// A declared output; nil where there is none of the name.
     mutating func output(_ name: String, of result: ValueType.Result) -> ValueType? {
         let settings = workflow.nodes[result.row].settings
-        guard let output = settings?.outputs.first(where: { $0.name == name }) else { return nil }
+        guard let output = declared.output(name, of: result.row) else { return nil }
         let type = type(of: output, in: result.row)
         let isThere = result.facts.contains(.succeeded)
         guard settings?.fanOut != nil, !result.isInstance else {

@@ -26,6 +26,7 @@ struct DataFlowCheck {
 
     let workflow: Workflow
     let names: ScopedNames
+    var declared: DeclaredNames
     var knowledge: ResultKnowledge
     private let needs: ResolvedNeeds
     private(set) var findings = FindingList()
@@ -54,6 +55,7 @@ struct DataFlowCheck {
         self.workflow = workflow
         self.names = names
         self.needs = needs
+        declared = DeclaredNames(workflow)
         knowledge = ResultKnowledge(workflow, needs)
     }
 
@@ -75,6 +77,7 @@ struct DataFlowCheck {
             guard knowledge.answer() else { return }
             var next = DataFlowCheck(workflow, needs, names)
             next.knowledge = knowledge
+            next.declared = declared
             self = next
         }
     }
@@ -106,8 +109,7 @@ struct DataFlowCheck {
     private mutating func check(_ use: Use) {
         place = Place(row: use.group.row)
         for argument in use.arguments {
-            guard let parameter = use.parameters.first(where: { $0.name == argument.name }) else { continue }
-            check(argument, for: parameter)
+            if let parameter = declared.parameter(argument.name, of: use) { check(argument, for: parameter) }
         }
         place = Place(row: use.group.row, isInside: true)
         if use.source == .file { checkFolder(of: use.defaults) }

@@ -5,6 +5,7 @@ import WorkflowModel
 /// that something else has.
 struct SharedValueFindings {
     let workflow: Workflow
+    private var declared: DeclaredNames
     private var findings = FindingList()
     /// How many follow from one another up to each that has been looked at, itself included. One that leads to a ring
     /// that has been told has nothing behind it.
@@ -14,7 +15,10 @@ struct SharedValueFindings {
     /// How many may follow from one another.
     private static let depthLimit = 64
 
-    init(workflow: Workflow) { self.workflow = workflow }
+    init(workflow: Workflow) {
+        self.workflow = workflow
+        declared = DeclaredNames(workflow)
+    }
 
     mutating func add(to list: inout FindingList) {
         guard workflow.hasSharedValues else { return }
@@ -28,17 +32,13 @@ struct SharedValueFindings {
         list.append(findings)
     }
 
-    private func parameters(in scope: NodeIndex) -> [Parameter] {
-        workflow.parameters(of: workflow.use(around: scope, isInside: true))
-    }
-
     /// A step has all of these in its environment.
     private mutating func checkName(_ value: SharedValue, of scope: NodeIndex) {
         let other: (what: String, range: SourceRange)?
-        if let parameter = parameters(in: scope).first(where: { $0.name == value.name }) {
+        if let parameter = declared.parameter(value.name, of: workflow.use(around: scope, isInside: true)) {
             other = ("a parameter", parameter.range)
-        } else if let secret = workflow.secrets.first(where: { $0.name == value.name }) {
-            other = ("a secret", secret.range)
+        } else if let secret = declared.secret(value.name) {
+            other = ("a secret", secret)
         } else if let fanOut = workflow.settings(of: scope)?.fanOut, fanOut.axes.contains(value.name) {
             other = ("the variable of a fan-out", fanOut.range)
         } else {

@@ -29,18 +29,182 @@ struct PassedFailures {
         workflow.nodes.contains { $0.settings?.condition?.usesStatus == true }
     }
 
-    /// O(rows + needs), and for each step behind one that runs after failures what it needs, directly or not.
+    /// O(rows + needs); where steps behind one that runs after failures have other needs as well, once more for each 64
+    /// of what that one needs.
     func add(to findings: inout FindingList) {
+        var questions: [Question] = []
+        var mayFail: [Int: MayFail] = [:]
         for row in workflow.nodes.indices.dropFirst() where !decidesByStatus(row) {
             let passing = needed(by: row).filter { runsAfterFailure[$0.row] }
             guard !passing.isEmpty else { continue }
-            let guards = whatStops(row)
             for need in passing {
-                let passed = needed(by: need.row).map(\.row).filter { !guards.contains($0) && mayFail($0) }
-                guard !passed.isEmpty else { continue }
-                findings.add(.warning) { finding(about: row, need, passed) }
+                let needed = mayFail[need.row] ?? MayFail(needed(by: need.row).map(\.row).filter(self.mayFail))
+                mayFail[need.row] = needed
+                guard !needed.rows.isEmpty else { continue }
+                questions.append(Question(row: row, need: need))
             }
         }
+        guard !questions.isEmpty else { return }
+        var answers = questions.map { _ in Passed() }
+        var open: [Int] = []
+        for (index, question) in questions.enumerated() {
+            guard let guards = directGuards(of: question.row) else {
+                open.append(index)
+                continue
+            }
+            if let mayFail = mayFail[question.need.row] { answers[index] = passed(mayFail, guards) }
+        }
+        if !open.isEmpty { answer(open, of: questions, mayFail, &answers) }
+        for (question, passed) in zip(questions, answers) where passed.count > 0 {
+            findings.add(.warning) { finding(about: question.row, question.need, passed) }
+        }
+    }
+
+    private struct Question {
+        let row: Int
+        /// What runs after a failure.
+        let need: Edge
+    }
+
+    /// What the step that runs after failures needs itself, as far as its failure counts.
+    private struct MayFail {
+        let rows: [Int]
+        let all: Set<Int>
+
+        init(_ rows: [Int]) {
+            self.rows = rows
+            all = Set(rows)
+        }
+    }
+
+    /// What fails without an effect on the step.
+    private struct Passed {
+        var count = 0
+        /// The first few of them.
+        var first: [Int] = []
+        static let shown = 4
+
+        mutating func add(_ row: Int) {
+            count += 1
+            if first.count < Self.shown { first.append(row) }
+        }
+    }
+
+    /// Everything whose failure keeps a row from running, where that is what it needs itself, because nothing else stops
+    /// those; nil otherwise.
+    private func directGuards(of row: Int) -> Set<Int>? {
+        var guards: Set<Int> = []
+        var around = row
+        while around != 0 {
+            if !decidesByStatus(around) {
+                for target in required(by: around) {
+                    guard decidesByStatus(target), !workflow.nodes[target].isGroup else { return nil }
+                    guards.insert(target)
+                }
+            }
+            around = workflow.nodes[around].parent.row
+        }
+        return guards
+    }
+
+    /// O(guards), and not of all that may fail.
+    private func passed(_ mayFail: MayFail, _ guards: Set<Int>) -> Passed {
+        var passed = Passed()
+        for row in mayFail.rows where !guards.contains(row) {
+            passed.add(row)
+            if passed.count == Passed.shown { break }
+        }
+        passed.count = mayFail.rows.count - guards.count { mayFail.all.contains($0) }
+        return passed
+    }
+
+    /// Carries along all needs whose failures stop a row, 64 of what may fail at a time.
+    private func answer(
+        _ open: [Int], of questions: [Question], _ mayFail: [Int: MayFail], _ answers: inout [Passed]
+    ) {
+        var targets: [Int] = []
+        var places: [Int: Int] = [:]
+        for index in open {
+            for row in mayFail[questions[index].need.row]?.rows ?? [] where places[row] == nil {
+                places[row] = targets.count
+                targets.append(row)
+            }
+        }
+        // What the answer to a question is about, by the word of 64 that holds it.
+        var masks: [Int: [(word: Int, mask: UInt64)]] = [:]
+        for need in Set(open.map { questions[$0].need.row }) {
+            var words: [Int: UInt64] = [:]
+            for row in mayFail[need]?.rows ?? [] {
+                guard let place = places[row] else { continue }
+                words[place / 64, default: 0] |= 1 << UInt64(place % 64)
+            }
+            masks[need] = words.map { ($0.key, $0.value) }.sorted { $0.word < $1.word }
+        }
+        var asked: [[Int]] = Array(repeating: [], count: (targets.count + 63) / 64)
+        for index in open { for (word, _) in masks[questions[index].need.row] ?? [] { asked[word].append(index) } }
+        var next = [Int](repeating: 0, count: questions.count)
+        let order = stopOrder()
+        var stops = [UInt64](repeating: 0, count: workflow.nodes.count)
+        var bits = stops
+        for (word, indices) in asked.enumerated() {
+            let members = targets[word * 64..<min(targets.count, word * 64 + 64)]
+            for (place, target) in members.enumerated() { bits[target] = 1 << UInt64(place) }
+            for row in order { stops[row] = ownStops(of: row, stops, bits) }
+            for index in indices {
+                let row = questions[index].row
+                var known: UInt64 = 0
+                var around = row
+                while around != 0 {
+                    if !decidesByStatus(around) { for target in required(by: around) { known |= stops[target] } }
+                    around = workflow.nodes[around].parent.row
+                }
+                let mask = masks[questions[index].need.row]?[next[index]].mask ?? 0
+                next[index] += 1
+                var rest = mask & ~known
+                while rest != 0 {
+                    answers[index].add(targets[word * 64 + rest.trailingZeroBitCount])
+                    rest &= rest - 1
+                }
+            }
+            for target in members { bits[target] = 0 }
+        }
+    }
+
+    /// The row itself, what it requires, and of a group its members': the failure of a member is the group's, and so is
+    /// what rules a member out.
+    private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
+        var known = bits[row]
+        if !decidesByStatus(row) { for target in required(by: row) { known |= stops[target] } }
+        if workflow.nodes[row].isGroup {
+            for member in workflow.members(of: NodeIndex(row)) { known |= stops[member.row] }
+        }
+        return known
+    }
+
+    /// Members before their group, and what is required before what requires it.
+    private func stopOrder() -> [Int] {
+        var order: [Int] = []
+        var isSeen = [Bool](repeating: false, count: workflow.nodes.count)
+        var path: [(row: Int, rest: ArraySlice<Int>)] = []
+        for root in workflow.nodes.indices.dropFirst() where !isSeen[root] {
+            isSeen[root] = true
+            path.append((root, before(root)[...]))
+            while let last = path.indices.last {
+                guard let next = path[last].rest.popFirst() else {
+                    order.append(path.removeLast().row)
+                    continue
+                }
+                guard !isSeen[next] else { continue }
+                isSeen[next] = true
+                path.append((next, before(next)[...]))
+            }
+        }
+        return order
+    }
+
+    private func before(_ row: Int) -> [Int] {
+        let members = workflow.nodes[row].isGroup ? workflow.members(of: NodeIndex(row)).map(\.row) : []
+        return members + (decidesByStatus(row) ? [] : required(by: row))
     }
 
     private struct Edge {
@@ -72,27 +236,6 @@ struct PassedFailures {
 
     private func mayFail(_ row: Int) -> Bool { workflow.nodes[row].settings?.continueOnError != true }
 
-    /// Everything whose failure keeps a row from running, through whatever is between.
-    private func whatStops(_ row: Int) -> Set<Int> {
-        var found: Set<Int> = []
-        var open: [Int] = []
-        var around = row
-        while around != 0 {
-            if !decidesByStatus(around) { open += required(by: around) }
-            around = workflow.nodes[around].parent.row
-        }
-        while let next = open.popLast() {
-            guard found.insert(next).inserted else { continue }
-            let node = workflow.nodes[next]
-            // The failure of a member is the group's, and so is what rules a member out.
-            for inside in next..<Int(node.subtreeEnd) {
-                if inside != next { found.insert(inside) }
-                if !decidesByStatus(inside) { open += required(by: inside) }
-            }
-        }
-        return found
-    }
-
     /// What has to succeed, or to be skipped, before a row.
     private func required(by row: Int) -> [Int] {
         let explicit = needs.range(of: row).map { needs.entries[$0] }.filter { entry in
@@ -101,31 +244,22 @@ struct PassedFailures {
         return needed(by: row).map(\.row) + explicit.map { Int($0.target) }
     }
 
-    private func finding(about row: Int, _ need: Edge, _ passed: [Int]) -> Diagnostic {
-        let names = passed.map { workflow.nodes[$0].id }
+    private func finding(about row: Int, _ need: Edge, _ passed: Passed) -> Diagnostic {
+        let names = passed.first.map { workflow.nodes[$0].id }
         let (name, between) = (workflow.nodes[row].id, workflow.nodes[need.row].id)
         let condition = workflow.nodes[need.row].settings?.condition
         var notes = [Diagnostic.Note("`\(between)` runs after a failure, too", at: condition?.range ?? need.range)]
         if need.position == nil {
             notes.append(.init("in a sequence, `\(name)` needs the one before it, and only that"))
         }
-        let all = Phrase.all(names)
+        let all = Phrase.all(names, of: passed.count)
         return Diagnostic(
-            .passedFailure, "`\(name)` runs even if \(all) \(names.count == 1 ? "fails" : "fail")", in: workflow.file,
+            .passedFailure, "`\(name)` runs even if \(all) \(passed.count == 1 ? "fails" : "fail")", in: workflow.file,
             at: need.range, severity: .warning, notes: notes,
             fix: Diagnostic.Fix(
                 "let `\(name)` need \(all), too; or write `if: always()` if it is to run in any case",
-                edits: edits(adding: names, to: need)))
-    }
-
-    /// Only in a list in brackets is it certain how an entry is written.
-    private func edits(adding names: [String], to need: Edge) -> [Diagnostic.Fix.Edit] {
-        guard need.position != nil else { return [] }
-        let file = workflow.file.file(at: need.range.lowerOffset)
-        let rest = file.bytes[(need.range.upperOffset - file.start)...].drop { $0 == 0x20 }
-        guard rest.first == UInt8(ascii: "]") || rest.first == UInt8(ascii: ",") else { return [] }
-        let end = SourceRange(need.range.upperOffset..<need.range.upperOffset)
-        return [.init(range: end, replacement: names.map { ", \($0)" }.joined())]
+                edits: passed.count == names.count && need.position != nil
+                    ? NeedEdits(workflow).adding(names, behind: need.range) : []))
     }
 }
 

@@ -12,13 +12,15 @@ extension Workflow {
 
     /// The definition that a full id means; nil where it means nothing. An instance that only the run knows is taken
     /// for any of its fan-out. `scope` is the group in which the id counts.
-    func definition(named name: String, in scope: NodeIndex = .root) -> NodeIndex? {
+    func definition(
+        named name: String, in scope: NodeIndex = .root, by search: inout some MemberSearch
+    ) -> NodeIndex? {
         var group = scope
         for part in InstancePath(name).parts {
-            guard let member = members(of: group).first(where: { self[$0].id == part.id }) else { return nil }
+            guard let member = search.member(part.id, of: group) else { return nil }
             if let key = part.key {
                 guard let fanOut = settings(of: member)?.fanOut else { return nil }
-                guard fanOut.isDynamic || fanOut.instances.contains(where: { $0.key == key }) else { return nil }
+                guard fanOut.isDynamic || search.hasInstance(key, of: member) else { return nil }
             }
             group = member
         }
@@ -27,18 +29,31 @@ extension Workflow {
 
     /// The path of the fan-out of which a name wants one instance though only the run knows them, or of one around; nil
     /// for a name without such a part.
-    func instanceOfDynamicFanOut(in name: String, of scope: NodeIndex = .root) -> String? {
+    func instanceOfDynamicFanOut(
+        in name: String, of scope: NodeIndex = .root, by search: inout some MemberSearch
+    ) -> String? {
         var path: [String] = []
         var dynamic: String?
         var group = scope
         for part in InstancePath(name).parts {
-            guard let member = members(of: group).first(where: { self[$0].id == part.id }) else { return nil }
+            guard let member = search.member(part.id, of: group) else { return nil }
             path.append(part.id)
             if dynamic == nil, settings(of: member)?.fanOut?.isDynamic == true { dynamic = path.joined(separator: ".") }
             if let dynamic, part.key != nil { return dynamic }
             group = member
         }
         return nil
+    }
+
+    /// The same for a single name.
+    func definition(named name: String, in scope: NodeIndex = .root) -> NodeIndex? {
+        var search = EachMember(workflow: self)
+        return definition(named: name, in: scope, by: &search)
+    }
+
+    func instanceOfDynamicFanOut(in name: String, of scope: NodeIndex = .root) -> String? {
+        var search = EachMember(workflow: self)
+        return instanceOfDynamicFanOut(in: name, of: scope, by: &search)
     }
 
     /// The id that was probably meant by one that means nothing; `rows` give more to choose from.
@@ -48,5 +63,24 @@ extension Workflow {
         // Enough to be of help in what people write by hand, and quick in what programs do.
         let paths = definitions.prefix(20_000).map { path(of: NodeIndex($0)) }
         return Suggestion.nearest(to: name, among: paths + rows.dropFirst().prefix(20_000).map(\.id))
+    }
+}
+
+/// Finds what the parts of a full id mean.
+protocol MemberSearch {
+    mutating func member(_ id: String, of group: NodeIndex) -> NodeIndex?
+    mutating func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool
+}
+
+/// Looks at one member after another, for a name or two.
+private struct EachMember: MemberSearch {
+    let workflow: Workflow
+
+    func member(_ id: String, of group: NodeIndex) -> NodeIndex? {
+        workflow.members(of: group).first { workflow.nodes[$0.row].id == id }
+    }
+
+    func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool {
+        workflow.settings(of: fanOut)?.fanOut?.instances.contains { $0.key == key } == true
     }
 }

@@ -84,8 +84,8 @@ struct SoundFile {
                 if !isSequence { needs = "needs: [m\(member - 1)], " }
                 // All before it have succeeded, whether it needs them itself or not.
                 let earlier = Int.random(in: 0..<member, using: &random)
-                words += isSequence && Bool.random(using: &random)
-                    ? ", \"${{ previous.outputs.v }}\"" : ", \"${{ steps.m\(earlier).outputs.v }}\""
+                let isPrevious = isSequence && Bool.random(using: &random)
+                words += ", \"${{ \(isPrevious ? "previous" : "steps.m\(earlier)").outputs.v }}\""
                 reads += 1
             }
             text += "      m\(member): { \(needs)outputs: { v: string }, run: [echo\(words)] }\n"
@@ -120,7 +120,8 @@ struct SoundFile {
             guard let read = ancestor(of: unit, &random) else { continue }
             reads += 1
             // Behind a failure only the end is certain.
-            words += units[unit].kind == .always ? ", \"${{ steps.u\(read).outcome }}\"" : ", \"${{ \(value(of: read)) }}\""
+            let value = units[unit].kind == .always ? "steps.u\(read).outcome" : value(of: read)
+            words += ", \"${{ \(value) }}\""
         }
         return words
     }
