@@ -117,7 +117,10 @@ let package = Package(
         tests("RunJournalTests", ["Basics", "RunEvents", "RunJournal", "FlowrunTestSupport"]),
         tests(
             "ReportingTests",
-            ["Basics", "Reporting", "RunEvents", "RunJournal", "SourceDiagnostics", "FlowrunTestSupport"]),
+            [
+                "Basics", "Reporting", "RunEvents", "RunJournal", "SourceDiagnostics", "WorkflowModel",
+                "FlowrunTestSupport",
+            ]),
         tests(
             "FlowrunCommandsTests",
             [

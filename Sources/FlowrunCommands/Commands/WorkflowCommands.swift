@@ -33,11 +33,13 @@ extension Flowrun {
         of file: String, _ arguments: Arguments, deadline: Duration?, jobs: Int
     ) -> (loaded: WorkflowLoader, findings: [Diagnostic]) {
         let allowsOutside = arguments.has(.allowOutside)
+        let showsEdits = ["json", "sarif"].contains(arguments.value(.format))
         guard let deadline else {
-            let loaded = WorkflowLoader.check(file, allowsOutside: allowsOutside)
+            let loaded = WorkflowLoader.check(file, allowsOutside: allowsOutside, showsEdits: showsEdits)
             return (loaded, loaded.diagnostics)
         }
-        let loaded = WorkflowLoader(file, allowsOutside: allowsOutside)
+        var loaded = WorkflowLoader(file, allowsOutside: allowsOutside)
+        if showsEdits { loaded = loaded.checkingEdits(of: UsedFiles.of(file, allowsOutside: allowsOutside)) }
         // What runs where nobody names a step.
         let plan = try? loaded.plan?.restricted(to: [])
         let late = plan?.finding(deadline: deadline, jobs: jobs)

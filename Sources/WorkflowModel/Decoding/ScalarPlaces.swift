@@ -6,12 +6,15 @@ extension ExpressionText {
     /// The value of a scalar that is not an alias. O(length).
     init(_ node: YAMLNode) {
         let bytes = Array(node.bytes)
-        let isQuoted = node.source.first == UInt8(ascii: "'") && !node.isPlain && !node.isBlockText
+        let spelling: Spelling =
+            if node.isBlockText { .block } else if node.isPlain { .plain } else {
+                node.source.first == UInt8(ascii: "'") ? .singleQuoted : .doubleQuoted
+            }
         if let verbatim = node.verbatim {
-            self.init(bytes, from: verbatim.start, isSingleQuoted: isQuoted)
+            self.init(bytes, from: verbatim.start, spelling)
         } else {
             var walk = ScalarPlaces(node.source, at: node.range.start)
-            self.init(bytes, places: walk.places(of: bytes), isSingleQuoted: isQuoted)
+            self.init(bytes, places: walk.places(of: bytes), spelling)
         }
     }
 }

@@ -28,8 +28,9 @@ extension WorkflowDecoder {
             guard value.type == .string, value.isPlain, !value.text.isEmpty else {
                 return reportType(entry, expected: expected)
             }
-            reportType(entry, expected: expected, fix: replacing(value, by: "[\(value.text)]"))
-            needs.append(Need(name: value.text, range: value.range))
+            let names = value.text.split { $0 == " " || $0 == "," }.map(String.init)
+            reportType(entry, expected: expected, fix: replacing(value, by: "[\(names.joined(separator: ", "))]"))
+            for name in names { needs.append(Need(name: name, range: value.range)) }
         }
         if value.isEmptyCollection {
             report(
@@ -41,14 +42,11 @@ extension WorkflowDecoder {
     private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
         let kinds: [Need.Kind] = [.success, .failure, .done]
         let foreign = [
-            "always": "done", "completed": "done", "any": "done", "succeeded": "success", "failed": "failure",
+            "always": "done", "completed": "done", "complete": "done", "any": "done", "finished": "done",
+            "ended": "done", "end": "done", "ok": "success", "succeeded": "success", "passed": "success",
+            "pass": "success", "failed": "failure", "fail": "failure", "error": "failure",
         ]
-        if entry.value.kind == .scalar, let meant = foreign[entry.value.text] {
-            reportValue(
-                entry, expected: Phrase.alternatives(kinds.map { "\($0)" }), fix: replacing(entry.value, by: meant))
-            return nil
-        }
-        guard let word = word(entry, of: kinds.map { "\($0)" }) else { return nil }
+        guard let word = word(entry, of: kinds.map { "\($0)" }, orFor: foreign) else { return nil }
         return kinds.first { "\($0)" == word }
     }
 

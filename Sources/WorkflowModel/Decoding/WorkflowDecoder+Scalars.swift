@@ -169,8 +169,10 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// A scalar that is one of a few words.
-    mutating func word(_ entry: MappingReader.Entry, of words: [String]) -> String? {
+    /// A scalar that is one of a few words; `foreign` are words of other tools for them.
+    mutating func word(
+        _ entry: MappingReader.Entry, of words: [String], orFor foreign: [String: String] = [:]
+    ) -> String? {
         let value = entry.value
         guard value.kind == .scalar, !value.isNull else {
             reportType(entry, expected: Phrase.alternatives(words))
@@ -178,7 +180,7 @@ extension WorkflowDecoder {
         }
         let text = value.text
         if words.contains(text) { return text }
-        let near = suggestions.nearest(to: text, among: words)
+        let near = foreign[text.lowercased()] ?? suggestions.nearest(to: text, among: words)
         reportValue(entry, expected: Phrase.alternatives(words), fix: near.map { replacing(value, by: $0) })
         return nil
     }

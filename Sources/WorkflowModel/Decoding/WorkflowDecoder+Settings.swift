@@ -104,7 +104,12 @@ extension WorkflowDecoder {
     }
 
     private mutating func sequenceRange(_ entry: MappingReader.Entry?) -> SourceRange? {
-        guard let entry, let order = word(entry, of: ["parallel", "sequence"]) else { return nil }
+        let foreign = [
+            "serial": "sequence", "serially": "sequence", "sequential": "sequence", "sequentially": "sequence",
+            "series": "sequence", "ordered": "sequence", "file": "sequence", "concurrent": "parallel",
+            "concurrently": "parallel", "any": "parallel", "unordered": "parallel", "none": "parallel",
+        ]
+        guard let entry, let order = word(entry, of: ["parallel", "sequence"], orFor: foreign) else { return nil }
         return order == "sequence" ? entry.key.range.through(entry.value.range) : nil
     }
 }

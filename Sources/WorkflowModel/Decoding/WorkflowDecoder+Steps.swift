@@ -105,11 +105,18 @@ extension WorkflowDecoder {
         if value.isNull {
             reportBodiless(key)
         } else {
-            let command = value.isPlain && !value.text.contains("\n") ? value.text : nil
+            let isOneLine = value.isPlain && !value.source.contains(UInt8(ascii: "\n"))
             reportType(
                 MappingReader.Entry(key: key, value: value), expected: "a mapping with `run` or `steps`",
-                fix: command.map { replacing(value, by: "{ run: \(Self.quoted($0)) }") })
+                fix: isOneLine ? replacing(value, by: Self.body(value.text)) : nil)
         }
+    }
+
+    /// What a text in place of a step means: a command, or `key:value` without the blank.
+    private static func body(_ text: String) -> String {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        if parts.count == 2, WorkflowKey.named(parts[0]) != nil { return "{ \(parts[0]): \(quoted(parts[1])) }" }
+        return "{ run: \(quoted(text)) }"
     }
 
     /// A text as a double-quoted YAML scalar.

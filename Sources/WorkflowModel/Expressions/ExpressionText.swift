@@ -6,22 +6,35 @@ struct ExpressionText {
     private let start: UInt32
     /// Per byte the place of the character it belongs to; empty where the source spells the value as it is.
     private let places: [SourceRange]
-    /// Whether the scalar is in single quotes, in which a single quote is written twice.
-    let isSingleQuoted: Bool
+    private let spelling: Spelling
+
+    /// How the scalar is written, which decides how further text is.
+    enum Spelling {
+        case plain, singleQuoted, doubleQuoted, block
+
+        /// How a text is written in the middle of such a scalar.
+        func written(_ text: String) -> String {
+            switch self {
+            case .plain, .block: text
+            case .singleQuoted: text.replacing("'", with: "''")
+            case .doubleQuoted: text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            }
+        }
+    }
 
     /// A value that the source spells as it is, from an offset on.
-    init(_ bytes: [UInt8], from start: UInt32, isSingleQuoted: Bool = false) {
+    init(_ bytes: [UInt8], from start: UInt32, _ spelling: Spelling = .block) {
         self.bytes = bytes
         self.start = start
-        self.isSingleQuoted = isSingleQuoted
+        self.spelling = spelling
         places = []
     }
 
     /// A value that the source spells otherwise.
-    init(_ bytes: [UInt8], places: [SourceRange], isSingleQuoted: Bool) {
+    init(_ bytes: [UInt8], places: [SourceRange], _ spelling: Spelling) {
         self.bytes = bytes
         self.places = places
-        self.isSingleQuoted = isSingleQuoted
+        self.spelling = spelling
         start = 0
     }
 
@@ -36,11 +49,11 @@ struct ExpressionText {
 
     func string(_ part: Range<Int>) -> String { String(decoding: bytes[part], as: UTF8.self) }
 
-    /// A fix that puts a text in place of a part.
+    /// A fix that puts a text in place of a part; without an edit where the text would quote all that follows.
     func replacing(_ part: Range<Int>, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
-        let halves = text.split(separator: "'", omittingEmptySubsequences: false)
-        let spelling = isSingleQuoted ? halves.joined(separator: "''") : text
-        return Diagnostic.Fix(
-            description ?? "write `\(text)`", edits: [.init(range: range(part), replacement: spelling)])
+        let isQuote = text.first == "\"" || text.first == "'"
+        let quotesAll = spelling == .plain && part.lowerBound == 0 && isQuote
+        let edits = [Diagnostic.Fix.Edit(range: range(part), replacement: spelling.written(text))]
+        return Diagnostic.Fix(description ?? "write `\(text)`", edits: quotesAll ? [] : edits)
     }
 }

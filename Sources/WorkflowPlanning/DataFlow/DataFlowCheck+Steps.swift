@@ -73,14 +73,15 @@ extension DataFlowCheck {
         _ id: ExpressionNode.Name, _ row: Int, _ path: [ExpressionNode.Accessor]
     ) {
         let reader = workflow.nodes[place.row].id
-        var entry = "needs: [\(id.text)]"
-        if path.count > 1, case .field(let field) = path[1], ["outcome", "exit_code"].contains(field.text) {
-            entry = "needs: { \(id.text): done }"
-        }
+        var isDone = false
+        if path.count > 1, case .field(let field) = path[1] { isDone = ["outcome", "exit_code"].contains(field.text) }
+        let entry = isDone ? "needs: { \(id.text): done }" : "needs: [\(id.text)]"
         report(
             .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
             notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
-            fix: .init("add `\(entry)` to `\(reader)`"))
+            fix: .init(
+                "add `\(entry)` to `\(reader)`",
+                edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: place.row)))
     }
 
     /// Whether a result is asked for where none can be.

@@ -1,0 +1,117 @@
+package import SourceDiagnostics
+
+/// Tries the edits of findings before they are offered: each is applied to the text, and what is said of the result
+/// tells whether it is kept.
+///
+/// An edit is dropped where a finding is left at the place that it was to mend, or where one stands in the text that it
+/// puts in, or speaks of it, and where the same is only told in other words. The description of the fix stays. Each trial reads all files again, so that their number is
+/// limited by the bytes to be read; what comes after that has no edits, and gets them once the first ones are made.
+package struct EditCheck {
+    /// All findings of the workflow where one of its files has other bytes.
+    package typealias Findings = (_ file: SourceFile, _ bytes: [UInt8]) -> [Diagnostic]
+
+    /// How many bytes are read again for one workflow. At least `leastTrials` edits are tried all the same.
+    private static let workLimit = 8 << 20
+    private static let leastTrials = 4
+
+    private let findings: Findings
+    private var workLeft: Int
+    private let cost: Int
+    /// What is said of the workflow as it is.
+    private var known: [Told: Int] = [:]
+
+    /// `size` is that of all files of the workflow.
+    package init(size: Int, findings: @escaping Findings) {
+        self.findings = findings
+        cost = max(size, 1)
+        workLeft = max(Self.workLimit, Self.leastTrials * cost)
+    }
+
+    /// The findings, without the edits that would not mend them.
+    package mutating func checked(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
+        known = Dictionary(diagnostics.map { (Told($0), 1) }, uniquingKeysWith: +)
+        return diagnostics.map { finding in
+            guard let fix = finding.fix, !fix.edits.isEmpty else { return finding }
+            guard workLeft >= cost else { return finding.with(.init(fix.description)) }
+            workLeft -= cost
+            return mends(fix.edits, finding) ? finding : finding.with(.init(fix.description))
+        }
+    }
+
+    private func mends(_ edits: [Diagnostic.Fix.Edit], _ finding: Diagnostic) -> Bool {
+        let file = finding.file
+        guard let edited = EditedText(file, edits) else { return false }
+        let places = edited.places(of: finding.range.lowerOffset - file.start)
+        let notes = finding.notes.filter { note in note.range.map { isIn(finding.file(of: $0), file) } == true }
+        for other in findings(file, edited.bytes) {
+            if isIn(other.file, file) {
+                let start = other.range.lowerOffset - other.file.start
+                if places.contains(start) || edited.isNew(start) { return false }
+            }
+            for note in other.notes {
+                guard let range = note.range else { continue }
+                let noted = other.file(of: range)
+                guard isIn(noted, file) else { continue }
+                let start = range.lowerOffset - noted.start
+                if edited.isNew(start) { return false }
+                // The same bracket that is still open, told at another place.
+                let isSame = notes.contains { old in
+                    guard old.message == note.message, let place = old.range else { return false }
+                    return edited.places(of: place.lowerOffset - file.start).contains(start)
+                }
+                let told = Told(other)
+                let isAnother = known[told, default: 0] > (told == Told(finding) ? 1 : 0)
+                if isSame, other.code == finding.code, !isAnother { return false }
+            }
+        }
+        return true
+    }
+
+    /// A finding, wherever it stands.
+    private struct Told: Hashable {
+        let code: DiagnosticCode
+        let message: String
+
+        init(_ finding: Diagnostic) { (code, message) = (finding.code, finding.message) }
+    }
+
+    private func isIn(_ file: SourceFile, _ other: SourceFile) -> Bool { file.name == other.name }
+}
+
+/// The bytes of a file after edits, and what of them is new.
+private struct EditedText {
+    private(set) var bytes: [UInt8] = []
+    /// In the order of the file: what is replaced, and where its replacement stands.
+    private var changes: [(old: Range<Int>, new: Range<Int>)] = []
+
+    /// nil where the edits are not all in the file, or overlap.
+    init?(_ file: SourceFile, _ edits: [Diagnostic.Fix.Edit]) {
+        var end = 0
+        for edit in edits.sorted(by: { $0.range.start < $1.range.start }) {
+            let old = edit.range.lowerOffset - file.start..<edit.range.upperOffset - file.start
+            guard old.lowerBound >= end, old.upperBound <= file.bytes.count else { return nil }
+            bytes += file.bytes[end..<old.lowerBound]
+            let start = bytes.count
+            bytes += edit.replacement.utf8
+            changes.append((old, start..<bytes.count))
+            end = old.upperBound
+        }
+        bytes += file.bytes[end...]
+    }
+
+    /// Where a place of the old text is: behind what is put in there, and in front of it, too.
+    func places(of offset: Int) -> Set<Int> {
+        var shift = 0
+        var places: Set<Int> = []
+        for (old, new) in changes {
+            if old.contains(offset) { return places.union([new.lowerBound]) }
+            guard old.upperBound <= offset else { break }
+            if old.upperBound == offset { places.insert(new.lowerBound) }
+            shift = new.upperBound - old.upperBound
+        }
+        return places.union([offset + shift])
+    }
+
+    /// Whether a place of the new text has been put in.
+    func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }
+}

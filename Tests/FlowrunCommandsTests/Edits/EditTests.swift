@@ -1,0 +1,84 @@
+import FlowrunTestSupport
+import Foundation
+import Testing
+
+/// What `fix.edits` of a finding make of the file.
+struct EditTests {
+    /// A step or more of a workflow, and what the edits of its only finding make of it; nil for no edits.
+    private static let cases: [(steps: String, edited: String?)] = [
+        (#"a: { run: "echo ${{ params.p }}" }"#, #"a: { run: "echo \"$p\"" }"#),
+        (#"a: { run: 'echo ${{ params.p }}' }"#, #"a: { run: 'echo "$p"' }"#),
+        (#"a: { run: "echo '${{ params.p }}'" }"#, nil),
+        ("a:\n    run:make", "a:\n    { run: \"make\" }"),
+        (#"a: { if: "'${{ params.b }}'", run: x }"#, nil),
+        ("a: { need: [b], needs: [c], run: x }\n  b: { run: x }\n  c: { run: x }", nil),
+        (
+            "a: { run: x }\n  b: { run: x }\n  c: { needs: a b, run: x }",
+            "a: { run: x }\n  b: { run: x }\n  c: { needs: [a, b], run: x }"
+        ),
+        ("a: { run: x\n  b: { run: x }", nil),
+        ("g: { order: serial, steps: { b: { run: x } } }", "g: { order: sequence, steps: { b: { run: x } } }"),
+        ("b: { run: x }\n  c: { needs: { b: ok }, run: x }", "b: { run: x }\n  c: { needs: { b: success }, run: x }"),
+        (
+            #"a: { run: x, outputs: { v: string } }"# + "\n  b: { run: [x, '${{ steps.a.outputs.v }}'] }",
+            #"a: { run: x, outputs: { v: string } }"# + "\n  b: { needs: [a], run: [x, '${{ steps.a.outputs.v }}'] }"
+        ),
+        (
+            "a: { run: x }\n  c: { run: x }\n  b:\n    needs: [c]\n    run: [x, '${{ steps.a.outcome }}']", nil
+        ),
+        (
+            "a: { run: x }\n  b:\n    run: [x, '${{ steps.a.outcome }}']",
+            "a: { run: x }\n  b:\n    needs: { a: done }\n    run: [x, '${{ steps.a.outcome }}']"
+        ),
+        (
+            "a: { run: x, outputs: { v: int } }\n  c: { run: x }\n  b: { needs: [c], run: [x, '${{ steps.a.outputs.v }}'] }",
+            "a: { run: x, outputs: { v: int } }\n  c: { run: x }\n  b: { needs: [c, a], run: [x, '${{ steps.a.outputs.v }}'] }"
+        ),
+    ]
+
+    private static func file(_ steps: String) -> String {
+        "version: 1\nparams: { p: {}, b: { type: bool, default: true } }\nsteps:\n  \(steps)\n"
+    }
+
+    @Test(arguments: cases.indices)
+    func `an edit is offered where it mends what it is offered for`(_ index: Int) throws {
+        let (steps, edited) = Self.cases[index]
+        let file = try EditedFile(Self.file(steps))
+        let finding = try #require(file.findings.first)
+        guard let edited else {
+            #expect(file.findings.allSatisfy { $0.fix?.edits.isEmpty != false }, "\(file.findings)")
+            return
+        }
+        #expect(finding.fix?.edits.isEmpty == false, "\(file.findings)")
+        #expect(try file.edited(by: finding) == Self.file(edited))
+        #expect(try EditedFile(Self.file(edited)).findings.isEmpty)
+    }
+
+    /// `make proof` sets FLOWRUN_PROOF_MUTATED_FILES, so that ten thousand are looked at.
+    @Test func `no edit for a mistake leaves a finding in its place or makes one in its own text`() throws {
+        let files = ProcessInfo.processInfo.environment["FLOWRUN_PROOF_MUTATED_FILES"].flatMap(Int.init) ?? 400
+        var (findings, offered, dropped, rest) = (0, 0, 0, 0)
+        for seed in 0..<UInt64(files) {
+            var random = SeededGenerator(seed: seed)
+            let mutated = MutatedFile(&random)
+            let file = try EditedFile(mutated.text)
+            let untried = try EditedFile(mutated.text, isTried: false)
+            findings += file.findings.count
+            for (finding, made) in zip(file.findings, untried.findings) where made.fix?.edits.isEmpty == false {
+                guard finding.fix?.edits.isEmpty == false else {
+                    dropped += 1
+                    rest += try untried.problem(made) == nil ? 1 : 0
+                    continue
+                }
+                offered += 1
+                if let problem = try file.problem(finding) {
+                    Issue.record("seed \(seed): the edits for \(finding.code) \(finding.message): \(problem)")
+                }
+            }
+        }
+        print("\(files) mutated files, \(findings) findings, \(offered) with edits")
+        print("\(dropped) edits dropped, \(rest) of which would have mended their place")
+        // The generator makes mistakes that have edits, and some of these are bad.
+        #expect(offered > files / 5 && dropped > 0)
+    }
+}
