@@ -55,7 +55,8 @@ package enum Planner {
             var defaults = DefaultFindings(workflow, resolver.names)
             defaults.add(to: &findings)
         }
-        UndoesFindings(workflow: workflow).add(to: &findings)
+        var undoes = UndoesFindings(workflow, resolver.names)
+        undoes.add(to: &findings)
 
         var sharedValues = SharedValueFindings(workflow: workflow)
         sharedValues.add(to: &findings)

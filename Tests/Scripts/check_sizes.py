@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `flowrun check` costs grows with the file, whatever is large in it.
 
-    Tests/Scripts/check_sizes.py FLOWRUN [--time] [--only WORD] [--sizes N,N,...] [--limit SLOPE] [--jobs N]
+    Tests/Scripts/check_sizes.py FLOWRUN [--time] [--only WORD,...] [--sizes N,N,...] [--limit SLOPE] [--jobs N]
 
 For each key, list and kind of finding of the file format there is a family of files that grow in one thing. Each family
 is checked at every size, and a line through the costs, both as logarithms, has to rise by at most SLOPE (1.2): twice the
@@ -20,11 +20,6 @@ import sys
 import tempfile
 
 families = {}
-
-
-def family(make):
-    families[make.__name__.replace("_", "-")] = make
-    return make
 
 
 def numbered(count, form, between="\n"):
@@ -100,6 +95,9 @@ define("finally-of-many", lambda n: flow() + "finally:\n" + numbered(n, "  f#: {
 define("finally-reads", lambda n: flow(numbered(n, "  s#: { run: x }")) + "finally:\n" + numbered(n, "  f#: { run: ['${{ steps.s#.outcome }}'] }"))
 define("on-failure-of-many", lambda n: flow() + "on-failure:\n" + numbered(n, "  f#: { run: x }"))
 define("needs-across-hook", lambda n: flow(numbered(n, "  s#: { needs: [f#], run: x }")) + "finally:\n" + numbered(n, "  f#: { needs: [s#], run: x }"))
+
+define("undoes", lambda n: flow(numbered(n, "  s#: { run: x }")) + "finally:\n" + numbered(n, "  f#: { undoes: [s#], run: x }"))
+define("undoes-unknown", lambda n: flow(numbered(n, "  s#: { run: x }")) + "finally:\n" + numbered(n, "  f#: { undoes: [t#], run: x }"))
 
 # Params.
 tops("params", "params: { % }", "p#: { type: string, default: x }")
@@ -364,18 +362,14 @@ def instructions(flowrun, folder):
 
 
 def processor_time(flowrun, folder):
-    """The least user time of three checks in microseconds."""
-    best = None
-    for _ in range(3):
-        process = subprocess.Popen([flowrun, "check", "--format", "json", "workflow.yml"], cwd=folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode not in (0, 2):
-            raise SystemExit(f"status {process.returncode}")
-        used = (usage.ru_utime + usage.ru_stime) * 1e6
-        best = used if best is None else min(best, used)
-    return best
+    """The processor time of a check in microseconds."""
+    process = subprocess.Popen([flowrun, "check", "--format", "json", "workflow.yml"], cwd=folder,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 2):
+        raise SystemExit(f"status {process.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1e6
 
 
 def slope(sizes, costs):
@@ -389,7 +383,7 @@ def main():
     parser = argparse.ArgumentParser(description="What `flowrun check` costs grows with the file.")
     parser.add_argument("flowrun", metavar="FLOWRUN")
     parser.add_argument("--time", action="store_true", help="processor time in place of instructions")
-    parser.add_argument("--only", metavar="WORD", default="", help="families with this in their name")
+    parser.add_argument("--only", metavar="WORD,...", default="", help="families that have one of these in their name")
     parser.add_argument("--sizes", metavar="N,N,...", help="(default: 1000,2000,4000,8000)", default="1000,2000,4000,8000")
     parser.add_argument("--limit", metavar="SLOPE", type=float, default=1.2)
     parser.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
@@ -397,7 +391,10 @@ def main():
     sizes = [int(size) for size in options.sizes.split(",")]
     measure = processor_time if options.time else instructions
     flowrun = os.path.abspath(options.flowrun)
-    chosen = {name: make for name, make in families.items() if options.only in name}
+    words = options.only.split(",")
+    chosen = {name: make for name, make in families.items() if any(word in name for word in words)}
+    if not chosen:
+        parser.error(f"no family has one of {options.only} in its name")
 
     def cost(files):
         with tempfile.TemporaryDirectory() as folder:
@@ -408,7 +405,13 @@ def main():
     floor = cost(flow())
 
     def measured(make):
-        return [max(1, cost(make(size)) - floor) for size in sizes]
+        costs = [max(1, cost(make(size)) - floor) for size in sizes]
+        # Whatever else the machine does makes a time longer, never shorter.
+        for _ in range(4 if options.time else 0):
+            if slope(sizes, costs) <= options.limit:
+                break
+            costs = [min(known, max(1, cost(make(size)) - floor)) for known, size in zip(costs, sizes)]
+        return costs
 
     bad = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -42,29 +42,30 @@ package struct EditCheck {
         let file = finding.file
         guard let edited = EditedText(file, edits) else { return false }
         let places = edited.places(of: finding.range.lowerOffset - file.start)
-        let notes = finding.notes.filter { note in note.range.map { isIn(finding.file(of: $0), file) } == true }
+        // A bracket that is still open may be told at another place than before.
+        let noted = finding.notes.compactMap { note in note.range.flatMap { place(of: $0, finding, in: file) } }
+            .reduce(places) { $0.union(edited.places(of: $1.lowerBound)) }
+        let own = Told(finding)
         for other in findings(file, edited.bytes) {
-            if isIn(other.file, file) {
-                let start = other.range.lowerOffset - other.file.start
-                if places.contains(start) || edited.isNew(start) { return false }
-            }
+            let place = place(of: other.range, other, in: file)
+            if let place, places.contains(place.lowerBound) || edited.isNew(place.lowerBound) { return false }
+            let told = Told(other)
+            // What is said of another place, as it was before.
+            guard known[told, default: 0] <= (told == own ? 1 : 0) else { continue }
+            if let place, noted.contains(place.lowerBound) || edited.isNew(place) { return false }
             for note in other.notes {
-                guard let range = note.range else { continue }
-                let noted = other.file(of: range)
-                guard isIn(noted, file) else { continue }
-                let start = range.lowerOffset - noted.start
-                if edited.isNew(start) { return false }
-                // The same bracket that is still open, told at another place.
-                let isSame = notes.contains { old in
-                    guard old.message == note.message, let place = old.range else { return false }
-                    return edited.places(of: place.lowerOffset - file.start).contains(start)
-                }
-                let told = Told(other)
-                let isAnother = known[told, default: 0] > (told == Told(finding) ? 1 : 0)
-                if isSame, other.code == finding.code, !isAnother { return false }
+                guard let place = note.range.flatMap({ self.place(of: $0, other, in: file) }) else { continue }
+                if edited.isNew(place.lowerBound) { return false }
+                if other.code == finding.code, noted.contains(place.lowerBound) { return false }
             }
         }
         return true
+    }
+
+    /// Where a range that a finding speaks of is in a file; nil where it is in another one.
+    private func place(of range: SourceRange, _ finding: Diagnostic, in file: SourceFile) -> Range<Int>? {
+        let own = finding.file(of: range)
+        return own.name == file.name ? range.lowerOffset - own.start..<range.upperOffset - own.start : nil
     }
 
     /// A finding, wherever it stands.
@@ -74,8 +75,6 @@ package struct EditCheck {
 
         init(_ finding: Diagnostic) { (code, message) = (finding.code, finding.message) }
     }
-
-    private func isIn(_ file: SourceFile, _ other: SourceFile) -> Bool { file.name == other.name }
 }
 
 /// The bytes of a file after edits, and what of them is new.
@@ -114,4 +113,7 @@ private struct EditedText {
 
     /// Whether a place of the new text has been put in.
     func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }
+
+    /// Whether some of a range of the new text has been put in.
+    func isNew(_ range: Range<Int>) -> Bool { changes.contains { $0.new.overlaps(range) } }
 }

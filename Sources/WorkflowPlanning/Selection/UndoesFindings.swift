@@ -3,16 +3,24 @@ import WorkflowModel
 
 /// What is wrong with the names in `undoes`.
 struct UndoesFindings {
-    let workflow: Workflow
+    private let workflow: Workflow
+    private let names: ScopedNames
+    private var suggestions = Suggestion()
+    /// The ids of the members of a body.
+    private var candidates: [NodeIndex: [String]] = [:]
 
-    /// O(rows), and for each row with names the members of its body.
-    func add(to findings: inout FindingList) {
+    init(_ workflow: Workflow, _ names: ScopedNames) {
+        self.workflow = workflow
+        self.names = names
+    }
+
+    /// O(rows + names).
+    mutating func add(to findings: inout FindingList) {
         for row in workflow.nodes.indices {
             guard let names = workflow.nodes[row].settings?.undoes, !names.isEmpty, let body = body(of: row) else {
                 continue
             }
-            let members = Set(members(of: body))
-            for name in names where !members.contains(name.name) {
+            for name in names where !isMember(name.name, of: body) {
                 findings.add(.error) { unknown(name, in: body) }
             }
         }
@@ -29,18 +37,25 @@ struct UndoesFindings {
         return nil
     }
 
-    private func members(of body: NodeIndex) -> [String] {
-        workflow.members(of: body).filter { workflow[$0].hook == nil }.map { workflow[$0].id }
+    private func isMember(_ name: String, of body: NodeIndex) -> Bool {
+        names.member(name, of: body.row).map { workflow.nodes[$0].hook == nil } == true
     }
 
-    private func unknown(_ name: StepReference, in body: NodeIndex) -> Diagnostic {
+    private mutating func members(of body: NodeIndex) -> [String] {
+        if let known = candidates[body] { return known }
+        let found = workflow.members(of: body).filter { workflow[$0].hook == nil }.map { workflow[$0].id }
+        candidates[body] = found
+        return found
+    }
+
+    private mutating func unknown(_ name: StepReference, in body: NodeIndex) -> Diagnostic {
         let candidates = members(of: body)
         let around = body == .root ? "the workflow" : "`\(workflow.path(of: body))`"
         return Diagnostic(
             .unknownStep,
             "`undoes` names \(Phrase.quoted(name.name)), and \(around), whose hook this is, has no such step or group",
             in: workflow.file, at: name.range,
-            fix: Suggestion.nearest(to: name.name, among: candidates).map {
+            fix: suggestions.nearest(to: name.name, among: candidates).map {
                 Diagnostic.Fix(
                     "did you mean `\($0)`?", edits: [Diagnostic.Fix.Edit(range: name.range, replacement: $0)])
             }

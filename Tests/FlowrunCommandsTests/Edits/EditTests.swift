@@ -50,7 +50,7 @@ struct EditTests {
             return
         }
         #expect(finding.fix?.edits.isEmpty == false, "\(file.findings)")
-        #expect(try file.edited(by: finding) == Self.file(edited))
+        #expect(file.edited(by: finding) == Self.file(edited))
         #expect(try EditedFile(Self.file(edited)).findings.isEmpty)
     }
 
