@@ -44,14 +44,14 @@ package enum ControlClient {
     private static let socketTime = Duration.seconds(2)
     private static let pollInterval: UInt32 = 2_000
 
-    /// The ids of the runs that answer, in the order of their starts. Changes nothing: what dead runs left stays.
+    /// The ids of the runs that answer, sorted. Changes nothing: what dead runs left stays.
     ///
     /// Waits for runs that have only just taken their lock, up to two seconds.
     package static func liveRuns(in directory: StateDirectory) -> [String] {
-        let start = now
+        let start = now(CLOCK_MONOTONIC)
         while true {
             let live = answeringRuns(in: directory)
-            guard isAnyoneStarting(in: directory, beside: live), now - start < socketTime else { return live }
+            guard isAnyoneStarting(in: directory, beside: live), now(CLOCK_MONOTONIC) - start < socketTime else { return live }
             usleep(pollInterval)
         }
     }
@@ -68,16 +68,17 @@ package enum ControlClient {
     /// Whether there is another run that may be about to make its socket.
     private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
         RunLock.names(in: directory).contains { name in
-            guard now - RunLock.lastChange(of: name, in: directory) < socketTime,
+            // Also where the clock was set back since: then it may have begun just now.
+            guard now(CLOCK_REALTIME) - RunLock.lastChange(of: name, in: directory) < socketTime,
                 let holder = RunLock.holder(of: name, in: directory)
             else { return false }
             return holder.isAlive && !live.contains(holder.run)
         }
     }
 
-    private static var now: Duration {
+    private static func now(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
@@ -95,7 +96,7 @@ extension StateDirectory {
 
     private static var socketEnding: String { ".sock" }
 
-    /// Ids of runs that have, or have left, a socket here; sorted, which is by time.
+    /// Ids of runs that have, or have left, a socket here; sorted.
     func runsWithSockets() -> [String] {
         names().filter { $0.hasSuffix(Self.socketEnding) }.map { String($0.dropLast(Self.socketEnding.count)) }
             .filter(RunID.isValid).sorted()

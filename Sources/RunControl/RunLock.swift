@@ -30,8 +30,8 @@ package final class RunLock: Sendable {
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The line in the file, padded with blanks, so that a shorter one covers a longer one. Behind it stands the path of
-    /// the last temporary folder, with its run.
+    /// The line in the file, `PID RUN MARK CHECKSUM` with `ended` before the checksum of a run that has, padded with blanks,
+    /// so that a shorter one covers a longer one. Behind it stands the path of the last temporary folder, with its run.
     private static let headSize = 64
     private static var ended: StaticString { " ended" }
     private static var markDigits: Int { 10 }
@@ -82,6 +82,8 @@ package final class RunLock: Sendable {
     private func write(_ holder: Holder) {
         var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
         if holder.hasEnded { line += Self.ended.description.utf8 }
+        line.append(UInt8(ascii: " "))
+        line += CRC32C.digits(of: line).utf8
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
         line.append(UInt8(ascii: "\n"))
         _ = pwrite(descriptor, line, line.count, 0)
@@ -117,8 +119,8 @@ package final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
-    /// Reads what stands behind the run: a mark, in older locks none, and whether the run has ended. Returns false where it
-    /// is something else.
+    /// Reads what stands between the run and the checksum: a mark, and whether the run has ended. Returns false where it is
+    /// something else.
     private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
         if isBlank(rest[...]) { return true }
         guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
@@ -145,6 +147,14 @@ package final class RunLock: Sendable {
         bytes.allSatisfy { $0 == UInt8(ascii: " ") }
     }
 
+    /// Where the last word of a line begins, if it is the checksum of all before it.
+    private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else { return nil }
+        let start = last + 1 - CRC32C.digitCount
+        let digits = CRC32C.digits(CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start])))
+        return line[start...last].elementsEqual(digits.utf8) ? start : nil
+    }
+
     private static func holder(in file: Int32) -> Holder? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
             let count = pread(file, buffer.baseAddress, buffer.count, 0)
@@ -156,7 +166,11 @@ package final class RunLock: Sendable {
             // Names of sockets are made of it: nothing else may pass for a run.
             guard RunID.isValid(text(run)) else { return nil }
             var holder = Holder(pid: pid, run: text(run))
-            return read(UnsafeRawBufferPointer(rebasing: line[run.endIndex...]), into: &holder) ? holder : nil
+            let rest = line[run.endIndex...]
+            // Older locks have neither mark nor checksum.
+            if isBlank(rest) { return holder }
+            guard let sum = startOfSum(in: line), sum > rest.startIndex else { return nil }
+            return read(UnsafeRawBufferPointer(rebasing: rest[..<sum]), into: &holder) ? holder : nil
         }
     }
 }

@@ -1,33 +1,119 @@
+internal import Basics
 internal import Glibc
 
+/// What all runs of a state directory share: the key of their digests, and how many have begun.
+///
+/// Both stand in one file, so that a start has them with few calls: random bytes, their checksum, and behind these a byte
+/// for each run. Where a run's own byte stands is its number: no two starts get the same one, no clock has a say in it,
+/// and no byte that changes.
 extension StateDirectory {
     static let keyName = "key"
     private static let keySize = 16
+    private static let headSize = keySize + MemoryLayout<UInt32>.size
+    /// How often a start looks again after another one has been faster.
+    private static let tries = 100
 
-    /// Random bytes that belong to this folder, made at the first call. Nil if they can neither be read nor made.
-    package func key() -> [UInt8]? {
-        if let known = readKey() { return known }
-        let temporary = "\(Self.keyName).\(getpid())~"
-        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return nil }
-        let bytes = (0..<Self.keySize).map { _ in UInt8.random(in: .min ... .max) }
-        let count = write(file, bytes, bytes.count)
-        close(file)
-        defer { unlinkat(descriptor, temporary, 0) }
-        guard count == bytes.count else { return nil }
-        // Of several runs that begin at once the first one makes it for all.
-        if linkat(descriptor, temporary, descriptor, Self.keyName, 0) == 0 { return bytes }
-        return readKey()
+    /// What a run gets when it begins.
+    package struct Entry: Sendable, Equatable {
+        /// Random bytes that belong to this folder.
+        package let key: [UInt8]
+        /// Larger than those of all runs that have begun before it in this folder.
+        package let number: Int
+
+        package init(key: [UInt8], number: Int) {
+            self.key = key
+            self.number = number
+        }
     }
 
-    private func readKey() -> [UInt8]? {
-        let file = openat(descriptor, Self.keyName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    /// Enters a run. `lastNumber` is asked where the file has to be made, because it is lost or damaged: the largest number
+    /// that a run is known to have had. Nil if the file can be neither read nor made.
+    package func enter(after lastNumber: () -> Int) -> Entry? {
+        for _ in 0..<Self.tries {
+            let file = openat(descriptor, Self.keyName, O_RDWR | O_APPEND | Self.safely)
+            guard file >= 0 else {
+                guard errno == ENOENT else { return nil }
+                _ = makeKey(after: lastNumber) { temporary in
+                    // Of several runs that begin at once the first one makes it for all.
+                    linkat(descriptor, temporary, descriptor, Self.keyName, 0) == 0 || errno == EEXIST
+                }
+                continue
+            }
+            defer { close(file) }
+            let head = Self.readHead(file)
+            // What cannot be read now may be read by the next run, which needs it to know its digests again.
+            guard let head else { return nil }
+            if let key = Self.key(in: head) {
+                // A version without numbers has written the key alone.
+                let rest = head.count == Self.keySize ? Self.sum(of: key) : []
+                return Entry(key: key, number: Self.append(rest + [0], to: file) - Self.headSize)
+            }
+            guard replaceKey(file, after: lastNumber) else { return nil }
+        }
+        return nil
+    }
+
+    /// The key alone, for who changes nothing; nil where there is none, or it is damaged.
+    package func existingKey() -> [UInt8]? {
+        let file = openat(descriptor, Self.keyName, O_RDONLY | Self.safely)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: Self.keySize)
-        let count = read(file, &bytes, bytes.count)
-        // What cannot be read now may be read by the next run, which needs it to know its digests again.
-        if (0..<bytes.count).contains(count) { unlinkat(descriptor, Self.keyName, 0) }
-        return count == bytes.count ? bytes : nil
+        return Self.readHead(file).flatMap(Self.key)
+    }
+
+    private static var safely: Int32 { O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC }
+
+    /// As much as there is; nil if it cannot be read.
+    private static func readHead(_ file: Int32) -> [UInt8]? {
+        var head = [UInt8](repeating: 0, count: headSize)
+        let count = read(file, &head, headSize)
+        return count < 0 ? nil : Array(head[..<count])
+    }
+
+    private static func key(in head: [UInt8]) -> [UInt8]? {
+        let key = Array(head.prefix(keySize))
+        guard key.count == keySize, head.count == keySize || head[keySize...].elementsEqual(sum(of: key)) else {
+            return nil
+        }
+        return key
+    }
+
+    private static func sum(of key: [UInt8]) -> [UInt8] {
+        withUnsafeBytes(of: key.withUnsafeBytes(CRC32C.of).littleEndian, Array.init)
+    }
+
+    /// Returns where the file ended then: nobody else's bytes stand before it and behind these.
+    private static func append(_ bytes: [UInt8], to file: Int32) -> Int {
+        // On a full disk the next run gets the same number, if it can keep a journal at all.
+        guard write(file, bytes, bytes.count) == bytes.count else { return Int(lseek(file, 0, SEEK_END)) + bytes.count }
+        return Int(lseek(file, 0, SEEK_CUR))
+    }
+
+    /// Puts a new file in the place of one that is damaged, unless another run does so. Returns false if it cannot.
+    private func replaceKey(_ damaged: Int32, after lastNumber: () -> Int) -> Bool {
+        guard flock(damaged, LOCK_EX) == 0 else { return false }
+        var (opened, named) = (stat(), stat())
+        guard fstat(damaged, &opened) == 0, fstatat(descriptor, Self.keyName, &named, AT_SYMLINK_NOFOLLOW) == 0,
+            opened.st_ino == named.st_ino
+        else { return true }
+        let counted = Int(opened.st_size) - Self.headSize
+        return makeKey(after: { max(counted, lastNumber()) }) { temporary in
+            renameat(descriptor, temporary, descriptor, Self.keyName) == 0
+        }
+    }
+
+    /// `publish` gets the name of the finished file.
+    private func makeKey(after lastNumber: () -> Int, publish: (String) -> Bool) -> Bool {
+        let temporary = "\(Self.keyName).\(getpid())~"
+        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        defer { unlinkat(descriptor, temporary, 0) }
+        let key = (0..<Self.keySize).map { _ in UInt8.random(in: .min ... .max) }
+        let head = key + Self.sum(of: key)
+        let last = lastNumber()
+        let isWritten = write(file, head, head.count) == head.count
+            && (last <= 0 || ftruncate(file, off_t(head.count + last)) == 0)
+        close(file)
+        return isWritten && publish(temporary)
     }
 }

@@ -22,7 +22,7 @@ extension StateDirectory {
         return try? folder(Self.runsName, isMade: false).folder(run, isMade: false)
     }
 
-    /// The ids of all runs that have a folder, in the order of their names, which is by the second of their starts.
+    /// The ids of all runs that have a folder, in the order of their names.
     package func runs() -> [String] {
         guard let runs = try? folder(Self.runsName, isMade: false) else { return [] }
         return runs.names().filter(RunID.isValid).sorted()
@@ -62,7 +62,9 @@ extension StateDirectory {
 
     func folder(_ name: String, isMade: Bool) throws(StateError) -> StateDirectory {
         let path = "\(path)/\(name)"
-        if isMade, mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw StateError(path, errno: errno) }
+        let existing = openat(descriptor, name, Self.folderFlags)
+        guard existing < 0, errno == ENOENT, isMade else { return try Self.existing(path, open: existing) }
+        if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw StateError(path, errno: errno) }
         return try Self.existing(path, open: openat(descriptor, name, Self.folderFlags))
     }
 }

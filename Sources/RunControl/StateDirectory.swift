@@ -17,6 +17,9 @@ package final class StateDirectory: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whose folders are to be trusted.
+    private static let user = geteuid()
+
     /// Opens an existing folder and changes nothing.
     package static func existing(_ path: String) throws(StateError) -> StateDirectory {
         // A slash at its end would make `O_NOFOLLOW` look behind a link.
@@ -32,7 +35,7 @@ package final class StateDirectory: Sendable {
         let directory = StateDirectory(path: path, descriptor: descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw StateError(path, errno: errno) }
-        guard status.st_uid == geteuid() else { throw StateError(path: path, reason: .foreign(owner: status.st_uid)) }
+        guard status.st_uid == user else { throw StateError(path: path, reason: .foreign(owner: status.st_uid)) }
         guard status.st_mode & 0o022 == 0 else {
             throw StateError(path: path, reason: .writableByOthers)
         }

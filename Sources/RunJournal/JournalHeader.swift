@@ -9,8 +9,15 @@ package struct JournalHeader: Sendable, Equatable {
     package let path: String?
     /// The workflow's name in the state directory; nil for standard input.
     package let workflow: String?
-    /// Wall clock at the start, microseconds since 1970 in UTC.
+    /// Wall clock at the start, microseconds since 1970 in UTC; a label, since clocks are set.
     package let time: Int64
+    /// Larger than those of the runs that began before it in the same state directory; 0 for all runs of a version that
+    /// did not count them.
+    package let number: Int
+    /// The run of which a step has started it; nil for none.
+    package let parent: String?
+    /// The checksum of the key that its digests are made with; nil where that is not known.
+    package let key: String?
     /// The steps and groups that the command line chose; empty for all.
     package let targets: [String]
     /// Parameters as they were given, `NAME=VALUE`, secrets masked.
@@ -29,8 +36,8 @@ package struct JournalHeader: Sendable, Equatable {
     package let why: String?
 
     package init(
-        run: String, file: String, path: String?, workflow: String?, time: Int64, targets: [String] = [],
-        params: [String] = [],
+        run: String, file: String, path: String?, workflow: String?, time: Int64, number: Int = 0,
+        parent: String? = nil, key: String? = nil, targets: [String] = [], params: [String] = [],
         resumes: String? = nil, origin: String? = nil, mark: UInt64? = nil, logFile: String? = nil,
         folder: String? = nil, why: String? = nil
     ) {
@@ -43,6 +50,9 @@ package struct JournalHeader: Sendable, Equatable {
         self.path = path
         self.workflow = workflow
         self.time = time
+        self.number = number
+        self.parent = parent
+        self.key = key
         self.targets = targets
         self.params = params
         self.logFile = logFile
@@ -61,6 +71,9 @@ package struct JournalHeader: Sendable, Equatable {
         json.field("path", path)
         json.field("workflow", workflow)
         json.timestamp("time", microseconds: time)
+        json.field("number", number)
+        json.field("parent", parent)
+        json.field("key", key)
         json.field("targets", targets)
         json.field("params", params)
         json.field("resumes", resumes)
@@ -79,6 +92,7 @@ package struct JournalHeader: Sendable, Equatable {
         else { return nil }
         self.init(
             run: run, file: file, path: record.string("path"), workflow: record.string("workflow"), time: time,
+            number: record.int("number") ?? 0, parent: record.string("parent"), key: record.string("key"),
             targets: targets, params: params, resumes: record.string("resumes"), origin: record.string("origin"),
             mark: record.int("mark").flatMap(UInt64.init(exactly:)), logFile: record.string("log_file"),
             folder: record.string("folder"),

@@ -7,8 +7,7 @@ enum JournalLine {
 
     private static let prefix = #","crc":""#
     private static let suffix = #""}"#
-    private static let digits = 8
-    private static var sealSize: Int { prefix.utf8.count + digits + suffix.utf8.count }
+    private static var sealSize: Int { prefix.utf8.count + CRC32C.digitCount + suffix.utf8.count }
 
     /// Appends a record whose members `body` writes.
     static func append(to json: inout JSONWriter, _ body: (inout JSONWriter) -> Void) {
@@ -16,7 +15,7 @@ enum JournalLine {
         json.object { json in
             body(&json)
             let crc = json.withUnsafeBytes { CRC32C.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-            json.field("crc", hexadecimal(crc))
+            json.field("crc", CRC32C.digits(crc))
         }
         json.newline()
     }
@@ -37,8 +36,6 @@ enum JournalLine {
         guard line.count > sealSize else { return false }
         let content = line.count - sealSize
         let crc = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<content]))
-        return line[content...].elementsEqual((prefix + hexadecimal(crc) + suffix).utf8)
+        return line[content...].elementsEqual((prefix + CRC32C.digits(crc) + suffix).utf8)
     }
-
-    private static func hexadecimal(_ crc: UInt32) -> String { UInt64(crc).hexadecimal(digits: digits) }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A tree of processes that is hard to take down, made by `Tests/Scripts/treegen.c`.
 package enum ProcessShape: String, CaseIterable, Sendable {
@@ -8,26 +7,8 @@ package enum ProcessShape: String, CaseIterable, Sendable {
 }
 
 extension FlowrunTest {
-    private static let compiled = Mutex<[UInt8]?>(nil)
-
     /// Puts the program that makes such trees into the test's folder, as `tree`: `./tree SHAPE stay|end FILE`.
-    package func addTreeGenerator() throws {
-        let program = try Self.compiled.withLock { compiled throws -> [UInt8] in
-            if let compiled { return compiled }
-            let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .appending(path: "Scripts/treegen.c").path
-            let compiler = Process()
-            compiler.executableURL = URL(filePath: "/usr/bin/env")
-            compiler.arguments = ["cc", "-pthread", "-o", path("tree"), source]
-            try compiler.run()
-            compiler.waitUntilExit()
-            let bytes = Array(try Data(contentsOf: URL(filePath: path("tree"))))
-            compiled = bytes
-            return bytes
-        }
-        try write(program, to: "tree")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path("tree"))
-    }
+    package func addTreeGenerator() throws { try addProgram("tree", from: "treegen.c") }
 
     /// The processes of trees in the test's folder, whatever they have done to their environment.
     package func treeSurvivors() -> [Int32] {

@@ -95,6 +95,26 @@ import Testing
         #expect(holder == RunLock.Holder(pid: 1, run: "20260101T000000-aaaaaa"))
     }
 
+    @Test func `a holder of which a bit has changed is not believed, one of an older version is`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        let run = "20260101T000000-aaaaaa"
+        let written = RunLock.Holder(pid: getpid(), run: run, mark: 0x3f_1234_5678)
+        try RunLock(of: "w.yml", in: directory).enter(written)
+        let line = [UInt8](try #require(FileManager.default.contents(atPath: test.path("state/w.yml.lock"))))
+        for offset in line.indices {
+            for bit in 0..<8 {
+                var changed = line
+                changed[offset] ^= 1 << UInt8(bit)
+                try test.write(changed, to: "state/w.yml.lock")
+                let holder = RunLock.holder(of: "w.yml", in: directory)
+                #expect(holder == nil || holder == written)
+            }
+        }
+        try test.write("17 \(run)" + String(repeating: " ", count: 37) + "\n", to: "state/w.yml.lock")
+        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == run)
+    }
+
     @Test func `a lock is no link to a file somewhere else`() throws {
         let test = try FlowrunTest(files: ["precious": "keep\n"])
         let directory = try StateDirectory.made(test.path("state"))

@@ -169,7 +169,7 @@ struct CompletionAnswer {
 
     private mutating func completeRecord(_ arguments: Arguments) {
         guard let directory = Self.directory(arguments) else { return }
-        candidates = ((try? RunHistory(in: directory).runs(of: nil)) ?? []).map {
+        candidates = ((try? RunHistory(in: directory).runs()) ?? []).map {
             Candidate($0.run, "\($0.state.word), \($0.header.file)")
         }
     }

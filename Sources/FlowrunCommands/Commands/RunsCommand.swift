@@ -15,7 +15,8 @@ struct RunsCommand {
 
     func callAsFunction() throws(CommandError) {
         let (directory, workflow) = try selector.place()
-        let runs = try RunHistory(in: directory).runs(of: selector.isFileNamed ? workflow : nil)
+        let history = RunHistory(in: directory)
+        let runs = try selector.isFileNamed ? history.runs(of: workflow) : history.runs()
         try StandardStream.output.deliver(isJSON ? json(runs) : text(runs))
     }
 

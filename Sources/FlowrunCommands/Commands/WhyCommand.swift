@@ -29,24 +29,36 @@ struct WhyCommand {
             report.addRoot { root in try? selector.ask(.why(step: root), of: live, in: directory).0 }
             return try StandardStream.output.deliver(report.text)
         }
-        let past = try selector.pastRun(run, option: "--run")
-        let journal = try past.openJournal()
-        let steps = PastSteps(journal)
-        if let failure = journal.failure { throw past.unreadable(failure) }
-        guard let report = steps.report(of: step) else {
+        guard let run else { return try tell(ofOneOf: selector.pastRuns(option: "--run").filter { !$0.isLive }) }
+        try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
+    }
+
+    /// Tells of the first run that has the step. Those before it did not have it, since they were asked for others.
+    private func tell(ofOneOf runs: [PastRun]) throws(CommandError) {
+        var missing: CommandError?
+        for past in runs {
+            let journal = try past.openJournal()
+            let steps = PastSteps(journal)
+            if let failure = journal.failure { throw past.unreadable(failure) }
+            if let report = steps.report(of: step) { return try StandardStream.output.deliver(report.text) }
             let limit = journal.isFinished ? "" : " before it was interrupted"
-            throw .failed(
-                "the run `\(past.run)` of `\(past.header.file)` had no step or group `\(step)`\(limit)"
-                    + (steps.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""))
+            missing =
+                missing
+                ?? .failed(
+                    "the run `\(past.run)` of `\(past.header.file)` had no step or group `\(step)`\(limit)"
+                        + (steps.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""))
+            if past.header.targets.isEmpty || !journal.isFinished { break }
         }
-        try StandardStream.output.deliver(report.text)
+        throw missing ?? .failed("no run of `\(selector.file ?? "this folder")` has ended that could be asked about")
     }
 
     /// The live run that is meant; nil if it is one that has ended.
     private func liveRun(in directory: StateDirectory, of workflow: String?) -> String? {
         let live = ControlClient.liveRuns(in: directory)
         if let run { return live.contains(run) ? run : nil }
-        guard let workflow else { return live.last }
+        guard let workflow else {
+            return live.count < 2 ? live.first : (try? RunHistory(in: directory).runs())?.map(\.run).first(where: live.contains)
+        }
         return RunLock.holder(of: workflow, in: directory).flatMap { live.contains($0.run) ? $0.run : nil }
     }
 }

@@ -21,6 +21,8 @@ final class RunFiles {
     /// Open as long as the journal is written.
     private var runFolder: StateDirectory?
     private var pendingService: (@EventLoopActor () -> Void)?
+    /// nil before the run is counted, and where it cannot be.
+    private var entry: StateDirectory.Entry?
 
     /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
     /// can be used: the run goes on without being steered or kept apart from others, unless it was asked for what needs
@@ -167,33 +169,30 @@ final class RunFiles {
         }
     }
 
-    /// The run that one of this workflow resumes, made fit for it: what is left of it is ended, and its journal cut back
-    /// to its last whole record. `named` is its id, nil for the last one. Nil if there is none.
-    func resume(_ named: String?) throws(CommandError) -> PastResults? {
+    /// Counts the run among those of the state directory. Called before its key and number are asked for.
+    func count() { entry = directory.enter { RunHistory(in: directory).lastNumber } }
+
+    /// What a run begins with that resumes another one, which is made fit for it first: what is left of it is ended, and
+    /// its journal cut back to its last whole record. `named` is its id, nil for the last one of the same targets.
+    func resume(_ named: String?, targets: [String]) throws(CommandError) -> ResumedRun {
         let history = RunHistory(in: directory)
-        let past: PastRun?
-        if let named {
-            past = try history.run(named)
-            guard let found = past, found.header.workflow == name else {
-                throw .failed(
-                    "`\(directory.path)` has no journal of a run `\(named)` of this file; `flowrun runs` lists them")
-            }
-            if found.isLive { throw CommandError(.inUse, ["the run `\(named)` is still alive"]) }
-        } else {
-            past = try history.runs(of: name).first { !$0.isLive && $0.header.workflow == name }
-        }
-        guard let past else { return nil }
+        let request = ResumeRequest(
+            run: named, targets: targets, workflow: name, lastHolder: lock?.previous?.run, key: entry?.key)
+        let past = try ResumedRun.find(request, in: history)
+        if let past { try Self.prepare(past) }
+        return try ResumedRun(past, request, in: history)
+    }
+
+    private static func prepare(_ past: PastRun) throws(CommandError) {
         // What outlives the end of a run was meant to.
         let state: PastRun.State
         do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
-        if state.isInterrupted { try Self.endLeftovers(of: past.run, mark: past.header.mark) }
+        if state.isInterrupted { try endLeftovers(of: past.run, mark: past.header.mark) }
         do throws(SystemError) {
             try past.recover()
         } catch {
             throw .unable("cannot recover the journal of the run `\(past.run)`: \(error.words)")
         }
-        let chain = try history.chain(of: past)
-        do throws(SystemError) { return try PastResults(chain) } catch { throw past.unreadable(error) }
     }
 
     private static func endLeftovers(of run: String, mark: UInt64?) throws(CommandError) {
@@ -214,13 +213,10 @@ final class RunFiles {
     }
 
     /// What digests in journals are made with; nil if it can be neither read nor made.
-    var key: KeyedHash.Key? { directory.key().flatMap(KeyedHash.Key.init) }
+    var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// The journal of the run, in a new folder of its own. `make` makes its header out of the workflow's name here and the
-    /// folder's path.
-    func openJournal(
-        isDurable: Bool, _ make: (_ workflow: String?, _ folder: String) -> JournalHeader
-    ) throws(CommandError) -> JournalWriter {
+    /// The journal of the run, in a new folder of its own. `make` makes its header.
+    func openJournal(isDurable: Bool, _ make: (JournalPlace) -> JournalHeader) throws(CommandError) -> JournalWriter {
         let folder: StateDirectory
         do throws(StateError) {
             folder = try directory.makeRunFolder(run)
@@ -229,13 +225,29 @@ final class RunFiles {
         }
         runFolder = folder
         do throws(SystemError) {
-            let journal = try JournalWriter(in: folder.descriptor, make(name, folder.path), isDurable: isDurable)
+            let journal = try JournalWriter(in: folder.descriptor, make(place(in: folder)), isDurable: isDurable)
             if isDurable { try directory.sync() }
             return journal
         } catch {
             directory.removeRun(run)
             throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
         }
+    }
+
+    /// What a journal says of the place that it has in its state directory.
+    struct JournalPlace {
+        /// The workflow's name; nil for standard input.
+        let workflow: String?
+        let folder: String
+        let number: Int
+        /// The checksum of the key; nil where there is none.
+        let key: String?
+    }
+
+    private func place(in folder: StateDirectory) -> JournalPlace {
+        JournalPlace(
+            workflow: name, folder: folder.path, number: entry?.number ?? RunHistory(in: directory).lastNumber + 1,
+            key: entry.map { CRC32C.digits(of: $0.key) })
     }
 
     /// Removes what a run that never began has left: its journal, and its name in the lock.

@@ -64,33 +64,45 @@ struct RunSelector {
 
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
 
-    /// The run that is meant and has a journal: the named one; the last of the workflow file, of which the last start
-    /// counts; the one of all that ended last. `option` is what names a run for the command that asks.
+    /// The run that is meant and has a journal: the named one, or the first of `pastRuns`.
     func pastRun(_ named: String?, option: String) throws(CommandError) -> PastRun {
+        guard let named else { return try pastRuns(option: option)[0] }
+        let (directory, _) = try place()
+        guard let run = try RunHistory(in: directory).run(named) else {
+            throw .failed(
+                RunID.isValid(named)
+                    ? "`\(directory.path)` has no journal of the run `\(named)`; `flowrun runs` lists what is kept"
+                    : "`\(named)` is not the id of a run; `flowrun runs` lists them")
+        }
+        return run
+    }
+
+    /// The runs of the workflow file that have journals, or else those of all files, the last one first, without those that
+    /// a step of another run has started; at least one. `option` is what names a run for the command that asks.
+    func pastRuns(option: String) throws(CommandError) -> [PastRun] {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)
-        if let named {
-            guard let run = try history.run(named) else {
-                throw .failed(
-                    RunID.isValid(named)
-                        ? "`\(directory.path)` has no journal of the run `\(named)`; `flowrun runs` lists what is kept"
-                        : "`\(named)` is not the id of a run; `flowrun runs` lists them")
-            }
-            return run
-        }
         var runs = try workflow.map { workflow throws(CommandError) in try history.runs(of: workflow) } ?? []
-        if runs.isEmpty, !isFileNamed { runs = try history.runs(of: nil).sorted { $1.lastChange < $0.lastChange } }
-        guard let last = runs.first else {
+        if runs.isEmpty, !isFileNamed { runs = try history.runs() }
+        guard let newest = runs.first else {
             throw .failed(
                 "`\(directory.path)` has no journal of a run" + (isFileNamed ? " of `\(file ?? "")`" : ""))
         }
-        let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
-        if let holder, holder.run != last.run {
+        runs.removeAll { $0.header.parent != nil }
+        guard let last = runs.first else {
             throw .failed(
-                "the last run `\(holder.run)` left no journal, as with --no-journal; "
-                    + "`\(option) \(last.run)` asks about the one before")
+                "steps of other runs have started all runs of `\(newest.header.file)`; "
+                    + "`\(option) \(newest.run)` asks about the last one")
         }
-        return last
+        let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
+        if let holder, try history.run(holder.run) == nil {
+            let why =
+                history.isUnknowable(holder.run)
+                ? "has a journal that is damaged at its beginning" : "left no journal, as with --no-journal"
+            throw .failed(
+                "the last run `\(holder.run)` \(why); `\(option) \(last.run)` asks about the one before")
+        }
+        return runs
     }
 
     /// The reply of a live run, unless it is an error.

@@ -4,8 +4,8 @@ internal import WorkflowPlanning
 
 /// How long the steps of a workflow took in its last runs.
 struct PastDurations {
-    /// How many runs are read at most, and how many are looked at to find them.
-    private static let (runsRead, runsTried) = (8, 100)
+    /// How many runs are read at most.
+    private static let runsRead = 8
 
     private let directory: StateDirectory
     private let workflow: String
@@ -26,13 +26,10 @@ struct PastDurations {
     /// Of each step of a plan the last time that it succeeded. Reads the last runs until it knows all steps. A journal
     /// that is damaged counts as far as it is whole.
     func durations(of plan: Plan) -> StepDurations {
-        let history = RunHistory(in: directory)
+        let runs = (try? RunHistory(in: directory).runs(of: workflow)) ?? []
         var unknown = Set(plan.rows.filter { plan.nodes[$0].role == .step }.map { plan.nodes[$0].id })
         var durations: [String: Duration] = [:]
-        var read = 0
-        for id in history.ids.reversed().prefix(Self.runsTried) where !unknown.isEmpty && read < Self.runsRead {
-            guard let run = try? history.run(id), run.header.workflow == workflow else { continue }
-            read += 1
+        for run in runs.prefix(Self.runsRead) where !unknown.isEmpty {
             for (step, duration) in run.durations() where unknown.remove(step) != nil { durations[step] = duration }
         }
         return StepDurations(durations)

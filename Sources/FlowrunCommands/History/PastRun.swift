@@ -60,8 +60,16 @@ struct PastRun: Sendable {
         return header.resumes
     }
 
-    /// When its journal changed last, on the clock of the file system.
-    var lastChange: Duration { folder.lastChange(of: JournalWriter.fileName) }
+    /// Whether it began before another one. The clock decides only between runs of a version that did not count them.
+    func began(before other: PastRun) -> Bool {
+        (header.number, header.time, run) < (other.header.number, other.header.time, other.run)
+    }
+
+    /// Whether it can be the last run of those who ask for one with these targets: it is over, and no step of another run
+    /// has started it.
+    func isLast(of targets: [String]) -> Bool {
+        header.parent == nil && Set(header.targets) == Set(targets) && !isLive
+    }
 
     var isLive: Bool { if case .live = state { true } else { false } }
 

@@ -17,18 +17,33 @@ struct RunHistory {
 
     init(in directory: StateDirectory) { self.directory = directory }
 
-    /// The ids of all runs, by the second of their starts.
-    var ids: [String] { directory.runs() }
+    /// Its folder, as messages name it.
+    var place: String { "`\(directory.path)`" }
 
-    /// Those of one workflow by its name in the directory, or with nil all, the last one first. Throws where a journal
-    /// cannot be read, even if it may be that of another workflow.
-    func runs(of workflow: String?) throws(CommandError) -> [PastRun] {
+    /// All runs, the last one first. Throws where a journal cannot be read.
+    func runs() throws(CommandError) -> [PastRun] { try runs { _ in true } }
+
+    /// Those of one workflow by its name in the directory, nil for standard input. Throws where a journal cannot be read,
+    /// even if it may be that of another workflow.
+    func runs(of workflow: String?) throws(CommandError) -> [PastRun] { try runs { $0.header.workflow == workflow } }
+
+    private func runs(where isWanted: (PastRun) -> Bool) throws(CommandError) -> [PastRun] {
         var runs: [PastRun] = []
-        for id in ids {
-            guard let run = try run(id), workflow == nil || run.header.workflow == workflow else { continue }
-            runs.append(run)
+        for id in directory.runs() { if let run = try run(id), isWanted(run) { runs.append(run) } }
+        return runs.sorted { $1.began(before: $0) }
+    }
+
+    /// The largest number of a run, as far as journals can be read.
+    var lastNumber: Int {
+        directory.runs().reduce(0) { last, id in max(last, (try? run(id))?.header.number ?? 0) }
+    }
+
+    /// Whether a run has a journal of which not even the beginning can be made out.
+    func isUnknowable(_ id: String) -> Bool {
+        guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {
+            return false
         }
-        return runs.sorted { ($1.header.time, $1.run) < ($0.header.time, $0.run) }
+        return (try? run(id)) == nil
     }
 
     func run(_ id: String) throws(CommandError) -> PastRun? {
@@ -46,21 +61,24 @@ struct RunHistory {
         return chain
     }
 
-    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one, and
-    /// never what a resume of any workflow would begin with. `outputSize` is what the run that asks has written beside
+    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one,
+    /// never what a resume of all of a workflow would begin with, nor one of a part that is among its last. `outputSize` is what the run that asks has written beside
     /// its journal.
     func removeOldRuns(outputSize: Int) {
         let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
         guard isDue || outputSize >= Self.largeOutput else { return }
         var counts: [String?: Int] = [:]
+        var targets: [String?: Set<Set<String>>] = [:]
         var size = 0
-        // The last run of each workflow stays, with what it rests on.
+        // What a resume may begin with stays, with what that rests on.
         var needed: Set<String> = []
-        for run in (try? runs(of: nil)) ?? [] {
-            counts[run.header.workflow, default: 0] += 1
-            let count = counts[run.header.workflow, default: 0]
-            let isNeeded = count == 1 || needed.contains(run.run)
+        for run in (try? runs()) ?? [] {
+            let (workflow, chosen) = (run.header.workflow, Set(run.header.targets))
+            counts[workflow, default: 0] += 1
+            let count = counts[workflow, default: 0]
+            let isLast = run.header.parent == nil && targets[workflow, default: []].insert(chosen).inserted
+            let isNeeded = needed.contains(run.run) || isLast && (chosen.isEmpty || count <= Self.runsKept)
             if isNeeded, let base = run.base { needed.insert(base) }
             if run.isHeld { continue }
             let isOver = !isNeeded && (count > Self.runsKept || size > Self.sizeKept)

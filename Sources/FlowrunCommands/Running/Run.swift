@@ -165,11 +165,15 @@ package struct Run {
     /// What a run before has left, and what a later one will want to know.
     @EventLoopActor
     private func prepare(_ options: inout RunOptions, with files: RunFiles?) throws(CommandError) {
-        if request.keepsJournal || request.isResumed { options.definitionKey = files?.key }
+        if request.keepsJournal || request.isResumed {
+            files?.count()
+            options.definitionKey = files?.key
+        }
         guard request.isResumed else { return }
-        options.past = try files?.resume(request.resumedRun)
+        let resumed = try files?.resume(request.resumedRun, targets: request.choice.steps)
+        options.past = resumed?.results
         options.again = request.again
-        if options.past == nil { options.note = "there is no run to resume: everything runs" }
+        options.note = resumed == nil ? "there is no run to resume: everything runs" : resumed?.note
     }
 
     /// nil where none is to be kept, or there is no place for it.
@@ -178,13 +182,15 @@ package struct Run {
         in files: RunFiles?, _ options: RunOptions, _ values: RunValues
     ) throws(CommandError) -> JournalWriter? {
         guard request.keepsJournal, let files else { return nil }
-        return try files.openJournal(isDurable: request.isDurable) { workflow, folder in
+        return try files.openJournal(isDurable: request.isDurable) { place in
             JournalHeader(
-                run: options.run, file: request.file, path: path, workflow: workflow, time: MachineClock().wallClock,
+                run: options.run, file: request.file, path: path, workflow: place.workflow,
+                time: MachineClock().wallClock, number: place.number,
+                parent: environmentVariable("FLOWRUN_RUN").flatMap { RunID.isValid($0) ? $0 : nil }, key: place.key,
                 targets: request.choice.steps,
                 params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
                 resumes: options.past?.run, origin: options.past?.origin, mark: Guard.mark,
-                logFile: request.logFile, folder: folder, why: request.why)
+                logFile: request.logFile, folder: place.folder, why: request.why)
         }
     }
 

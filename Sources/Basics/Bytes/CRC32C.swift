@@ -1,5 +1,5 @@
 /// The checksum of RFC 3720 (Castagnoli): finds every error of one to three bits and every burst of up to 32.
-struct CRC32C {
+package enum CRC32C {
     private static let polynomial: UInt32 = 0x82F6_3B78
     /// Eight tables of 256 entries: the part of a byte that stands so many places before the end of eight.
     /// Never changed once they are made.
@@ -17,7 +17,7 @@ struct CRC32C {
         return UnsafePointer(tables)
     }()
 
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         guard let start = bytes.baseAddress else { return 0 }
         let tables = tables
         var crc = ~UInt32(0)
@@ -39,4 +39,15 @@ struct CRC32C {
         }
         return ~crc
     }
+
+    /// Of bytes, as eight hexadecimal digits.
+    package static func digits(of bytes: some Collection<UInt8>) -> String {
+        let crc = bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0)) }
+        return digits(crc ?? Array(bytes).withUnsafeBytes(of))
+    }
+
+    /// A checksum as eight hexadecimal digits.
+    package static func digits(_ crc: UInt32) -> String { UInt64(crc).hexadecimal(digits: digitCount) }
+
+    package static let digitCount = 8
 }
