@@ -14,6 +14,8 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
     case definition
     /// What it has left was not kept: it holds a secret, or was in `FLOWRUN_TEMP`.
     case result
+    /// What it has left was kept, and was changed since then.
+    case damage
 
     /// As a clause.
     package var words: String {
@@ -25,6 +27,7 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
         case .upstream: "something that it needs ran again"
         case .definition: "its definition or its needs have changed"
         case .result: "its result could not be kept"
+        case .damage: "its kept output does not match its checksum"
         }
     }
 }

@@ -22,6 +22,11 @@ package struct JournalEnd: Sendable {
         (outcome, duration, counts) = (end.outcome, end.duration, end.counts)
     }
 
+    /// Whether the last line is a record.
+    static func isRecord(atEndOf file: Int32) -> Bool {
+        ((try? lastLine(of: file)) ?? []).withUnsafeBytes(JournalLine.isIntact)
+    }
+
     /// Without its end; empty if the file does not stop at the end of a line, or the line is too long for a record.
     private static func lastLine(of file: Int32) throws(SystemError) -> [UInt8] {
         let newline = UInt8(ascii: "\n")

@@ -20,6 +20,15 @@ enum JournalLine {
         json.newline()
     }
 
+    /// The record in a line without its end; nil unless it is whole and unchanged. The first line may have the second one,
+    /// which is like it, in itself: then the end between them has changed.
+    static func text(of line: UnsafeRawBufferPointer, isFirst: Bool) -> UnsafeRawBufferPointer? {
+        if isIntact(line) { return line }
+        guard isFirst, line.count % 2 == 1 else { return nil }
+        let copy = UnsafeRawBufferPointer(rebasing: line[(line.count / 2 + 1)...])
+        return isIntact(copy) ? copy : nil
+    }
+
     /// What a line without its end says; nil unless it is whole and unchanged.
     static func object(_ line: UnsafeRawBufferPointer) -> JSONObject? {
         guard isIntact(line) else { return nil }

@@ -4,9 +4,16 @@ internal import Glibc
 /// The whole records at the start of a journal, one after the other.
 struct JournalLines {
     private static let chunkSize = 64 << 10
+    private static let newline = UInt8(ascii: "\n")
 
     /// How many bytes the records so far take.
     private(set) var size = 0
+    /// Where the records end, unless that is the end of the file, or torn there.
+    private(set) var damage: JournalDamage?
+    /// The first of the first three lines that was changed.
+    private(set) var skipped: JournalDamage?
+    /// Where the last record stands.
+    private(set) var place = JournalDamage(offset: 0, line: 0)
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     /// Where the next line begins.
@@ -20,18 +27,31 @@ struct JournalLines {
     /// The next record of those whose text `isWanted` takes; nil at the end, and for good at a line that was torn or
     /// changed.
     mutating func next(where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }) -> JSONObject? {
-        while !isOver, let end = endOfLine() {
-            var isPassedOver = false
+        while !isOver {
+            guard let end = endOfLine() else { break }
+            var isIntact = true
             let record = buffer.withUnsafeBytes { bytes -> JSONObject? in
                 let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                guard JournalLine.isIntact(line) else { return nil }
-                isPassedOver = !isWanted(line)
-                return isPassedOver ? nil : JSONObject(line)
+                if let record = JournalLine.text(of: line, isFirst: place.line == 0) {
+                    return isWanted(record) ? JSONObject(record) : nil
+                }
+                isIntact = false
+                return nil
             }
-            isOver = record == nil && !isPassedOver
-            if !isOver { size += end + 1 - start }
+            let next = JournalDamage(offset: size, line: place.line + 1)
+            if !isIntact {
+                // The record about the run as a whole comes twice, so that one of the two may be lost. A byte that has
+                // become the end of a line has made two lines of it.
+                guard next.line <= 3 else {
+                    damage = next
+                    break
+                }
+                skipped = skipped ?? next
+            }
+            place = next
+            size += end + 1 - start
             start = end + 1
-            if !isPassedOver { return record }
+            if let record { return record }
         }
         isOver = true
         return nil
@@ -40,12 +60,24 @@ struct JournalLines {
     private mutating func endOfLine() -> Int? {
         var searched = start
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) { return end }
+            if let end = buffer[searched...].firstIndex(of: Self.newline) { return end }
             searched = buffer.count - start
             buffer.removeFirst(start)
             start = 0
-            guard JournalLine.mayBegin(with: buffer[...]), readMore() else { return nil }
+            guard JournalLine.mayBegin(with: buffer[...]), readMore() else {
+                if failure == nil { judgeEnd() }
+                return nil
+            }
         }
+    }
+
+    /// A run that is killed leaves the beginning of a record, and a machine that stops may leave zeros. Where records
+    /// follow, or nothing but the end of a line is missing or another byte, it was something else.
+    private mutating func judgeEnd() {
+        guard !buffer.isEmpty, !JournalHold.isTaken(descriptor) else { return }
+        let isWhole = buffer.dropLast().withUnsafeBytes { JournalLine.isIntact($0) }
+        guard isWhole || JournalEnd.isRecord(atEndOf: descriptor) else { return }
+        damage = JournalDamage(offset: size, line: place.line + 1)
     }
 
     private mutating func readMore() -> Bool {

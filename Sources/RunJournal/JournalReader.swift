@@ -2,8 +2,10 @@ package import Basics
 internal import Glibc
 package import RunEvents
 
-/// Reads a run's journal from its start, record by record, up to the first that is not whole: what follows one that was
-/// torn or changed is not to be believed. Changes nothing.
+/// Reads a run's journal from its start, record by record, up to the first that is not whole. Changes nothing.
+///
+/// What follows one that was changed is not handed out, and what stands before it is not all that happened: a step may have
+/// been undone since. Who acts on what a journal says looks at `damage` first.
 package final class JournalReader: OutputPlaces {
     package let header: JournalHeader
     /// Whether the run's last event has been read.
@@ -11,6 +13,9 @@ package final class JournalReader: OutputPlaces {
     /// How much of the steps' output is not there, in bytes, as far as events have been read: it was too long to keep,
     /// or its file is gone.
     package private(set) var missingOutput = 0
+    /// How much of it is there and does not match its checksum; counts as missing.
+    package private(set) var changedOutput = 0
+    private var ownDamage: JournalDamage?
     package private(set) var lastPlace: OutputPlace?
     private let folder: Int32
     private let descriptor: Int32
@@ -59,17 +64,23 @@ package final class JournalReader: OutputPlaces {
     /// Why the journal could not be read any further; nil where it could, and where it is torn.
     package var failure: SystemError? { lines.failure }
 
+    /// Where the journal was changed after its run wrote it; nil as far as it has been read, and for what is torn at its end.
+    package var damage: JournalDamage? { ownDamage ?? lines.damage }
+
     /// How many bytes the records that were read take; what follows them is torn, once the last event has been read.
     package var validSize: Int { lines.size }
 
     /// Hands out the next event and returns true; false once there is none. What it lends is valid during the call.
     package func next(_ take: (RunEvent) -> Void) -> Bool {
-        guard !isFinished, let (record, number) = nextRecord() else { return false }
+        guard !isFinished, damage == nil, let (record, number) = nextRecord() else { return false }
         lastPlace = nil
         let bytes = number == 0 && record.string("event") == "step.output" ? output(record) : []
         return bytes.withUnsafeBytes { bytes in
             guard let event = RunEvent(record, lending: bytes)?.later(by: number), event.sequence == nextSequence
-            else { return false }
+            else {
+                ownDamage = nextSequence == 0 ? lines.skipped ?? lines.place : lines.place
+                return false
+            }
             nextSequence += 1
             switch event.kind {
             case .runFinished: isFinished = true
@@ -93,7 +104,11 @@ package final class JournalReader: OutputPlaces {
             if rest > 1 { repeated = (record, rest - 1) }
             return (record, count - rest)
         }
-        guard let record = lines.next() else { return nil }
+        guard var record = lines.next() else { return nil }
+        if nextSequence == 0, record.string("event") == JournalHeader.event {
+            guard let next = lines.next() else { return nil }
+            record = next
+        }
         if let count = record.int("events"), record.int("dropped") != nil, (2...DroppedOutput.limit).contains(count) {
             repeated = (record, count - 1)
         }
@@ -116,7 +131,10 @@ package final class JournalReader: OutputPlaces {
         if let name = record.string("file"), let offset = record.int("offset"), let count = record.int("count"),
             let bytes = contents(of: name, from: offset, count: count)
         {
-            return bytes
+            // A version without checksums wrote none.
+            guard let sum = record.string("sum"), sum != CRC32C.digits(of: bytes) else { return bytes }
+            changedOutput += bytes.count
+            lastPlace = nil
         }
         let missing = record.int("dropped") ?? record.int("count") ?? 0
         missingOutput += (0...Self.mostMissing).contains(missing) ? missing : 0

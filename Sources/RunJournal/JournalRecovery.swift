@@ -8,7 +8,7 @@ package enum JournalRecovery {
     private static let limit = 64 << 20
 
     /// Puts what follows the last whole record aside into `journal.jsonl.torn`, and takes it off the journal. Does
-    /// nothing for a journal that is whole, or that a live run writes. Returns how many bytes were taken off.
+    /// nothing for a journal that is whole, that was changed in another way, or that a live run writes. Returns how many bytes were taken off.
     @discardableResult
     package static func recover(in folder: Int32) throws(SystemError) -> Int {
         let file = openat(folder, JournalWriter.fileName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -19,6 +19,7 @@ package enum JournalRecovery {
         while lines.next() != nil {}
         // What cannot be read is not torn.
         if let failure = lines.failure { throw failure }
+        guard lines.damage == nil else { return 0 }
         let size = Int(lseek(file, 0, SEEK_END))
         guard size > lines.size else { return 0 }
         let torn = openat(folder, tornName, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -42,6 +42,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
         descriptor = try Self.makeFile(in: folder)
         JournalHold.take(descriptor)
         JournalLine.append(to: &json, header.write)
+        // Twice, since without it nothing else is known of the run, and not even that there was one.
+        json.repeatAll()
         flush()
         if isDurable, fsync(folder) != 0 { throw .last }
         if let failure { throw failure }
@@ -149,6 +151,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
                 json.field("file", name)
                 json.field("offset", offset)
                 json.field("count", output.bytes.count)
+                json.field("sum", CRC32C.digits(CRC32C.of(output.bytes)))
             case .dropped: break
             }
             json.field("partial", output.isPartial)

@@ -68,7 +68,7 @@ import Testing
     @Test func `a journal is JSON Lines, each with the checksum of what stands before it`() throws {
         let bytes = try write(shortRun)
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-        #expect(lines.count == 5)
+        #expect(lines.count == 6 && lines[0] == lines[1])
         for line in lines {
             let value = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
             let crc = try #require(value["crc"]?.string)
@@ -102,7 +102,7 @@ import Testing
             }
             var count = 0
             while reader.next({ _ in count += 1 }) {}
-            #expect(count == lines - 1 && !reader.isFinished)
+            #expect(count == max(0, lines - 2) && !reader.isFinished && reader.damage == nil)
             #expect(reader.validSize == (bytes[..<length].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)
         }
         try test.write(bytes, to: Self.journal)
@@ -121,7 +121,7 @@ import Testing
         #expect(try size(of: "run/journal.jsonl.torn") == 64 << 20)
     }
 
-    @Test func `after a bit that has changed nothing is believed`() throws {
+    @Test func `after a bit that has changed nothing is believed, and its place is told`() throws {
         let bytes = try write(shortRun)
         var changed = bytes
         for offset in bytes.indices {
@@ -129,25 +129,59 @@ import Testing
                 changed[offset] ^= 1 << UInt8(bit)
                 defer { changed[offset] = bytes[offset] }
                 try test.write(changed, to: Self.journal)
-                let before = bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
-                guard let reader = try? JournalReader(in: folder) else {
-                    #expect(before == 0)
-                    continue
-                }
+                let line = bytes[..<offset].count { $0 == Self.newline }
+                let reader = try #require(try JournalReader(in: folder))
+                #expect(reader.header == Self.header)
                 var count = 0
                 while reader.next({ _ in count += 1 }) {}
-                #expect(count == before - 1 && !reader.isFinished)
+                // Of the two records about the whole run one is enough.
+                let isHarmless = line < 2 && !(line == 1 && bytes[offset] == Self.newline)
+                #expect(reader.isFinished == isHarmless && count == (isHarmless ? 4 : max(0, line - 2)))
+                let start = (bytes[..<offset].lastIndex(of: Self.newline) ?? -1) + 1
+                #expect(reader.damage?.offset == (isHarmless ? nil : start))
+                #expect(reader.damage?.line == (isHarmless ? nil : line + 1))
             }
         }
     }
 
+    private static let newline = UInt8(ascii: "\n")
+
+    @Test func `a hole with records behind it is damage, and one at the end is a torn end`() throws {
+        let bytes = try write(shortRun)
+        let start = try #require(bytes.indices.filter { bytes[$0] == Self.newline }.dropFirst(2).first) + 1
+        let hole = [UInt8](repeating: 0, count: 70_000)
+        for (rest, isDamaged) in [(hole + bytes[start...], true), (hole, false), (bytes[start...].prefix(40) + hole, false)] {
+            try test.write(bytes[..<start] + rest, to: Self.journal)
+            let reader = try #require(try JournalReader(in: folder))
+            while reader.next({ _ in }) {}
+            #expect(reader.damage?.offset == (isDamaged ? start : nil))
+            #expect(try JournalRecovery.recover(in: folder) == (isDamaged ? 0 : rest.count))
+            try? FileManager.default.removeItem(atPath: test.path(Self.journal + ".torn"))
+        }
+    }
+
+    @Test func `output that is not what was kept is missing, and it is known how much`() throws {
+        let piece = [UInt8](repeating: 65, count: 40_000)
+        try write(events([output(piece), output(piece)]))
+        let name = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: test.path("run")).first { $0.hasSuffix(".log") })
+        var kept = [UInt8](try #require(FileManager.default.contents(atPath: test.path("run/\(name)"))))
+        kept[50_000] ^= 4
+        try test.write(kept, to: "run/\(name)")
+        let reader = try #require(try JournalReader(in: folder))
+        var pieces: [[UInt8]] = []
+        while reader.next({ if case .stepOutput(let output) = $0.kind { pieces.append(Array(output.bytes)) } }) {}
+        #expect(pieces == [piece, []])
+        #expect(reader.changedOutput == 40_000 && reader.missingOutput == 40_000 && reader.damage == nil)
+    }
+
     @Test func `records that are gone or come twice end the journal, too`() throws {
         let lines = String(decoding: try write(shortRun), as: UTF8.self).split(separator: "\n").map { $0 + "\n" }
-        for order in [[0, 1, 3, 4], [0, 1, 2, 2, 3, 4], [0, 2, 1, 3, 4]] {
+        for (order, line) in [([0, 1, 2, 4, 5], 4), ([0, 1, 2, 3, 3, 4, 5], 5), ([0, 1, 3, 2, 4, 5], 3)] {
             try test.write(order.map { String(lines[$0]) }.joined(), to: Self.journal)
             let reader = try #require(try JournalReader(in: folder))
             while reader.next({ _ in }) {}
-            #expect(!reader.isFinished)
+            #expect(!reader.isFinished && reader.damage?.line == line)
         }
     }
 
@@ -187,7 +221,7 @@ import Testing
             writer.flush(isGoingOn: true)
         }
         let lines = try test.contents(of: Self.journal).split(separator: "\n")
-        #expect(lines.count == 1 + 64 + 1 + 1 + 3)
+        #expect(lines.count == 2 + 64 + 1 + 1 + 3)
         let reader = try #require(try JournalReader(in: folder))
         var sequences: [Int] = []
         while reader.next({ sequences.append($0.sequence) }) {}

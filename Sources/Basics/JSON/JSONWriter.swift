@@ -36,6 +36,9 @@ package struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
+    /// Writes all that has been written once more.
+    package mutating func repeatAll() { buffer.append(buffer.bytes) }
+
     /// Ends a record.
     package mutating func newline() {
         buffer.append(UInt8(ascii: "\n"))

@@ -31,10 +31,16 @@ struct ReplayCommand {
         let reporter = reporter(to: sink, past, outputs: journal)
         while sink.failure == nil, journal.next(reporter.report) {}
         if let failure = sink.failure { throw .unable("cannot write to standard output: \(failure.words)") }
-        if journal.missingOutput > 0 {
-            StandardStream.error.say("\(journal.missingOutput.counted("byte")) of the steps' output were not kept")
+        if journal.changedOutput > 0 {
+            let changed = journal.changedOutput.counted("byte")
+            StandardStream.error.say("\(changed) of the steps' output are not what was kept: their checksum differs")
         }
+        let missing = journal.missingOutput - journal.changedOutput
+        if missing > 0 { StandardStream.error.say("\(missing.counted("byte")) of the steps' output were not kept") }
         if let failure = journal.failure { throw past.unreadable(failure) }
+        if let damage = journal.damage {
+            return StandardStream.error.say("\(past.words(of: damage)): the log can be shown up to there")
+        }
         guard !journal.isFinished else { return }
         if case .live = past.state {
             StandardStream.error.say("the run `\(past.run)` goes on")

@@ -40,8 +40,14 @@ struct WhyCommand {
             let journal = try past.openJournal()
             let steps = PastSteps(journal)
             if let failure = journal.failure { throw past.unreadable(failure) }
-            if let report = steps.report(of: step) { return try StandardStream.output.deliver(report.text) }
-            let limit = journal.isFinished ? "" : " before it was interrupted"
+            let damage = journal.damage.map(past.words)
+            if let report = steps.report(of: step) {
+                if let damage { StandardStream.error.say("\(damage): what came behind that is not known") }
+                return try StandardStream.output.deliver(report.text)
+            }
+            let limit =
+                damage.map { " as far as that is known: \($0)" }
+                ?? (journal.isFinished ? "" : " before it was interrupted")
             missing =
                 missing
                 ?? .failed(

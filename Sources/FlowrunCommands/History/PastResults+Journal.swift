@@ -7,50 +7,57 @@ internal import WorkflowModel
 extension PastResults {
     /// What the journals of runs say of their steps, of which each resumes the one behind it. Nil if the first one is gone
     /// meanwhile. Throws where a journal cannot be read: what it says might be lost, and would be done once more.
-    init?(_ chain: [PastRun]) throws(SystemError) {
+    ///
+    /// Of a run whose journal was changed, and of those before it, nothing counts: what it does not tell any more may have
+    /// undone it. `note` gets the last such run.
+    init?(
+        _ chain: [PastRun], noting note: (PastRun, JournalDamage) -> Void = { _, _ in }
+    ) throws(SystemError) {
         guard let last = chain.first, try last.journal() != nil else { return nil }
         var record = PastRecord()
+        var damage: (PastRun, JournalDamage)?
         for past in chain.reversed() {
             guard let journal = try past.journal() else { continue }
             record.beginRun()
             while journal.next({ record.note($0.kind) }) {}
             if let failure = journal.failure { throw failure }
+            if let place = journal.damage {
+                record = PastRecord()
+                damage = (past, place)
+            }
         }
         record.end()
+        if let damage { note(damage.0, damage.1) }
         self.init(run: last.run, origin: last.header.origin, record) { step in
             // The last run that names it; few steps have somebody who asks.
             for past in chain {
                 if let output = Self.standardOutput(of: step, in: past) { return output }
             }
-            return nil
+            return .unknown
         }
     }
 
-    /// Reads the journal once more. Nil if it does not name the step, nil in it if the output is not known.
-    private static func standardOutput(of step: String, in past: PastRun) -> [UInt8]?? {
+    /// Reads the journal once more. Nil if it does not name the step.
+    private static func standardOutput(of step: String, in past: PastRun) -> StandardOutput? {
         guard let journal = try? past.journal() else { return nil }
-        var isNamed = false
-        var output: [UInt8]?
-        var missing = 0
+        var output: StandardOutput?
+        var (missing, changed) = (0, 0)
         while journal.next({ event in
-            defer { missing = journal.missingOutput }
+            defer { (missing, changed) = (journal.missingOutput, journal.changedOutput) }
             switch event.kind {
-            case .stepStarted(let started) where started.step == step:
-                isNamed = true
-                output = []
+            case .stepStarted(let started) where started.step == step: output = .known([])
             case .stepRestored(let restored) where restored.step == step:
-                isNamed = true
-                output = restored.standardOutput
+                output = restored.standardOutput.map(StandardOutput.known) ?? .unknown
             case .stepOutput(let piece) where piece.step == step:
-                switch piece.stream {
-                case .stdout where journal.missingOutput == missing: output?.append(contentsOf: piece.bytes)
+                guard piece.stream != .stderr, case .known(var bytes) = output else { break }
                 // The two went together, since nobody read standard output in that run; or a part was not kept.
-                case .output, .stdout: output = nil
-                case .stderr: break
-                }
+                output = journal.changedOutput > changed ? .changed : .unknown
+                guard piece.stream == .stdout, journal.missingOutput == missing else { break }
+                bytes.append(contentsOf: piece.bytes)
+                output = .known(bytes)
             default: break
             }
         }) {}
-        return isNamed ? .some(journal.failure == nil ? output : nil) : nil
+        return output.map { journal.failure == nil && journal.damage == nil ? $0 : .unknown }
     }
 }

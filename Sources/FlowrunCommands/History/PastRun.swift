@@ -84,6 +84,12 @@ struct PastRun: Sendable {
         return journal
     }
 
+    /// Where its journal was changed.
+    func words(of damage: JournalDamage) -> String {
+        "the journal of the run `\(run)` is damaged at byte \(damage.offset) (line \(damage.line) of "
+            + "`\(folder.path)/\(JournalWriter.fileName)`)"
+    }
+
     func unreadable(_ error: SystemError) -> CommandError { Self.unreadable(run, error) }
 
     static func unreadable(_ run: String, _ error: SystemError) -> CommandError {

@@ -40,7 +40,8 @@ struct PastSteps {
     func report(of id: String) -> StepReport? {
         guard let state = states[id] else { return nil }
         guard state != .success, let fields = fields(of: id) else {
-            return StepReport(step: id, state: state?.rawValue ?? PastRun.State.interrupted.word)
+            let unknown = journal.damage == nil ? PastRun.State.interrupted.word : "not known"
+            return StepReport(step: id, state: state?.rawValue ?? unknown)
         }
         var report = StepReport(fields)
         report.addRoot(outputs: journal, fields(of:))

@@ -59,9 +59,21 @@ extension ResumedRun {
             return
         }
         let chain = try history.chain(of: past)
-        let results: PastResults?
-        do throws(SystemError) { results = try PastResults(chain) } catch { throw past.unreadable(error) }
-        self.init(results, note: try Self.omission(before: past, request, in: history))
+        var results: PastResults?
+        var damage: String?
+        var isWhole = true
+        do throws(SystemError) {
+            results = try PastResults(chain) { run, place in
+                isWhole = run.run != past.run
+                damage = run.words(of: place) + (isWhole ? ": what only it knows of runs again" : ": everything runs")
+            }
+        } catch {
+            throw past.unreadable(error)
+        }
+        // Nothing rests on a run of which nothing counts, and so it is told of once.
+        if !isWhole { results = nil }
+        let omission = try Self.omission(before: past, request, in: history)
+        self.init(results, note: damage ?? omission)
     }
 
     private static func absence(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {

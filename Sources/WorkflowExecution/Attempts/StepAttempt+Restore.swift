@@ -12,12 +12,13 @@ extension StepAttempt {
             return false
         case .restore(let past):
             if keptOutput != nil, runner.keepsStandardOutput(of: row) {
-                guard let output = runner.resumption?.past.standardOutput(step) else {
+                let output = runner.resumption!.past.standardOutput(step)
+                guard case .known(let bytes) = output else {
                     runner.resumption?.runsAfterAll(row)
-                    record(.stepRerun(step: step, reason: .result))
+                    record(.stepRerun(step: step, reason: output == .changed ? .damage : .result))
                     return false
                 }
-                keptOutput = KeptOutput(output)
+                keptOutput = KeptOutput(bytes)
             }
             outputs = past.outputs
             isRestored = true

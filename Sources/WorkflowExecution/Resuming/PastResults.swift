@@ -47,12 +47,20 @@ package struct PastResults: Sendable {
     package let steps: [String: Step]
     /// Those that differ, each with the last moment at which it started so.
     let hooks: [HookStart]
-    /// What a step wrote to standard output; nil if that is not known.
-    package let standardOutput: @Sendable (_ step: String) -> [UInt8]?
+    /// What a step wrote to standard output.
+    package let standardOutput: @Sendable (_ step: String) -> StandardOutput
+
+    package enum StandardOutput: Sendable, Equatable {
+        case known([UInt8])
+        /// It was not kept, or not apart from standard error.
+        case unknown
+        /// It is not what was kept.
+        case changed
+    }
 
     package init(
         run: String, origin: String, _ record: PastRecord,
-        standardOutput: @escaping @Sendable (_ step: String) -> [UInt8]?
+        standardOutput: @escaping @Sendable (_ step: String) -> StandardOutput
     ) {
         self.run = run
         self.origin = origin
