@@ -51,7 +51,9 @@ package enum ControlClient {
         let start = now(CLOCK_MONOTONIC)
         while true {
             let live = answeringRuns(in: directory)
-            guard isAnyoneStarting(in: directory, beside: live), now(CLOCK_MONOTONIC) - start < socketTime else { return live }
+            guard isAnyoneStarting(in: directory, beside: live), now(CLOCK_MONOTONIC) - start < socketTime else {
+                return live
+            }
             usleep(pollInterval)
         }
     }

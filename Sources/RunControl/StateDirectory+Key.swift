@@ -111,7 +111,8 @@ extension StateDirectory {
         let key = (0..<Self.keySize).map { _ in UInt8.random(in: .min ... .max) }
         let head = key + Self.sum(of: key)
         let last = lastNumber()
-        let isWritten = write(file, head, head.count) == head.count
+        let isWritten =
+            write(file, head, head.count) == head.count
             && (last <= 0 || ftruncate(file, off_t(head.count + last)) == 0)
         close(file)
         return isWritten && publish(temporary)

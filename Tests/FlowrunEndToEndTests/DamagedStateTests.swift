@@ -32,7 +32,9 @@ struct DamagedStateTests {
         return try result.log()
     }
 
-    private func warnings(_ log: EventLog) -> [String] { log.all("warning").compactMap { $0["message"]?.string } }
+    private func warnings(_ log: EventLog) -> [String] {
+        log.all("warning").filter { $0["code"]?.string == "resume" }.compactMap { $0["message"]?.string }
+    }
 
     @Test(arguments: 0..<12)
     func `a byte that has changed in a journal is told of once, with its place, and nothing is taken over`(
@@ -47,7 +49,8 @@ struct DamagedStateTests {
         let starts = [0] + whole.indices.filter { whole[$0] == Self.newline }.map { $0 + 1 }
         // Any byte of any record, and the end of each one as often as another.
         let line = Int.random(in: 0..<starts.count - 1, using: &random)
-        let place = seed % 3 == 0 ? starts[line + 1] - 1 : Int.random(in: starts[line]..<starts[line + 1], using: &random)
+        let bytesOfLine = starts[line]..<starts[line + 1]
+        let place = seed % 3 == 0 ? bytesOfLine.upperBound - 1 : Int.random(in: bytesOfLine, using: &random)
         var changed = whole
         changed[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         try test.write(changed, to: path)
@@ -63,8 +66,10 @@ struct DamagedStateTests {
         try test.write("", to: "ok")
         let log = try await resume(test)
         #expect(warnings(log) == (isHarmless ? [] : [words + ": everything runs"]))
-        #expect(try takeRan(test).contains("deploy"))
-        #expect(try takeRan(test) == [] && test.contents(of: "live") == "new\n")
+        // The hook has undone it in any case.
+        let ran = try takeRan(test)
+        #expect(ran.contains("deploy") && ran.contains("long") == !isHarmless)
+        #expect(try test.contents(of: "live") == "new\n")
         #expect(try bytes(test, path) == changed)
         #expect(warnings(try await resume(test)) == [])
         #expect(try takeRan(test) == [])
@@ -74,14 +79,16 @@ struct DamagedStateTests {
         let test = try FlowrunTest(Self.workflow)
         try await test.run("workflow.yml").expect(exit: 1)
         let sum = try test.contents(of: "sum")
-        let folder = ".flowrun/runs/" + (try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))[0])
+        let run = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))[0]
+        let folder = ".flowrun/runs/\(run)"
         let name = try #require(
             try FileManager.default.contentsOfDirectory(atPath: test.path(folder)).first { $0.hasPrefix("long.1.") })
         var kept = try bytes(test, "\(folder)/\(name)")
         kept[kept.count - 5] ^= 1
         try test.write(kept, to: "\(folder)/\(name)")
         let replayed = try await test.ask("replay")
-        replayed.expect(exit: 0, stderr: "of the steps' output are not what was kept: their checksum differs")
+        replayed.expect(exit: 0)
+        replayed.expect(stderr: "of the steps' output are not what was kept: their checksum differs")
         _ = try takeRan(test)
         try test.write("", to: "ok")
         try FileManager.default.removeItem(atPath: test.path("sum"))

@@ -36,7 +36,8 @@ struct LastRunTests {
     }
 
     @Test(arguments: [(0, -year), (year, 0), (year, -year), (0, 0)])
-    func `whatever the clock was set to, the last run is the one that began last`(first: Int, second: Int) async throws {
+    func `whatever the clock was set to, the last run is the one that began last`(first: Int, second: Int) async throws
+    {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
         try await test.run("workflow.yml", launcher: try test.clock(setBy: first)).expect(exit: 1)
         let before = try await last(test)
@@ -46,7 +47,7 @@ struct LastRunTests {
         let listed = try await runs(test)
         #expect(listed.count == 2 && listed[1]["run"]?.string == before)
         for run in listed { #expect(try #require(run["duration"]?.double) < 1000) }
-        try await test.ask("why", "b").expect(exit: 0, stdout: "exit 4", stderr: "")
+        try await test.ask("why", "b").expect(stdout: "exit 4")
         #expect(try await test.ask("replay").stdout == live.stdout)
         // And the times that are expected are those of that run.
         let durations = try await test.ask("replay", "--log", "json").log().all("step.finished")
@@ -60,7 +61,8 @@ struct LastRunTests {
         #expect(try takeRan(test) == ["b"])
     }
 
-    @Test func `a resume goes on with the last run of the same targets, in whatever order they are named`() async throws {
+    @Test func `a resume goes on with the last run of the same targets, in whatever order they are named`() async throws
+    {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
         try await test.run("workflow.yml").expect(exit: 1)
         let whole = try await last(test)
@@ -83,11 +85,12 @@ struct LastRunTests {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
         try await test.run("workflow.yml").expect(exit: 1)
         try await test.run("workflow.yml", "lint").expect(exit: 0)
-        try await test.ask("why", "b").expect(exit: 0, stdout: "exit 3", stderr: "")
+        try await test.ask("why", "b").expect(stdout: "exit 3")
         try await test.ask("why", "lint").expect(exit: 0, stdout: "lint: success\n", stderr: "")
         // What no run has is asked of the last one.
         let unknown = try await test.ask("why", "lin")
-        unknown.expect(exit: 1, stderr: "had no step or group `lin`; did you mean `lint`?")
+        unknown.expect(exit: 1, stdout: "")
+        unknown.expect(stderr: "had no step or group `lin`; did you mean `lint`?")
         #expect(unknown.stderr.contains(try await last(test)))
     }
 
@@ -101,13 +104,14 @@ struct LastRunTests {
         let flowrun = ["FLOWRUN": FlowrunBinary.path]
         try await test.run("outer.yml", environment: flowrun).expect(exit: 0)
         let only = try await test.ask("why", "b", "--file", "workflow.yml")
-        only.expect(exit: 1, stderr: "steps of other runs have started all runs of `workflow.yml`; `--run ")
+        only.expect(exit: 1, stdout: "")
+        only.expect(stderr: "steps of other runs have started all runs of `workflow.yml`; `--run ")
         try await test.run("workflow.yml").expect(exit: 1)
         let own = try #require(try await runs(test, "workflow.yml").first?["run"]?.string)
         try test.write("5", to: "code")
         try await test.run("outer.yml", environment: flowrun).expect(exit: 0)
         #expect(try await runs(test, "workflow.yml").count == 3)
-        try await test.ask("why", "b", "--file", "workflow.yml").expect(exit: 0, stdout: "exit 3", stderr: "")
+        try await test.ask("why", "b", "--file", "workflow.yml").expect(stdout: "exit 3")
         #expect(try await resumed(test) == own)
     }
 
@@ -135,9 +139,10 @@ struct LastRunTests {
         let content = try #require(lines.first?.split(separator: ",\"crc\"").first)
             .replacing(/"number":.*"key":"[0-9a-f]*",/, with: "")
         #expect(!content.contains("number"))
-        try test.write(([Self.sealed(content)] + events).map { $0 + "\n" }.joined(), to: journal)
+        try test.write(([Self.sealed(String(content))] + events).map { $0 + "\n" }.joined(), to: journal)
         let lock = try test.contents(of: ".flowrun/workflow.yml.lock").split(separator: " ").prefix(2)
-        try test.write(lock.joined(separator: " ") + String(repeating: " ", count: 30) + "\n", to: ".flowrun/workflow.yml.lock")
+        let line = lock.joined(separator: " ") + String(repeating: " ", count: 30) + "\n"
+        try test.write(line, to: ".flowrun/workflow.yml.lock")
         try #require(truncate(test.path(".flowrun/key"), 16) == 0)
         _ = try takeRan(test)
         #expect(try await resumed(test) == old)
@@ -146,8 +151,6 @@ struct LastRunTests {
         #expect(new != old)
         #expect(try await resumed(test) == new)
     }
-
-    private static func sealed(_ content: Substring) -> String { sealed(String(content)) }
 
     /// A record with its checksum (CRC-32C), bit by bit.
     private static func sealed(_ content: String) -> String {

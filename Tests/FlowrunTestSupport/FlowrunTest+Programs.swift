@@ -11,7 +11,8 @@ extension FlowrunTest {
             let scripts = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             let compiler = Process()
             compiler.executableURL = URL(filePath: "/usr/bin/env")
-            compiler.arguments = ["cc", "-pthread", "-o", path(name), scripts.appending(path: "Scripts/\(source)").path]
+            let text = scripts.appending(path: "Scripts/\(source)").path
+            compiler.arguments = ["cc", "-pthread", "-o", path(name), text]
             try compiler.run()
             compiler.waitUntilExit()
             let bytes = Array(try Data(contentsOf: URL(filePath: path(name))))

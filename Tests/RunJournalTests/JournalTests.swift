@@ -150,7 +150,8 @@ import Testing
         let bytes = try write(shortRun)
         let start = try #require(bytes.indices.filter { bytes[$0] == Self.newline }.dropFirst(2).first) + 1
         let hole = [UInt8](repeating: 0, count: 70_000)
-        for (rest, isDamaged) in [(hole + bytes[start...], true), (hole, false), (bytes[start...].prefix(40) + hole, false)] {
+        let torn = bytes[start...].prefix(40) + hole
+        for (rest, isDamaged) in [(hole + bytes[start...], true), (hole, false), (torn, false)] {
             try test.write(bytes[..<start] + rest, to: Self.journal)
             let reader = try #require(try JournalReader(in: folder))
             while reader.next({ _ in }) {}

@@ -63,7 +63,8 @@ struct WhyCommand {
         let live = ControlClient.liveRuns(in: directory)
         if let run { return live.contains(run) ? run : nil }
         guard let workflow else {
-            return live.count < 2 ? live.first : (try? RunHistory(in: directory).runs())?.map(\.run).first(where: live.contains)
+            let runs = live.count < 2 ? [] : (try? RunHistory(in: directory).runs()) ?? []
+            return runs.map(\.run).first(where: live.contains) ?? live.first
         }
         return RunLock.holder(of: workflow, in: directory).flatMap { live.contains($0.run) ? $0.run : nil }
     }
