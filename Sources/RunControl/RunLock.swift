@@ -149,7 +149,9 @@ package final class RunLock: Sendable {
 
     /// Where the last word of a line begins, if it is the checksum of all before it.
     private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
-        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else { return nil }
+        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else {
+            return nil
+        }
         let start = last + 1 - CRC32C.digitCount
         let digits = CRC32C.digits(CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start])))
         return line[start...last].elementsEqual(digits.utf8) ? start : nil

@@ -216,7 +216,7 @@ extension WorkflowRunner {
         }
     }
 
-    private func outputs(of row: PlanIndex) -> Result<[Value.Field], OutputError> {
+    func outputs(of row: PlanIndex) -> Result<[Value.Field], OutputError> {
         let scope = RowScope(context: context, row: row, seesMembers: true)
         var outputs: [Value.Field] = []
         for declaration in plan.settings(of: row)?.outputs ?? [] {

@@ -10,6 +10,9 @@ struct ResumedRun {
     /// What is to be told of it; nil for nothing.
     let note: String?
 
+    /// What is told where there is none.
+    static let nothing = "there is no run to resume: everything runs"
+
     private init(_ results: PastResults?, note: String?) {
         self.results = results
         self.note = note
@@ -78,7 +81,7 @@ extension ResumedRun {
 
     private static func absence(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {
         let other = try history.runs(of: request.workflow).first { $0.header.parent == nil && !$0.isLive }
-        guard let other else { return "there is no run to resume: everything runs" }
+        guard let other else { return nothing }
         return "there is no run of the same targets to resume, and everything runs; --resume=\(other.run) takes over "
             + "from the last one of others"
     }

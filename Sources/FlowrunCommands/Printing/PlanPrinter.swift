@@ -1,5 +1,6 @@
 internal import Basics
 internal import Reporting
+internal import RunEvents
 internal import SourceDiagnostics
 internal import WorkflowExecution
 internal import WorkflowModel
@@ -22,6 +23,8 @@ package struct PlanPrinter {
     private(set) var usualSteps = 0
     /// nil where no past run is known.
     private var expected: ExpectedRun?
+    /// nil where no run is to be resumed.
+    private var resume: ExpectedResume?
 
     /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
     package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
@@ -44,6 +47,15 @@ package struct PlanPrinter {
     /// known.
     mutating func estimate(from runs: PastDurations?) {
         expected = runs.flatMap { ExpectedRun(plan, jobs: jobs, from: $0, known: known) }
+    }
+
+    /// Also answers what would be taken over from a run.
+    mutating func resume(_ resume: ExpectedResume) { self.resume = resume }
+
+    /// What would become of a step; nil where that is not asked, and for what never runs.
+    private func forecast(of row: PlanIndex) -> ResumeForecast? {
+        guard let resume, !plan.isInHook(row), !plan.isMilestone(row), !isRuledOut(row) else { return nil }
+        return resume.run == nil ? .runs(nil) : resume.steps[plan.nodes[row].id] ?? .open
     }
 
     /// Also answers when each step would start and end if it takes as long as before.
@@ -76,6 +88,10 @@ package struct PlanPrinter {
                 json.null("bound")
                 json.field("bound_reason", reason)
             }
+            if let resume {
+                json.field("resumes", resume.run)
+                json.field("warnings", resume.notes)
+            }
             json.field("estimate", expected?.makespan)
             if let simulation { json.field("makespan", simulation.makespan) }
             json.array("vars") { json in
@@ -107,6 +123,11 @@ package struct PlanPrinter {
             if plan.nodes[row].role != .step {
                 writeTaken(by: row, to: &json)
             } else {
+                if resume != nil {
+                    let forecast = forecast(of: row)
+                    json.field("restored", forecast?.isTakenOver)
+                    json.field("reason", forecast?.reason?.rawValue)
+                }
                 json.field("estimate", expected?.durations[plan.nodes[row].id])
                 if let simulation {
                     json.field("start", simulation.spans[row.offset]?.start)
@@ -143,7 +164,7 @@ package struct PlanPrinter {
     package func text() -> String {
         let levels = Int(plan.nodes[.root].remainingPath)
         var text = plan.workflow.file.name.asOneLine
-        text += ": \(size) in \(levels.counted("level"))\n"
+        text += ": \(size) in \(levels.counted("level"))\n" + resumeText()
         // A few very long ids must not push everything else to the right.
         let width = min(48, steps.map { title(of: $0).utf8.count }.max() ?? 0)
         var level: UInt32?
@@ -152,7 +173,8 @@ package struct PlanPrinter {
                 level = plan.nodes[row].level
                 text += "\nlevel \(plan.nodes[row].level)\n"
             }
-            let waits = waits(of: row) + conditions(of: row)
+            let waits = [waits(of: row) + conditions(of: row), forecast(of: row)?.words ?? ""]
+                .filter { !$0.isEmpty }.joined(separator: "  ")
             text += "  " + (waits.isEmpty ? title(of: row) : "\(title(of: row).padded(to: width))  \(waits)")
             text += "\n"
         }
@@ -162,6 +184,18 @@ package struct PlanPrinter {
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
         }
         return text + estimateText() + (simulation.map(simulationText) ?? "")
+    }
+
+    private func resumeText() -> String {
+        guard let resume else { return "" }
+        var text = ""
+        if let run = resume.run {
+            let forecasts = steps.compactMap(forecast)
+            let (taken, open) = (forecasts.count { $0.isTakenOver == true }, forecasts.count { $0 == .open })
+            text += "resuming \(run): \(taken) taken over, \(forecasts.count - taken - open) to run"
+            text += open > 0 ? ", \(open) decided in the run\n" : "\n"
+        }
+        return text + resume.notes.map { "warning: \($0.asOneLine)\n" }.joined()
     }
 
     private func estimateText() -> String {
@@ -284,5 +318,21 @@ package struct PlanPrinter {
             }
         }
         return text + line + "\n"
+    }
+}
+
+extension ResumeForecast {
+    /// nil where only the run knows.
+    fileprivate var isTakenOver: Bool? { self == .open ? nil : self == .takenOver }
+
+    fileprivate var reason: RerunReason? { if case .runs(let reason) = self { reason } else { nil } }
+
+    fileprivate var words: String {
+        switch self {
+        case .takenOver: "taken over"
+        case .runs(nil): "runs"
+        case .runs(let reason?): "runs again: \(reason.words)"
+        case .open: "decided in the run"
+        }
     }
 }

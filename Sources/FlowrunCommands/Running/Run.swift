@@ -36,9 +36,7 @@ package struct Run {
             throw .usage("--from \(id): the run has no step or group of this id; `flowrun list` shows them")
         }
         guard !request.isDryRun else {
-            var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
-            printer.estimate(from: PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory))
-            try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
+            try printDryRun(of: plan, with: values)
             return .success
         }
         if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
@@ -58,18 +56,8 @@ package struct Run {
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
-        var status = ExitStatus.unable
-        var signal: Int32?
-        withUnsafeMutablePointer(to: &status) { status in
-            withUnsafeMutablePointer(to: &signal) { signal in
-                nonisolated(unsafe) let (status, signal) = (status, signal)
-                // The one task without an owner: `run` below returns only after it has called `stop`.
-                Task(executorPreference: EventLoop.shared) { @EventLoopActor in
-                    (status.pointee, signal.pointee) = await run(plan, with: values)
-                    EventLoop.shared.stop()
-                }
-                EventLoop.shared.run()
-            }
+        let (status, signal) = EventLoop.shared.result(before: (ExitStatus.unable, nil)) {
+            await run(plan, with: values)
         }
         Guard.removeLeavesInItsPlace()
         if let signal {
@@ -173,7 +161,7 @@ package struct Run {
         let resumed = try files?.resume(request.resumedRun, targets: request.choice.steps)
         options.past = resumed?.results
         options.again = request.again
-        options.note = resumed == nil ? "there is no run to resume: everything runs" : resumed?.note
+        options.note = resumed == nil ? ResumedRun.nothing : resumed?.note
     }
 
     /// nil where none is to be kept, or there is no place for it.
@@ -249,7 +237,7 @@ package struct Run {
         return false
     }
 
-    private func options(with values: RunValues) -> RunOptions {
+    func options(with values: RunValues) -> RunOptions {
         var options = RunOptions()
         options.parameters = values.parameters
         options.secrets = values.secrets
@@ -287,4 +275,21 @@ package struct Run {
 
     /// The default of `-j`: the cores that this process may use.
     static var cores: Int { Machine.usableCores }
+}
+
+extension EventLoop {
+    /// What a body comes to that is the only thing that the loop does, on the calling thread.
+    func result<Result>(before: Result, _ body: @escaping @EventLoopActor () async -> Result) -> Result {
+        var result = before
+        withUnsafeMutablePointer(to: &result) { result in
+            nonisolated(unsafe) let result = result
+            // The one task without an owner: `run` below returns only after it has called `stop`.
+            Task(executorPreference: self) { @EventLoopActor in
+                result.pointee = await body()
+                self.stop()
+            }
+            run()
+        }
+        return result
+    }
 }

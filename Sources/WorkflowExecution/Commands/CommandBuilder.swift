@@ -168,6 +168,12 @@ final class CommandBuilder {
         ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"].allSatisfy { environment[$0] == nil }
     }
 
+    /// What decides what a step does, without a command to start.
+    func definition(of row: PlanIndex) throws(StepError) -> String? {
+        definition(
+            of: row, try words(of: row), in: try stepSurroundings(of: row), input: try standardInput(of: row))
+    }
+
     private func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }
         return try bytes(template, in: row)
