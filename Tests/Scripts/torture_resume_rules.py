@@ -665,12 +665,15 @@ def main():
     seed = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
     print("seed %d" % seed, flush=True)
     tally, faults, number = Counter(), [], 0
-    while tally["runs"] < wanted:
-        found = live(flowrun, random.Random("%d/%d" % (seed, number)), tally)
-        faults += ["life %d: %s" % (number, fault) for fault in found]
-        number += 1
-        if len(faults) > 50:
-            break
+    # Who ends it early has the table of what was done.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        while tally["runs"] < wanted and len(faults) < 50:
+            found = live(flowrun, random.Random("%d/%d" % (seed, number)), tally)
+            faults += ["life %d: %s" % (number, fault) for fault in found]
+            number += 1
+    except KeyboardInterrupt:
+        print("ended early")
     for key in sorted(tally):
         print("%-60s %8d" % (key, tally[key]))
     print("%-60s %8d" % ("rules broken", len(faults)))
