@@ -5,8 +5,10 @@ package struct StepFinished: Sendable {
     package let outcome: StepOutcome
     /// nil where no process was started, or none could be.
     package let status: ExitStatus?
-    /// From the start of the process to its end; nil where no process was started.
+    /// From the start of the first attempt's process to the end of the last; nil where no process was started.
     package let duration: Duration?
+    /// That of the last attempt alone; nil where there was no other, or it had no process.
+    package let attemptDuration: Duration?
     /// nil for a success, a chain down to a root for everything else.
     package let cause: Cause?
     /// What it hands on, in the order of the file; empty unless it succeeded.
@@ -40,7 +42,7 @@ package struct StepFinished: Sendable {
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
+        attemptDuration: Duration? = nil, cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
         outputTruncated: String? = nil, droppedBytes: Int = 0,
         containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, isOutOfMemory: Bool = false,
         errno: Int32? = nil, isTolerated: Bool = false,
@@ -54,6 +56,7 @@ package struct StepFinished: Sendable {
         self.outcome = outcome
         self.status = status
         self.duration = duration
+        self.attemptDuration = attemptDuration
         self.cause = cause
         self.outputs = outputs
         self.outputBytes = outputBytes

@@ -11,7 +11,8 @@ extension OperationGraph {
             failFast: options.failFast.map { $0 ? .cancel : .off } ?? plan.failFast(of: .root).map(FailFast.init)
                 ?? .off,
             timeout: options.timeout ?? plan.timeout(of: .root), concludes: plan.concludes(.root),
-            isConditional: !plan.requirements(of: .root).isEmpty, minimumCapacity: plan.nodes.count)
+            isConditional: !plan.requirements(of: .root).isEmpty, isSequence: plan.isSequence(.root),
+            minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)
         add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, locks: locks)
     }
@@ -48,7 +49,12 @@ extension OperationGraph {
         for _ in open { endGroup() }
         for row in rows where plan.nodes[row].edgeStart != plan.nodes[row].edgeEnd {
             for edge in plan.edges(of: row) {
-                addDependency(of: OperationID(row), on: OperationID(edge.target), DependencyKind(edge.kind))
+                let (id, target) = (OperationID(row), OperationID(edge.target))
+                if edge.isSequence {
+                    addDependency(of: id, on: target, .done, .order)
+                } else {
+                    addDependency(of: id, on: target, DependencyKind(edge.kind))
+                }
             }
         }
     }
@@ -81,11 +87,13 @@ extension OperationGraph {
         case .fanOut:
             beginGroup(
                 options, limit: plan.maxParallel(of: row).map(ConcurrencyLimit.members) ?? .unlimited,
-                failFast: plan.failFast(of: row).map(FailFast.init), isExpandable: plan.isDynamicFanOut(row))
+                failFast: plan.failFast(of: row).map(FailFast.init), isExpandable: plan.isDynamicFanOut(row),
+                judgesMembers: plan.decidesByCopies(row))
         case .group:
             beginGroup(
                 options, limit: plan.maxParallel(of: row).map(ConcurrencyLimit.operations) ?? .unlimited,
-                failFast: plan.failFast(of: row).map(FailFast.init), concludes: plan.concludes(row))
+                failFast: plan.failFast(of: row).map(FailFast.init), concludes: plan.concludes(row),
+                isSequence: plan.isSequence(row))
         }
     }
 }

@@ -21,12 +21,16 @@ extension WorkflowRunner {
         case .groupStarted(let id, let round): groupHasStarted(id.planIndex, round)
         case .groupStopping(let id, let cause): groupIsStopping(id.planIndex, cause)
         case .retrying(let id, let ended, let delay):
+            attempts[id.planIndex]?.isToBeFollowed = true
             record(state.isRetried(id.planIndex, ended: ended, delay: delay), about: id.planIndex)
         case .finished(let id, let outcome, let cause): hasFinished(id.planIndex, outcome, cause)
         case .decide(let id): decide(id.planIndex)
         case .expand(let id): expand(id.planIndex)
         case .conclude(let id, let outcome): conclude(id.planIndex, outcome)
+        case .weigh(let id, let outcome): weigh(id.planIndex, outcome)
         case .withdraw(let id): withdraw(id.planIndex)
+        // The log has nothing to add: its hook starts.
+        case .groupResumed: break
         case .suspended: recordPause()
         case .resumed: noteResumption()
         case .acquired(let lock, let id):

@@ -196,27 +196,36 @@ extension WorkflowRunner {
         return nil
     }
 
-    /// What a group hands on, once everything in it has ended, and whether its failure is worth another round.
+    /// Whether a failed body is worth another round.
+    func weigh(_ row: PlanIndex, _ outcome: OperationOutcome) {
+        send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
+    }
+
+    /// What a group hands on, once everything in it has ended, and whether its failure is worth another round. Of a
+    /// group that did not succeed, what can be told is kept.
     func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) {
         let id = OperationID(row)
-        let reasons = plan.retry(of: row)?.reasons ?? []
-        guard outcome == .success else {
-            return send(.ended(id, outcome, mayRetry: isWorthAnother(row, outcome, reasons)))
-        }
-        guard let outputs = context.pending.evaluate(for: row, { outputs(of: row) }) else {
+        guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
+            // Nothing begins for the sake of a run that is being ended.
+            guard outcome == .success || !control.isStopping else {
+                context.pending.forget(row)
+                return send(.ended(id, outcome, mayRetry: false))
+            }
             return context.pending.wait(for: row) { self.conclude(row, outcome) }
         }
         switch outputs {
         case .success(let fields):
             if !fields.isEmpty { state.noteResult(of: row, RowResult(outputs: fields)) }
-            send(.ended(id, .success, mayRetry: false))
+            send(.ended(id, outcome, mayRetry: outcome != .success && isWorthAnother(row)))
         case .failure(let error):
             state.noteFailure(of: row, .output, error.message, because: context.pending.failure)
-            send(.ended(id, .failure, mayRetry: reasons.isEmpty))
+            send(.ended(id, .failure, mayRetry: plan.retry(of: row)?.reasons.isEmpty ?? true))
         }
     }
 
-    func outputs(of row: PlanIndex) -> Result<[Value.Field], OutputError> {
+    func outputs(
+        of row: PlanIndex, after outcome: OperationOutcome
+    ) -> Result<[Value.Field], OutputError> {
         let scope = RowScope(context: context, row: row, seesMembers: true)
         var outputs: [Value.Field] = []
         for declaration in plan.settings(of: row)?.outputs ?? [] {
@@ -225,7 +234,7 @@ extension WorkflowRunner {
                 outputs.append(Value.Field(name: declaration.name, value: try template.value(in: scope)))
             } catch {
                 // The output of a step that was not to run. Then nothing that runs needs the group.
-                if state.isIncomplete(row) { continue }
+                if outcome != .success || state.isIncomplete(row) { continue }
                 return .failure(OutputError("output `\(declaration.name)`: \(error.message)"))
             }
         }
@@ -237,13 +246,15 @@ extension WorkflowRunner {
         if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
-    /// Of a group: the way its first failed step ended decides.
-    private func isWorthAnother(_ row: PlanIndex, _ outcome: OperationOutcome, _ reasons: [Retry.Reason]) -> Bool {
+    /// Of a group: every failure in it has to have been of a named kind, whichever came first.
+    private func isWorthAnother(_ row: PlanIndex) -> Bool {
+        let reasons = plan.retry(of: row)?.reasons ?? []
         guard !reasons.isEmpty else { return true }
-        if outcome == .timeout { return reasons.contains(.timeout) }
-        guard let failed = state.firstError(in: row) else { return false }
-        if state.outcome(of: failed) == .timeout { return reasons.contains(.timeout) }
-        return reasons.include(state.result(of: failed).shellStatus)
+        if state.stop(of: row) == .timeout, !reasons.contains(.timeout) { return false }
+        return state.rootFailures(in: row).allSatisfy { failed in
+            failed.isTimeout
+                ? reasons.contains(.timeout) : reasons.include(state.result(of: failed.row).shellStatus)
+        }
     }
 }
 

@@ -112,10 +112,20 @@ extension Plan {
     }
 
     /// Whether a row waits for the end of all that it needs, however it comes: a condition decides then, its own or
-    /// those of its copies. Where copies ask only for a success, their fan-out starts after one anyway.
+    /// those of its copies. Where copies want a success, their fan-out starts after one anyway.
     package func waitsForAll(_ row: PlanIndex) -> Bool {
-        guard let settings = settings(of: row), let condition = settings.condition else { return false }
-        return settings.fanOut?.decidesCopies == true ? condition.asksForMoreThanSuccess : condition.usesStatus
+        guard let settings = wholeSettings(of: row), let condition = settings.condition, condition.usesStatus else {
+            return false
+        }
+        return !decidesByCopies(row) || !condition.wantsSuccess
+    }
+
+    /// Whether a row is a fan-out whose copies have a condition each, which are judged together.
+    package func decidesByCopies(_ row: PlanIndex) -> Bool { fanOut(of: row)?.decidesCopies == true }
+
+    /// Whether the members of a group run one after another.
+    package func isSequence(_ row: PlanIndex) -> Bool {
+        nodes[row].role == .group && settings(of: row)?.isSequence == true
     }
 
     /// Where a row may run; empty for anywhere, and for a copy, whose fan-out has been asked.

@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Foundation
 import Testing
 
 /// `retry` on steps and groups.
@@ -145,6 +146,67 @@ struct RetryTests {
         #expect(!result.stdout.contains("not run:"))
     }
 
+    @Test func `a group is tried again only if every failure in it is of a named kind`() async throws {
+        for (first, second, rounds) in [(75, 75, 2), (75, 1, 1), (1, 75, 1)] {
+            let test = try FlowrunTest(
+                """
+                version: 1
+                steps:
+                  g:
+                    retry: { attempts: 2, when: [75] }
+                    steps: { a: { run: exit \(first) }, b: { needs: { a: done }, run: exit \(second) } }
+                """)
+            let log = try await test.runLogged().log()
+            #expect(log.all("group.started", group: "g").count == rounds, "\(first), \(second)")
+            LogInvariants.check(log)
+        }
+    }
+
+    @Test func `a group hands on what can be told of it, also after a failure, and so does the run`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                steps:
+                  a: { run: 'echo n=7 >> "$FLOWRUN_OUTPUT"', outputs: { n: int } }
+                  b: { needs: [a], run: 'echo m=8 >> "$FLOWRUN_OUTPUT"; exit 1', outputs: { m: int } }
+                outputs: { n: "${{ steps.a.outputs.n }}", m: "${{ steps.b.outputs.m }}" }
+              late: { needs: { g: done }, run: [echo, "${{ steps.g.outputs.n ?? 0 }}"] }
+            outputs: { n: "${{ steps.g.outputs.n ?? 0 }}" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(log.all("group.finished", group: "g").first?["outputs"]?.object?.compactMapValues(\.int) == ["n": 7])
+        #expect(log.output(of: "late") == "7\n")
+        #expect(log.runFinished?["outputs"]?["n"]?.int == 7)
+        #expect(log.errors == ["g.b"])
+    }
+
+    @Test func `a step takes from its first start to its end, and the last attempt stands beside that`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: 'test $FLOWRUN_ATTEMPT = 2', retry: { attempts: 2, delay: 200ms } }
+              once: { run: "true" }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        let log = try result.log()
+        let end = try #require(log.finished("a"))
+        let (whole, last) = (try #require(end["duration"]?.double), try #require(end["attempt_duration"]?.double))
+        #expect(whole >= last + 0.2)
+        let began = try #require(log.first("step.started", step: "a"))
+        #expect(whole <= end.time - began.time + 0.01)
+        #expect(log.finished("once")?["attempt_duration"] == nil)
+        // What one success takes is what the next run is expected to take.
+        let plan = try await test.ask("plan", "--format", "json", "workflow.yml")
+        let steps = try JSONDecoder().decode(JSONValue.self, from: Data(plan.stdout.utf8))["steps"]?.array ?? []
+        #expect(steps.first { $0["id"]?.string == "a" }?["estimate"]?.double == whole)
+    }
+
     // C8
     @Test func `Ctrl-C in a back-off ends the step at once without another attempt`() async throws {
         let test = try FlowrunTest(
@@ -175,7 +237,8 @@ struct RetryTests {
         let interrupted = try await running.finish()
         interrupted.expect(.signalled(2))
         let first = try interrupted.log()
-        #expect(first.first("group.finished", group: "g")?.outcome == "cancelled")
+        #expect(first.first("group.finished", group: "g")?.outcome == "failure")
+        #expect(first.runFinished?.outcome == "failure")
         #expect(first.errors == ["g.a"] && first.runFinished?["not_run"]?.strings == ["g.b"])
         LogInvariants.check(first, steps: ["g.a", "g.b"])
 
@@ -221,8 +284,8 @@ struct RetryTests {
         let result = try await running.finish()
         result.expect(exit: 1)
         let log = try result.log()
-        #expect(log.all("group.finished", group: "g").map(\.outcome) == ["cancelled"])
-        #expect(log.all("group.finished", group: "g").first?.cause?.message == "cancelled by `flowrun ctl`")
+        #expect(log.all("group.finished", group: "g").map(\.outcome) == ["failure"])
+        #expect(log.all("group.finished", group: "g").first?.cause?.rootStep == "g.a")
         #expect(log.all("group.cancel_requested", group: "g").first?["round"]?.int == 0)
         #expect(log.outcomes == ["g.a": "failure", "g.b": "not-run", "after": "success"])
         #expect(log.errors == ["g.a"])

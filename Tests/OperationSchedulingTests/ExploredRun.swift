@@ -97,7 +97,9 @@ struct ExploredRun {
         {
             fail("nothing can happen, and the scheduler does not tell")
         }
-        if scheduler.isFinished, !scheduler.locks.isAllFree { fail("locks are left taken") }
+        guard scheduler.isFinished else { return }
+        if !scheduler.locks.isAllFree { fail("locks are left taken") }
+        if problem == nil, let wrong = DecisionJudge(scheduler).problem() { fail(wrong) }
     }
 
     private mutating func fail(_ problem: String) { self.problem = self.problem ?? problem }
@@ -108,6 +110,7 @@ struct ExploredRun {
         case .expand(let id):
             return answers.expand(id, scheduler.count).map { .expanded(id, $0) }
                 ?? .ended(id, .failure, mayRetry: true)
+        case .weigh(let id, let outcome): return .ended(id, outcome, mayRetry: answers.conclude(id, outcome).1)
         case .conclude(let id, let outcome):
             let (outcome, mayRetry) = answers.conclude(id, outcome)
             return .ended(id, outcome, mayRetry: mayRetry)
@@ -126,11 +129,11 @@ struct ExploredRun {
             backingOff.remove(id)
             // A condition is of no interest any more.
             questions.removeAll { $0 == .decide(id) }
-        case .decide, .expand, .conclude: questions.append(command)
+        case .decide, .expand, .weigh, .conclude: questions.append(command)
         case .withdraw(let id):
             let isAsked = questions.contains {
                 switch $0 {
-                case .expand(let asked), .conclude(let asked, _): asked == id
+                case .expand(let asked), .weigh(let asked, _), .conclude(let asked, _): asked == id
                 default: false
                 }
             }
@@ -144,6 +147,7 @@ struct ExploredRun {
             held[lock, default: []].insert(id)
             checkRivals(of: id, for: lock)
         case .released(let lock, let id): held[lock]?.remove(id)
+        case .groupResumed(let id): backingOff.remove(id)
         case .groupStarted, .groupStopping, .waiting: break
         }
     }
@@ -180,6 +184,16 @@ struct ExploredRun {
             hasher.combine(group.hasBegun)
             hasher.combine(group.verdict?.outcome)
             hasher.combine(group.draining)
+            hasher.combine(group.last?.outcome)
+        }
+        for (id, jury) in scheduler.juries.sorted(by: { $0.key < $1.key }) {
+            hasher.combine(id)
+            hasher.combine(jury.isOver)
+            hasher.combine(jury.hasOthers)
+        }
+        for (id, memory) in scheduler.sequences.sorted(by: { $0.key < $1.key }) {
+            hasher.combine(id)
+            hasher.combine(memory.rows)
         }
         for (id, progress) in scheduler.progress.sorted(by: { $0.key < $1.key }) {
             hasher.combine(id)

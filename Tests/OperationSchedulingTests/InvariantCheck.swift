@@ -1,3 +1,5 @@
+import FlowrunTestSupport
+
 @testable import OperationScheduling
 
 /// Reads the command log of a run like the log of a real one and holds it against the invariants of the event
@@ -66,7 +68,7 @@ struct InvariantCheck {
         let isAlive = rows.indices.filter { !dropped.contains($0) }
         if let row = isAlive.first(where: { rows[$0].outcome == nil }) { return "I2: #\(row) never finished" }
         guard case .finished(.root, _, _) = run.log.last?.command else { return "I1: the root is not last" }
-        return leftovers()
+        return leftovers() ?? (run.removedCount == 0 ? DecisionJudge(run.scheduler).problem() : nil)
     }
 
     private func leftovers() -> String? {
@@ -94,6 +96,10 @@ struct InvariantCheck {
             if round >= table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no round \(round)" }
             if round > 0 { reset(id, before: position) }
             return begin(id, time) ?? count(id, 1)
+        case .groupResumed(let id):
+            guard rows[id.row].attempts > 0, !rows[id.row].isInProgress else { return "\(id) resumes without a wait" }
+            rows[id.row].isInProgress = true
+            return lacks(id) ?? count(id, 1)
         case .stop(let id, let cause):
             if rows[id.row].stop != nil { return "\(id) is stopped twice" }
             if !rows[id.row].isInProgress { return "\(id) is stopped while not running" }
@@ -102,7 +108,10 @@ struct InvariantCheck {
             if rows[id.row].stop != nil, !isAborted { return "\(id) is stopped twice" }
             rows[id.row].stop = cause
         case .retrying(let id, let ended, _):
-            if isGroup(id), let member = unfinished(in: id) {
+            if let hook = table.hooks[id]?.onFailure, rows[hook.row].hasStarted {
+                return "\(id) is retried after its hook for failures"
+            }
+            if isGroup(id), let member = unfinished(in: id, isForGood: false) {
                 return "I5: \(id) is retried before the end of \(member)"
             }
             if ended != rows[id.row].attempts - (isGroup(id) ? 1 : 0) { return "I4: \(id) ends attempt \(ended)" }
@@ -130,7 +139,7 @@ struct InvariantCheck {
             if held[lock]?.removeValue(forKey: id) == nil { return "I7: released without having been taken" }
         case .stalled(let waits):
             return "it stalls: \(waits)"
-        case .wake, .conclude, .withdraw, .waiting, .ready:
+        case .wake, .weigh, .conclude, .withdraw, .waiting, .ready:
             break
         }
         return nil
@@ -207,22 +216,23 @@ struct InvariantCheck {
 
     private func unmetNeed(of id: OperationID) -> OperationID? {
         needs[id.row].first { rows[$0.prerequisite.row].outcome == nil }?.prerequisite
+            ?? membersBefore(id).first { rows[$0].outcome == nil }.map { OperationID($0) }
+    }
+
+    /// Of a row in a sequence.
+    private func membersBefore(_ id: OperationID) -> [Int] {
+        guard flags(parent(id)).contains(.isSequence), !flags(id).contains(.isHook) else { return [] }
+        return members[parent(id).row].filter { $0 < id.row }
     }
 
     private func wrongNeed(of id: OperationID) -> OperationID? {
         let isLeftToCondition = flags(id).contains(.waitsForAll)
         return needs[id.row].first { edge in
-            let outcome = rows[edge.prerequisite.row].outcome
+            guard edge.reason == .dependency, let outcome = rows[edge.prerequisite.row].outcome else { return false }
+            guard edge.kind != .ok || !isLeftToCondition else { return false }
             let isTolerated = flags(edge.prerequisite).contains(.toleratesFailure)
-            return switch edge.kind {
-            case .done: false
-            case .ok where isLeftToCondition: false
-            case .success: outcome != .success
-            case .failure: outcome != .failure && outcome != .timeout
-            case .ok:
-                outcome != .success && outcome != .skipped
-                    && !(isTolerated && (outcome == .failure || outcome == .timeout))
-            }
+            let end = DecisionJudge.end(outcome, isTolerated: isTolerated)
+            return DecisionTable.needs[end, DecisionJudge.word(edge.kind)] != "met"
         }?.prerequisite
     }
 
@@ -294,8 +304,11 @@ struct InvariantCheck {
 
     /// D17, and what hooks are there for.
     private func wrongOutcome(of id: OperationID, _ outcome: OperationOutcome) -> String? {
-        // Between two rounds, a cancel decides.
-        guard rows[id.row].isInProgress else { return nil }
+        guard rows[id.row].isInProgress else {
+            guard rows[id.row].attempts > 0 else { return nil }
+            // Between two rounds, the last one decides.
+            return outcome == .failure || outcome == .timeout ? nil : "\(id) ends as \(outcome) between two rounds"
+        }
         let members = members[id.row].filter { !dropped.contains($0) && !unborn.contains($0) }
         let counted = members.filter { !table.rows[$0].flags.contains(.toleratesFailure) }
         let hasFailed = counted.contains { rows[$0].outcome == .failure }
@@ -307,10 +320,15 @@ struct InvariantCheck {
         if outcome == .success, ruledOut.contains(where: { isRuledOut($0, besides: id) == true }) {
             return "D17: \(id) succeeds though something outside, or a cancel, ruled a member out"
         }
-        if outcome == .notRun, !ruledOut.contains(where: { isRuledOut($0, besides: id) != false }) {
+        let isEmptyFanOut = members.isEmpty && flags(id).contains(.judgesMembers)
+        if outcome == .notRun, !isEmptyFanOut, !ruledOut.contains(where: { isRuledOut($0, besides: id) != false }) {
             return "D17: \(id) is not run, and nothing outside and no cancel ruled a member out"
         }
-        guard let hook = table.hooks[id]?.finally, !rows[hook.row].hasStarted else { return nil }
+        let hasFailedBody = counted.contains {
+            !table.rows[$0].flags.contains(.isHook) && [.failure, .timeout].contains(rows[$0].outcome)
+        }
+        let hooks = [table.hooks[id]?.finally, hasFailedBody ? table.hooks[id]?.onFailure : nil]
+        guard let hook = hooks.compactMap({ $0 }).first(where: { !rows[$0.row].hasStarted }) else { return nil }
         let wasCancelled = scenario.events.contains {
             switch $0.1 {
             case .abort: true
@@ -321,7 +339,7 @@ struct InvariantCheck {
         let hasNothingToDo =
             (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
             && !rows.indices.contains { isInside($0, id) && !isGroup($0) && rows[$0].hasStarted }
-        return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its `finally`"
+        return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its hook \(hook)"
     }
 
     /// Nil where a cause on the way has been put back for another round.
@@ -335,10 +353,13 @@ struct InvariantCheck {
         return !isInside(next.row, group)
     }
 
-    private func unfinished(in id: OperationID) -> OperationID? {
+    /// The hook for failures waits for the last round.
+    private func unfinished(in id: OperationID, isForGood: Bool = true) -> OperationID? {
         // Of what is further down, the groups in between have told.
-        members[id.row].first { rows[$0].outcome == nil && !dropped.contains($0) && !unborn.contains($0) }
-            .map { OperationID($0) }
+        members[id.row].first {
+            rows[$0].outcome == nil && !dropped.contains($0) && !unborn.contains($0)
+                && (isForGood || table.hooks[id]?.onFailure?.row != $0)
+        }.map { OperationID($0) }
     }
 
     /// Everything inside is as it was before the first round, but for what the expansions of earlier ones brought.

@@ -95,6 +95,8 @@ struct RandomRemoval {
         case .groupStopping(let id, let cause): .groupStopping(original[id.row], translated(cause))
         case .decide(let id): .decide(original[id.row])
         case .expand(let id): .expand(original[id.row])
+        case .groupResumed(let id): .groupResumed(original[id.row])
+        case .weigh(let id, let outcome): .weigh(original[id.row], outcome)
         case .conclude(let id, let outcome): .conclude(original[id.row], outcome)
         case .withdraw(let id): .withdraw(original[id.row])
         case .retrying(let id, let ended, let delay): .retrying(original[id.row], ended: ended, delay: delay)

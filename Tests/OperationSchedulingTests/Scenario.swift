@@ -151,38 +151,45 @@ private struct Filling {
     /// `reachable` is what rows may need outside of the group they are in.
     mutating func fill(
         _ graph: inout OperationGraph, depth: Int, limit: ConcurrencyLimit, reachable: [OperationID] = [],
-        mayHook: Bool = true,
-        isJoining: Bool = false, _ random: inout SplitMix
+        mayHook: Bool = true, isJoining: Bool = false, isSequence: Bool = false, isJudged: Bool = false,
+        _ random: inout SplitMix
     ) {
         var siblings: [OperationID] = []
         for _ in 0..<Int.random(in: 0...(depth == 0 ? 6 : 4), using: &random) where size > 0 {
             size -= 1
-            if hasExternals, !isJoining, random.chance(8) {
+            if hasExternals, !isJoining, !isSequence, random.chance(8) {
                 let id = graph.addExternal(toleratesFailure: random.chance(3))
                 externals.append(id)
                 siblings.append(id)
                 continue
             }
             let isGroup = depth < 3 && random.chance(3)
-            let options = options(isGroup: isGroup, &random)
+            let options = options(isGroup: isGroup, isJudged: isJudged, &random)
             let id: OperationID
             if isGroup {
                 let failFast: FailFast? = [nil, nil, .off, .cancel, .drain].randomElement(using: &random)!
                 let isExpandable = !isPlain && random.chance(4)
+                let isSequence = !isExpandable && random.chance(4)
+                let isJudged = !isPlain && !isSequence && random.chance(4)
                 let limit = Scenario.limit(&random)
                 id = graph.beginGroup(
                     options, limit: limit, failFast: failFast, isExpandable: isExpandable,
-                    concludes: !isPlain && random.chance(5))
+                    concludes: !isPlain && random.chance(5), judgesMembers: isJudged, isSequence: isSequence)
                 let around = reachable + siblings
                 if isExpandable, !isJoining { foresee(id, around, in: &graph, &random) }
                 fill(
                     &graph, depth: depth + 1, limit: limit, reachable: around, mayHook: mayHook, isJoining: isJoining,
-                    &random)
+                    isSequence: isSequence, isJudged: isJudged, &random)
                 graph.endGroup()
             } else {
                 id = graph.addOperation(options)
             }
-            for need in siblings where random.chance(4) { addNeed(of: id, on: need, in: &graph, &random) }
+            var isNeeded = false
+            for need in siblings where random.chance(4) {
+                isNeeded = isNeeded || need == siblings.last
+                addNeed(of: id, on: need, in: &graph, &random)
+            }
+            if isSequence, !isNeeded, let last = siblings.last { graph.addDependency(of: id, on: last, .done, .order) }
             for need in reachable where random.chance(8) { addNeed(of: id, on: need, in: &graph, &random) }
             siblings.append(id)
         }
@@ -210,7 +217,7 @@ private struct Filling {
         graph.foresee(named, needs: needs, in: id)
     }
 
-    private func options(isGroup: Bool, _ random: inout SplitMix) -> OperationGraph.Options {
+    private func options(isGroup: Bool, isJudged: Bool, _ random: inout SplitMix) -> OperationGraph.Options {
         let isNaming = random.chance(isGroup ? 3 : 2)
         let count = random.chance(3) ? 2 : 1
         let wanted =
@@ -224,8 +231,9 @@ private struct Filling {
             timeout: random.chance(4) ? .seconds(Int.random(in: 1...12, using: &random)) : nil,
             toleratesFailure: random.chance(6), locks: wanted)
         guard !isPlain else { return options }
-        options.isConditional = random.chance(5)
-        options.waitsForAll = options.isConditional && random.chance(3)
+        options.isConditional = isJudged ? !random.chance(5) : random.chance(5)
+        // Of a group without a condition it is that of those which its members are judged by.
+        options.waitsForAll = (options.isConditional || isGroup) && random.chance(3)
         if random.chance(3) {
             options.retry = RetryPolicy(
                 attempts: Int.random(in: 1...3, using: &random),

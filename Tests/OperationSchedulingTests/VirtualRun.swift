@@ -185,10 +185,12 @@ struct VirtualRun {
             edges += expansion.table.edges
             expansions.append(Expanded(position: log.count, group: id, rows: expansion.rows))
             return .expanded(id, expansion)
+        case .weigh(let id, let outcome):
+            return .ended(id, outcome, mayRetry: answers.conclude(id, outcome).1)
         case .conclude(let id, let outcome):
             let (outcome, mayRetry) = answers.conclude(id, outcome)
             return .ended(id, outcome, mayRetry: mayRetry)
-        case .groupStarted, .groupStopping, .withdraw, .finished, .retrying, .suspended, .resumed, .stalled, .acquired,
+        case .groupStarted, .groupResumed, .groupStopping, .withdraw, .finished, .retrying, .suspended, .resumed, .stalled, .acquired,
             .released, .waiting, .ready:
             break
         }

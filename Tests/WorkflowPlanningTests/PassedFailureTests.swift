@@ -41,17 +41,24 @@ struct `A failure that a step behind always() does not see` {
         #expect(planned.summary == [])
     }
 
-    @Test func `in a sequence it is the one before the one before`() throws {
+    @Test func `in a sequence all before are needed, and only what the one before needs outside is passed by`() throws {
         let planned = Planned(
             """
+            build: { run: x }
+            test: { run: x }
             g:
               order: sequence
               steps:
-                test: { run: x }
-                logs: { if: 2️⃣always(), run: x }
+                test: { needs: [build], run: x }
+                logs: { needs: [build], if: 2️⃣always(), run: x }
                 1️⃣publish: { run: x }
+            h:
+              order: sequence
+              steps:
+                logs: { needs: [test], if: 2️⃣always(), run: x }
+                3️⃣publish: { run: x }
             """)
-        #expect(planned.summary == ["1️⃣ FR0304? `publish` runs even if `test` fails"])
+        #expect(planned.summary == ["3️⃣ FR0304? `publish` runs even if `test` fails"])
         let finding = try #require(planned.diagnostics.first)
         #expect(finding.notes.first?.message == "`logs` runs after a failure, too")
         #expect(

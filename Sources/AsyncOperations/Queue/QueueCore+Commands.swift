@@ -42,7 +42,9 @@ extension QueueCore {
         case .finished(let row, let outcome, let cause): finish(row, outcome, cause, &state)
         case .suspended: pause(true, &state)
         case .resumed: pause(false, &state)
-        case .wake, .decide, .expand, .conclude, .withdraw, .stalled, .acquired, .released, .waiting: break
+        case .wake, .decide, .expand, .weigh, .conclude, .withdraw, .groupResumed, .stalled, .acquired, .released,
+            .waiting:
+            break
         }
     }
 

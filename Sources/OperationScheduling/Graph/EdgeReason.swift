@@ -2,6 +2,8 @@
 package enum EdgeReason: UInt8, Sendable, Hashable {
     /// A dependency that was asked for.
     case dependency
+    /// The place behind the prerequisite in a sequence, whose memory knows how that ended.
+    case order
     /// A dependency on something inside the prerequisite, whose end counts only when the prerequisite is over.
     case rounds
     /// A dependency of something inside the dependent, which must not start before and hold up what it waits for.

@@ -61,14 +61,14 @@ package struct OperationGraph: Sendable {
     /// A graph with nothing but its outermost group.
     package init(
         limit: ConcurrencyLimit = .unlimited, failFast: FailFast = .off, timeout: Duration? = nil,
-        concludes: Bool = false, isOpen: Bool = false, isConditional: Bool = false, minimumCapacity: Int = 0
+        concludes: Bool = false, isOpen: Bool = false, isConditional: Bool = false, isSequence: Bool = false,
+        minimumCapacity: Int = 0
     ) {
         table = RowTable()
         table.rows.reserveCapacity(minimumCapacity + 1)
         _ = table.begin(
             Options(timeout: timeout, isConditional: isConditional), limit: limit, failFast: failFast,
-            isExpandable: false, concludes: concludes,
-            isOpen: isOpen)
+            isExpandable: false, concludes: concludes, isOpen: isOpen, flags: isSequence ? .isSequence : [])
     }
 
     /// Rows that join a group while its graph runs: the instances of a fan-out, or work that came later. There is no
@@ -114,13 +114,23 @@ package struct OperationGraph: Sendable {
     /// An `isExpandable` group asks for further members when it starts (`expand`). One that `concludes` asks for its
     /// outcome when everything inside has ended (`conclude`). One that `isOpen` takes `added` members and does not end
     /// before it is closed or stopped.
+    ///
+    /// One that `judgesMembers` has members with conditions that count together: a false one means something only when
+    /// all are known. In one that `isSequence` each member depends on all before it, as if by `.ok` edges, but for
+    /// those that it has an edge of its own to; nothing joins it.
     @discardableResult
     package mutating func beginGroup(
         _ options: Options = Options(), limit: ConcurrencyLimit = .unlimited, failFast: FailFast? = nil,
-        isExpandable: Bool = false, concludes: Bool = false, isOpen: Bool = false
+        isExpandable: Bool = false, concludes: Bool = false, isOpen: Bool = false, judgesMembers: Bool = false,
+        isSequence: Bool = false
     ) -> OperationID {
-        table.begin(
-            options, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes, isOpen: isOpen)
+        precondition(!isSequence || !isExpandable && !isOpen, "nothing joins a sequence")
+        var flags: RowTable.Flags = []
+        if judgesMembers { flags.insert(.judgesMembers) }
+        if isSequence { flags.insert(.isSequence) }
+        return table.begin(
+            options, limit: limit, failFast: failFast, isExpandable: isExpandable, concludes: concludes, isOpen: isOpen,
+            flags: flags)
     }
 
     /// Opens a group of rows that run when the body of the open group has ended: at most one of each kind in a group,

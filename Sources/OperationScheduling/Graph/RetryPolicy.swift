@@ -59,7 +59,8 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 
     /// The wait without its random part.
-    private func delay(beforeAttempt attempt: Int) -> Duration {
+    /// The longest that this wait may be, whatever chance brings.
+    func delay(beforeAttempt attempt: Int) -> Duration {
         precondition(attempt >= 1, "attempts count from 1")
         guard attempt > 1 else { return .zero }
         let earlier = attempt - 2

@@ -14,6 +14,8 @@ struct RowTable: Sendable {
         static let isExternal = Flags(rawValue: 1 << 7)
         static let outlastsStops = Flags(rawValue: 1 << 8)
         static let isGroup = Flags(rawValue: 1 << 9)
+        static let judgesMembers = Flags(rawValue: 1 << 10)
+        static let isSequence = Flags(rawValue: 1 << 11)
     }
 
     struct Row: Sendable {

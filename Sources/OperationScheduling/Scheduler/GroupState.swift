@@ -33,10 +33,13 @@ extension OperationScheduler {
     struct GroupState: Sendable {
         /// What a started group is waiting for.
         enum Stage: UInt8, Sendable {
-            case body, onFailure, finally, concluding, over
+            case body, weighing, onFailure, finally, concluding
+            /// The hook for failures, which was left to the last round before that was known to be the last.
+            case owing
+            case over
 
             /// Whether a stop that spares hooks concerns the group.
-            var canBeStopped: Bool { self == .body || self == .concluding }
+            var canBeStopped: Bool { self == .body || self == .weighing || self == .concluding }
         }
 
         /// Direct members of the body that have not ended, and one more while it is open and while it expands.
@@ -56,14 +59,16 @@ extension OperationScheduler {
         var hasFailedToExpand = false
         /// Why nothing new starts in it: a failure inside it, or inside a group around it.
         var draining: OperationCause?
+        /// What the last round came to, of a group that waited for another one, which is not to come.
+        var last: (outcome: OperationOutcome, cause: OperationCause)?
         /// The outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
         var ends = FirstEnds()
         /// Members that joined while it ran, behind all others.
         var additions: [Addition] = []
 
-        /// Whether an answer to `expand` or `conclude` is awaited.
-        var isAsked: Bool { isExpanding || stage == .concluding }
+        /// Whether an answer to `expand`, `weigh` or `conclude` is awaited.
+        var isAsked: Bool { isExpanding || stage == .weighing || stage == .concluding }
 
         init(_ group: RowTable.Group) {
             isOpen = group.isOpen
@@ -85,6 +90,7 @@ extension OperationScheduler {
             parked.renumber(by: renumbering)
             ends = ends.renumbered(by: renumbering)
             if let (outcome, cause) = verdict { verdict = (outcome, cause.renumbered(by: renumbering)) }
+            if let (outcome, cause) = last { last = (outcome, cause.renumbered(by: renumbering)) }
             draining = draining?.renumbered(by: renumbering)
             let old = additions
             additions = []

@@ -15,7 +15,7 @@ extension OperationScheduler {
             let isTimeout = state.cause == .deadline(id) || state.cause == .retryDeadline(id)
             if isTimeout, retry(id, after: .timeout, state.cause) { return }
             finish(id, isTimeout ? .timeout : .cancelled, state.cause)
-        case .blocked, .deciding, .ready, .backingOff, .finished:
+        case .blocked, .deciding, .rejected, .ready, .backingOff, .finished:
             preconditionFailure("\(id) ended while \(state.phase)")
         }
     }
@@ -55,13 +55,14 @@ extension OperationScheduler {
         states[id.row].cause = cause
         cancelDeadlines(id)
         if has(id, .isExternal) { unfinishedExternals -= 1 }
+        if has(id, .judgesMembers) { juries[id] = nil }
         switch phase {
         case .executing, .stopping:
             releaseSlots(of: id)
             releaseLocks(id)
         case .ready:
             if has(id, .hasLocks) { locks.forget(id) }
-        case .blocked, .deciding, .backingOff, .finished:
+        case .blocked, .deciding, .rejected, .backingOff, .finished:
             break
         }
         commands.append(.finished(id, outcome, cause))
@@ -87,6 +88,8 @@ extension OperationScheduler {
         // A member that fails before its group starts counts when the group starts.
         if !isTolerated, outcome == .failure || outcome == .timeout, hasStarted(parent) { failFast(after: id) }
         groups[index].unfinishedMembers -= 1
+        if has(parent, .isSequence) { goOn(inSequence: parent, after: id) }
+        if has(parent, .judgesMembers) { noteEnd(ofJudged: id, in: parent) }
         guard groups[index].unfinishedMembers == 0 else { return }
         // A group that has not started ends only by a verdict; otherwise it still has its needs to wait for.
         if hasStarted(parent) || groups[index].verdict != nil { advance(parent) }

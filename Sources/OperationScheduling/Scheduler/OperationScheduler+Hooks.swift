@@ -5,15 +5,33 @@ extension OperationScheduler {
     mutating func advance(_ id: OperationID) {
         let index = groupIndex(of: id)
         guard hasStarted(id) else {
-            groups[index].stage = .over
-            return finishGroup(id, mayRetry: false)
+            guard isBetweenAttempts(id), groups[index].stage != .owing else {
+                groups[index].stage = .over
+                return finishGroup(id, mayRetry: false)
+            }
+            groups[index].verdict = nil
+            return endBetweenRounds(id)
         }
         while true {
             switch groups[index].stage {
             case .body:
                 cancelTimeout(id)
+                groups[index].stage = .weighing
+                guard owedHook(of: id) != nil, hasFailed(index), mayFollow(id, after: outcome(ofGroup: id).outcome)
+                else { continue }
+                guard graph.table.groups[index].concludes else {
+                    groups[index].stage = .onFailure
+                    continue
+                }
+                awaited += 1
+                commands.append(.weigh(id, outcome(ofGroup: id).outcome))
+                return
+            case .weighing:
                 groups[index].stage = .onFailure
-                if let hook = graph.table.hooks[id]?.onFailure, begin(hook, isDue: hasFailed(index)) { return }
+                guard let hook = owedHook(of: id) else { continue }
+                // Whatever comes of it, it runs once.
+                if hasFailed(index) { progress[id]?.isOver = true }
+                if begin(hook, isDue: hasFailed(index)) { return }
             case .onFailure:
                 groups[index].stage = .finally
                 if let hook = graph.table.hooks[id]?.finally, begin(hook, isDue: true) { return }
@@ -26,6 +44,9 @@ extension OperationScheduler {
             case .concluding:
                 groups[index].stage = .over
                 return finishGroup(id, mayRetry: true)
+            case .owing:
+                groups[index].stage = .over
+                return finishGroup(id, mayRetry: false)
             case .over:
                 return
             }
@@ -35,10 +56,43 @@ extension OperationScheduler {
     /// The hook that a group is waiting for.
     func currentHook(of id: OperationID) -> OperationID? {
         switch groups[groupIndex(of: id)].stage {
-        case .onFailure: graph.table.hooks[id]?.onFailure
+        case .onFailure, .owing: graph.table.hooks[id]?.onFailure
         case .finally: graph.table.hooks[id]?.finally
-        case .body, .concluding, .over: nil
+        case .body, .weighing, .concluding, .over: nil
         }
+    }
+
+    /// The hook for failures that has not ended.
+    private func owedHook(of id: OperationID) -> OperationID? {
+        graph.table.hooks[id]?.onFailure.flatMap { states[$0.row].phase == .finished ? nil : $0 }
+    }
+
+    /// Ends a group that waits for its next round as the last one ended; before that, the hook for failures runs, which
+    /// was left to the last round.
+    mutating func endBetweenRounds(_ id: OperationID) {
+        let index = groupIndex(of: id)
+        groups[index].last = (states[id.row].outcome, states[id.row].cause)
+        progress[id]?.isOver = true
+        guard let hook = owedHook(of: id) else {
+            groups[index].stage = .over
+            return finishGroup(id, mayRetry: false)
+        }
+        groups[index].stage = .owing
+        if isAborted {
+            settle(hook, verdict: .cancelled, cause: .request, reach: .everything)
+        } else if states[id.row].phase == .backingOff {
+            deadlines.cancel(id, .backoff)
+            becomeReady(id)
+        } else {
+            // A stop may have let it out of its queue.
+            enqueue(id)
+        }
+    }
+
+    /// Begins the hook that an ended wait for another round has left over.
+    mutating func beginOwedHook(of id: OperationID) {
+        commands.append(.groupResumed(id))
+        guard let hook = owedHook(of: id), begin(hook, isDue: true) else { return advance(id) }
     }
 
     /// Returns whether the hook's end is to be waited for.
@@ -67,6 +121,9 @@ extension OperationScheduler {
             groups[index].hasFailedToExpand = outcome == .failure && groups[index].verdict == nil
             groups[index].unfinishedMembers -= 1
             if groups[index].unfinishedMembers == 0 { advance(id) }
+        } else if groups[index].stage == .weighing {
+            if mayRetry, mayFollow(id, after: self.outcome(ofGroup: id).outcome) { groups[index].stage = .onFailure }
+            advance(id)
         } else {
             precondition(groups[index].stage == .concluding, "\(id) was not asked for anything")
             groups[index].stage = .over
@@ -80,11 +137,23 @@ extension OperationScheduler {
         let index = groupIndex(of: id)
         var (outcome, cause) = outcome(ofGroup: id)
         if outcome == .success, concluded == .failure { (outcome, cause) = (.failure, .itself) }
-        let isCancelled = groups[index].verdict?.cause == .request
-        if outcome == .failure || outcome == .timeout, mayRetry, !isCancelled, retry(id, after: outcome, cause) {
+        if mayRetry, !isCancelled(index), outcome == .failure || outcome == .timeout, retry(id, after: outcome, cause) {
             return
         }
+        // It was left to a round that does not come.
+        if hasStarted(id), let hook = owedHook(of: id) {
+            groups[index].stage = .owing
+            progress[id]?.isOver = true
+            if begin(hook, isDue: true) { return }
+        }
         finish(id, outcome, cause)
+    }
+
+    private func isCancelled(_ index: Int) -> Bool { groups[index].verdict?.cause == .request }
+
+    /// Whether another round may follow one of this outcome, as far as is known before its end.
+    private func mayFollow(_ id: OperationID, after outcome: OperationOutcome) -> Bool {
+        !isCancelled(groupIndex(of: id)) && mayRetry(id, after: outcome)
     }
 
     private func hasFailed(_ index: Int) -> Bool {
@@ -98,6 +167,10 @@ extension OperationScheduler {
     private func outcome(ofGroup id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         let group = groups[groupIndex(of: id)]
         let hooks = hookEnds.isEmpty ? nil : hookEnds[id]
+        if let last = group.last {
+            if last.outcome == .timeout, let hook = hooks?.failure { return (.failure, .member(hook)) }
+            return last
+        }
         if !hasStarted(id), let verdict = group.verdict { return verdict }
         if let member = group.ends.failure { return (.failure, .member(member)) }
         if group.hasFailedToExpand { return (.failure, .itself) }
@@ -107,6 +180,7 @@ extension OperationScheduler {
         if let hook = hooks?.timeout { return (.timeout, .member(hook)) }
         if let verdict = group.verdict { return (.cancelled, verdict.cause) }
         if let member = group.ends.cancelled ?? hooks?.cancelled { return (.cancelled, .member(member)) }
+        if let verdict = judgement(of: id) { return verdict }
         if let member = group.ends.notRun { return (.notRun, .member(member)) }
         return (.success, .itself)
     }

@@ -40,7 +40,9 @@ extension OperationScheduler {
             mayBeReset[row] =
                 row > 0
                 && (mayBeReset[parent.row] || has(parent, .hasRetry) && states[parent.row].phase != .finished)
-            let isAskedAboutThem = states[row].phase == .deciding && has(OperationID(row), .waitsForAll)
+            let mayBeAsked = states[row].phase == .deciding || has(OperationID(row), .judgesMembers)
+            let isAskedAboutThem =
+                mayBeAsked && states[row].phase != .finished && has(OperationID(row), .waitsForAll)
             return mayBeReset[row] || states[row].phase == .blocked || isAskedAboutThem
         }
     }
@@ -67,6 +69,9 @@ extension OperationScheduler {
             graph.table.hooks[OperationID(row)].map { [$0.onFailure, $0.finally].forEach(keep) }
             graph.table.foreseen[OperationID(row)]?.needs.forEach(keep)
             hookEnds[OperationID(row)].map(keep)
+            sequences[OperationID(row)]?.rows.forEach { keep($0); keep(roots[$0]) }
+            keep(juries[OperationID(row)]?.verdict?.cause.row)
+            keep(group.last?.cause.row)
         }
         // A kept row keeps the groups around it, which come before it.
         for row in isKept.indices.reversed() where isKept[row] { keep(parent(of: OperationID(row))) }
@@ -81,5 +86,7 @@ extension OperationScheduler {
         }
         groups = kept
         hookEnds = hookEnds.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
+        juries = juries.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
+        sequences = sequences.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
     }
 }

@@ -47,14 +47,32 @@ extension OperationScheduler {
         return false
     }
 
+    /// The policy that has another attempt or round after one of this outcome, and what has been tried.
+    private func policy(
+        for id: OperationID, after outcome: OperationOutcome
+    ) -> (policy: RetryPolicy, progress: RetryProgress)? {
+        guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return nil }
+        guard outcome != .timeout || policy.retriesTimeout else { return nil }
+        return mayBeTriedAgain(id) && mayRetry(id) ? (policy, known) : nil
+    }
+
+    /// An attempt that would start after the deadline is not waited for.
+    private func isTooLate(_ id: OperationID, _ progress: RetryProgress, after delay: Duration) -> Bool {
+        progress.limit.map { clock(of: id) + delay >= $0 } ?? false
+    }
+
+    /// Whether another attempt or round may follow one of this outcome that ended now, however long chance makes the
+    /// wait.
+    func mayRetry(_ id: OperationID, after outcome: OperationOutcome) -> Bool {
+        guard let (policy, known) = policy(for: id, after: outcome) else { return false }
+        return !isTooLate(id, known, after: policy.delay(beforeAttempt: known.begun + 1))
+    }
+
     /// Begins the wait for another attempt, if the policy has one left. Returns whether it has.
     mutating func retry(_ id: OperationID, after outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
-        guard has(id, .hasRetry), let policy = graph.table.retries[id], let known = progress[id] else { return false }
-        guard outcome != .timeout || policy.retriesTimeout else { return false }
-        guard mayBeTriedAgain(id), mayRetry(id) else { return false }
+        guard let (policy, known) = policy(for: id, after: outcome) else { return false }
         let delay = policy.delay(beforeAttempt: known.begun + 1, using: &jitter)
-        // An attempt that would start after the deadline is not waited for.
-        if let limit = known.limit, clock(of: id) + delay >= limit { return false }
+        guard !isTooLate(id, known, after: delay) else { return false }
         releaseSlots(of: id)
         releaseLocks(id)
         states[id.row].outcome = outcome
@@ -132,6 +150,8 @@ extension OperationScheduler {
         groups[index].additions = additions.filter { !$0.isExpansion }
         if isClosed { shut(index) }
         hookEnds[id] = nil
+        juries[id] = nil
+        sequences[id] = nil
     }
 
     private func clock(of id: OperationID) -> Duration { isGroup(id) ? clocks.groupNow : clocks.now }

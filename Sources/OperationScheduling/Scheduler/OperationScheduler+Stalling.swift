@@ -78,6 +78,9 @@ extension OperationScheduler {
         case .executing, .stopping:
             let member = isGroup(id) ? currentHook(of: id) ?? unfinishedMember(of: id) { !has($0, .isHook) } : nil
             return member.map(Wait.Reason.member) ?? .nothing
+        case .rejected:
+            let other = unfinishedMember(of: parent(of: id)) { states[$0.row].phase != .rejected && !has($0, .isHook) }
+            return other.map(Wait.Reason.need) ?? .nothing
         case .deciding, .backingOff, .finished:
             return .nothing
         }

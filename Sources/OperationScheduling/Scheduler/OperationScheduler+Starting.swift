@@ -5,7 +5,7 @@ extension OperationScheduler {
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
         guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)),
-            !has(id, .isExternal)
+            !has(id, .isExternal), isItsTurn(id)
         else { return }
         switch dependencyResult(for: id) {
         case .run:
@@ -49,17 +49,26 @@ extension OperationScheduler {
         switch decision {
         case .run: becomeReady(id)
         case .skip:
-            // What stands behind it must not run as if nothing had failed.
-            if has(id, .waitsForAll), case .ruleOut(let prerequisite) = dependencyResult(for: id, afterFalse: true) {
-                settle(id, verdict: .notRun, cause: .dependency(prerequisite))
-            } else {
-                settle(id, verdict: .skipped, cause: .condition)
-            }
-        case .fail: settle(id, verdict: .failure, cause: .condition)
+            guard !has(parent(of: id), .judgesMembers) else { return reject(id) }
+            let (verdict, cause) = verdictIfFalse(of: id)
+            settle(id, verdict: verdict, cause: cause)
+        case .fail:
+            if has(parent(of: id), .judgesMembers) { accept(id) }
+            settle(id, verdict: .failure, cause: .condition)
         }
     }
 
+    /// What a row comes to whose condition, or those of all that it judges together, is false. What stands behind it
+    /// must not run as if nothing had failed.
+    func verdictIfFalse(of id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
+        if has(id, .waitsForAll), case .ruleOut(let prerequisite) = dependencyResult(for: id, afterFalse: true) {
+            return (.notRun, .dependency(prerequisite))
+        }
+        return (.skipped, .condition)
+    }
+
     mutating func becomeReady(_ id: OperationID) {
+        if has(parent(of: id), .judgesMembers) { accept(id) }
         move(id, to: .ready)
         if tellsLocks { commands.append(.ready(id)) }
         enqueue(id)
@@ -103,6 +112,7 @@ extension OperationScheduler {
         takeMemberSlot(id)
         takeLocks(id)
         move(id, to: .executing)
+        if groups[groupIndex(of: id)].stage == .owing { return beginOwedHook(of: id) }
         let round = noteStart(of: id) - 1
         let cancelled = round > 0 ? resetMembers(of: id) : []
         if id != .root || !has(id, .isConditional) { limitRound(of: id) }
@@ -116,6 +126,7 @@ extension OperationScheduler {
             commands.append(.expand(id))
         }
         if let failed = groups[index].ends.failure ?? groups[index].ends.timeout { failFast(after: failed) }
+        if has(id, .isSequence) { passEnded(inSequence: id) }
         forEachMember(of: id) { scheduler, member in
             if !scheduler.has(member, .isHook) { scheduler.consider(member) }
         }

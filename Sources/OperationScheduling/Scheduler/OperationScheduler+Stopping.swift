@@ -31,7 +31,8 @@ extension OperationScheduler {
             // Also if only its hooks are left: there is no other round.
             if cause == .request { progress[id]?.isOver = true }
             let canBeStopped = group.verdict == nil && group.stage.canBeStopped
-            guard reach == .everything || canBeStopped || isBetweenAttempts(id) else { return }
+            let waitsForRound = isBetweenAttempts(id) && group.stage != .owing
+            guard reach == .everything || canBeStopped || waitsForRound else { return }
             if group.verdict == nil { commands.append(.groupStopping(id, cause)) }
         }
         settle(id, verdict: verdict, cause: cause, reach: reach)
@@ -62,7 +63,7 @@ extension OperationScheduler {
         switch states[id.row].phase {
         case .blocked where has(id, .outlastsStops):
             break
-        case .blocked, .deciding, .ready, .backingOff:
+        case .blocked, .deciding, .rejected, .ready, .backingOff:
             finish(id, verdict, cause)
         case .executing:
             move(id, to: .stopping)
@@ -95,7 +96,7 @@ extension OperationScheduler {
         guard states[id.row].phase != .finished else { return false }
         let index = groupIndex(of: id)
         if !isTop, reach == .body, has(id, .isHook), hasStarted(parent(of: id)) { return false }
-        if isBetweenAttempts(id) { return settleBetweenRounds(id, verdict) }
+        if isBetweenAttempts(id) { return settleBetweenRounds(id) }
         if hasStarted(id) {
             guard groups[index].verdict == nil, groups[index].stage.canBeStopped else { return reach == .everything }
             move(id, to: .stopping)
@@ -115,24 +116,26 @@ extension OperationScheduler {
         return true
     }
 
-    /// Ends a group that waits for its next round, after members that joined since the last one. Returns whether there
-    /// are any.
-    private mutating func settleBetweenRounds(
-        _ id: OperationID, _ verdict: (outcome: OperationOutcome, cause: OperationCause)
-    ) -> Bool {
+    /// Ends a group that waits for its next round as the last one ended, after members that joined since then and the
+    /// hook for failures. Returns whether there are such members.
+    private mutating func settleBetweenRounds(_ id: OperationID) -> Bool {
         let index = groupIndex(of: id)
         guard groups[index].verdict == nil else { return false }
+        if groups[index].stage == .owing {
+            if isAborted { endBetweenRounds(id) }
+            return false
+        }
         var unfinished = 0
         forEachMember(of: id) { scheduler, member in
             if scheduler.states[member.row].phase != .finished, !scheduler.has(member, .isHook) { unfinished += 1 }
         }
         if unfinished == 0 {
-            finish(id, verdict.outcome, verdict.cause)
+            endBetweenRounds(id)
             return false
         }
         shut(index)
         groups[index].stage = .body
-        groups[index].verdict = verdict
+        groups[index].verdict = (states[id.row].outcome, states[id.row].cause)
         groups[index].unfinishedMembers = unfinished
         return true
     }
@@ -164,7 +167,7 @@ extension OperationScheduler {
             guard !has(row, .isHook), states[row.row].phase != .finished, !isDecided(row) else { continue }
             if isBetweenAttempts(row) {
                 giveUpRetrying(row)
-            } else if states[row.row].phase == .ready || states[row.row].phase == .deciding {
+            } else if [.ready, .deciding, .rejected].contains(states[row.row].phase) {
                 settle(row, verdict: .notRun, cause: cause)
             } else if isGroup(row) {
                 groups[groupIndex(of: row)].draining = cause

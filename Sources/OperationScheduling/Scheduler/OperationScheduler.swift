@@ -16,8 +16,8 @@ package struct OperationScheduler: Sendable {
         /// inside the work, or `cancelled` if the work itself was asked to stop. The answer of a stopped operation does
         /// not matter. `mayRetry` says whether a failure or timeout is worth another attempt.
         ///
-        /// Also the answer to `conclude`, with `mayRetry` about another round; the answer to an `expand` that failed;
-        /// and, with any outcome, the end of an external operation, ignored after its end.
+        /// Also the answer to `weigh` and `conclude`, with `mayRetry` about another round; the answer to an `expand`
+        /// that failed; and, with any outcome, the end of an external operation, ignored after its end.
         case ended(OperationID, OperationOutcome, mayRetry: Bool)
         /// The work of a started operation cannot begin yet. The limit of its attempt starts with `launched`.
         case delayed(OperationID)
@@ -82,15 +82,20 @@ package struct OperationScheduler: Sendable {
         case decide(OperationID)
         /// An expandable group has started; answer with `expanded`, or with `ended` and a failure.
         case expand(OperationID)
+        /// The body of a group that has a hook for failures and may be tried again has ended with this outcome. Answer
+        /// with `ended`, whose `mayRetry` says whether that is worth another round; the hook waits for the last one.
+        case weigh(OperationID, OperationOutcome)
         /// Everything in a group has ended, with this outcome. Answer with `ended` and the final one, which may turn a
         /// success into a failure and change nothing else.
         case conclude(OperationID, OperationOutcome)
-        /// The answer to an `expand` or `conclude` no longer matters, because the group is being stopped. It is still
+        /// The answer to an `expand`, `weigh` or `conclude` no longer matters, because the group is being stopped. It is still
         /// awaited; give it soon.
         case withdraw(OperationID)
         /// An attempt of an operation, or a round of a group, has ended; `ended` is its number. The next begins after
         /// `delay`, or later.
         case retrying(OperationID, ended: Int, delay: Duration)
+        /// A group that waited for another round, which is not to come, goes on to its hook for failures.
+        case groupResumed(OperationID)
         /// An operation or group has ended for good, or, inside a group that is tried again, for this round. For
         /// `.root`, the last command of all.
         case finished(OperationID, OperationOutcome, OperationCause)
@@ -109,7 +114,10 @@ package struct OperationScheduler: Sendable {
     }
 
     enum Phase: UInt8, Sendable {
-        case blocked, deciding, ready, executing, stopping, backingOff, finished
+        case blocked, deciding
+        /// Its condition is false, and those that are judged with it are not all known yet.
+        case rejected
+        case ready, executing, stopping, backingOff, finished
 
         /// Whether an answer or a point in time is enough to go on from here.
         var isAwaited: Bool { self == .deciding || self == .backingOff }
@@ -156,6 +164,10 @@ package struct OperationScheduler: Sendable {
     var jitter: JitterGenerator
     /// For rows that are not run: the failure, timeout or cancel that ruled them out.
     var roots: [OperationID: OperationID] = [:]
+    /// By the group that judges its members together; none before the first of them is known.
+    var juries: [OperationID: Jury] = [:]
+    /// By the group whose members run in sequence.
+    var sequences: [OperationID: SequenceMemory] = [:]
     /// How hooks ended, by the group whose hooks they are.
     var hookEnds: [OperationID: FirstEnds] = [:]
     /// Rows whose conditions wait for the end of a suspension.

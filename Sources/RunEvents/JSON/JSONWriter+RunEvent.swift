@@ -136,6 +136,7 @@ extension JSONWriter {
         field("outcome", step.outcome.rawValue)
         status(step.status)
         field("duration", step.duration)
+        if let duration = step.attemptDuration { field("attempt_duration", duration) }
         cause("cause", step.cause)
         field("tolerated", step.isTolerated)
         values("outputs", step.outputs)

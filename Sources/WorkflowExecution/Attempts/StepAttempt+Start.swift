@@ -120,6 +120,7 @@ extension StepAttempt: Starter {
         notes = launch.notes
         self.launch = nil
         hasStarted = true
+        firstStart = firstStart ?? runner.clock.now
         record(
             .stepStarted(
                 StepStarted(

@@ -40,6 +40,10 @@ final class StepAttempt {
     var isRestored = false
     /// A digest of what decides what it does; nil where nobody asks.
     var definition: String?
+    /// Whether there was to be an attempt after this one.
+    var isToBeFollowed = false
+    /// When the first process of the step started, in this attempt or one before; nil if none has.
+    var firstStart: EventLoopClock.Instant?
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
     private(set) var isOver = false
 
@@ -67,6 +71,7 @@ final class StepAttempt {
         self.row = row
         self.number = number
         startedBefore = previous?.lastStarted ?? 0
+        firstStart = previous?.firstStart
         self.runner = runner
         let plan = runner.plan
         step = plan.nodes[row].id
@@ -86,8 +91,16 @@ final class StepAttempt {
     /// What the log tells of it at its end.
     var end: AttemptEnd {
         AttemptEnd(
-            lastStarted: lastStarted, ending: ending, errno: error?.errno, outputBytes: outputBytes,
+            lastStarted: lastStarted, ending: ending, duration: stepDuration, hasFollowed: hasFollowed, errno: error?.errno, outputBytes: outputBytes,
             tail: tail, command: failedCommand, isRestored: isRestored, definition: definition)
+    }
+
+    private var hasFollowed: Bool { number > 1 || isToBeFollowed }
+
+    /// From the first start of a process for the step to now, where there was more than this attempt.
+    private var stepDuration: Duration? {
+        guard hasFollowed, let firstStart else { return ending?.duration }
+        return max(firstStart.duration(to: runner.clock.now), ending?.duration ?? .zero)
     }
 
     /// How its process ended; nil if there was none.

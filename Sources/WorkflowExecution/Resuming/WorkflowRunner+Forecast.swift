@@ -137,7 +137,7 @@ extension WorkflowRunner {
             _ = state.stepHasFinished(row, outcome, .itself, nil)
         } else {
             _ = state.groupHasFinished(row, outcome, .itself, at: .zero)
-            let made = context.pending.evaluate(for: row) { self.outputs(of: row) }
+            let made = context.pending.evaluate(for: row) { self.outputs(of: row, after: .success) }
             if outcome == .success, case .success(let fields)? = made, !fields.isEmpty {
                 state.noteResult(of: row, RowResult(outputs: fields))
             }

@@ -1,6 +1,12 @@
 internal import OperationScheduling
 internal import WorkflowPlanning
 
+/// Something that has failed or timed out by itself.
+struct RootFailure {
+    let row: PlanIndex
+    let isTimeout: Bool
+}
+
 /// A group from its start to its end, and after it if it may be tried again.
 struct GroupProgress {
     /// Which time it runs, from 0; nil if it runs once.
@@ -13,8 +19,10 @@ struct GroupProgress {
     var isDrained = false
     /// Of a dynamic fan-out: whether its copies are known.
     var isExpanded = false
-    /// Steps inside, at any depth, in the order of their ends.
-    var errors: [PlanIndex] = []
+    /// Of a sequence: what its members have done to those behind them.
+    var harm = SequenceHarm()
+    /// Steps inside, at any depth, and groups with a failure of their own, in the order of their ends.
+    var errors: [RootFailure] = []
     var cancelled: [PlanIndex] = []
     var notRun: [PlanIndex] = []
 }

@@ -4,18 +4,73 @@ internal import WorkflowPlanning
 
 // What conditions ask about outcomes.
 extension RunState {
-    /// What a status function says where a row's condition is decided: about all it needs, or, in a hook, about the
-    /// body the hook belongs to.
+    /// What a status function says where a row's condition is decided: about all it needs and, in a hook, about the
+    /// body that the hook belongs to. What a copy needs, its fan-out does; what a group needs, its members do not see.
     func status(_ function: StatusFunction, of row: PlanIndex) -> Bool {
-        // What a copy needs, its fan-out does.
-        let row = plan.whole(of: row)
-        let seen = hookedBody(around: row).map { [bodyOutcome(of: $0)] } ?? needs(of: row)
-        switch function {
-        case .always: return true
-        case .success: return seen.allSatisfy { $0 == .success || $0 == .skipped }
-        case .failure: return seen.contains { $0 == .failure || $0 == .timeout }
-        case .cancelled: return seen.contains(.cancelled)
+        let harm = harmSeen(by: plan.whole(of: row))
+        return switch function {
+        case .always: true
+        case .success: harm.isEmpty
+        case .failure: harm.contains(.failure)
+        case .cancelled: harm.contains(.cancel)
         }
+    }
+
+    private func harmSeen(by row: PlanIndex) -> Harm {
+        let parent = plan.parent(of: row)
+        var harm = plan.isSequence(parent) ? groups[parent]?.harm.before(row) ?? [] : []
+        for edge in plan.edges(of: row) { harm.formUnion(self.harm(of: edge.target)) }
+        if let body = hookedBody(around: row) { harm.formUnion(self.harm(ofBody: body)) }
+        return harm
+    }
+
+    /// What the end of a row means to what needs it; of one that was not run, what its roots do.
+    func harm(of row: PlanIndex) -> Harm {
+        switch outcome(of: row) {
+        case .success, .skipped, nil: []
+        case .failure, .timeout: plan.toleratesFailure(of: row) ? [] : .failure
+        case .cancelled: .cancel
+        case .notRun: notes[row]?.roots ?? .failure
+        }
+    }
+
+    private func harm(ofBody group: PlanIndex) -> Harm {
+        switch bodyOutcome(of: group) {
+        case .success, .skipped: []
+        case .failure, .timeout: .failure
+        case .cancelled: .cancel
+        case .notRun: rootsOfMembers(of: group)
+        }
+    }
+
+    /// The harm of what has ruled out members of a group. O(members).
+    private func rootsOfMembers(of group: PlanIndex) -> Harm {
+        var roots: Harm = []
+        for member in plan.members(of: group) where outcome(of: member) == .notRun {
+            roots.formUnion(harm(of: member))
+        }
+        return roots
+    }
+
+    /// The harm of everything that has ruled a row out, noted when it ends, so that nothing walks back. O(needs).
+    func roots(of row: PlanIndex, ruledOutBy cause: OperationCause) -> Harm {
+        switch cause {
+        case .member: return rootsOfMembers(of: row)
+        case .dependency(let prerequisite):
+            var roots = harmOfUnmet(prerequisite.planIndex)
+            for edge in plan.edges(of: row) where edge.kind == .ok || edge.kind == .success {
+                roots.formUnion(harm(of: edge.target))
+            }
+            let parent = plan.parent(of: row)
+            if plan.isSequence(parent) { roots.formUnion(groups[parent]?.harm.before(row) ?? []) }
+            return roots
+        case .itself, .failFast, .deadline, .retryDeadline, .request, .stall, .condition: return .failure
+        }
+    }
+
+    /// That of something whose end was not accepted, though another would tolerate it.
+    private func harmOfUnmet(_ row: PlanIndex) -> Harm {
+        outcome(of: row) == .failure || outcome(of: row) == .timeout ? .failure : harm(of: row)
     }
 
     /// Failure before timeout before cancel before a member that something outside ruled out before success, as in the
@@ -40,20 +95,8 @@ extension RunState {
         return !plan.isInside(blamed, group)
     }
 
-    /// The outcomes of what a row needs; of something that was not run, what ruled it out.
-    private func needs(of row: PlanIndex) -> [OperationOutcome] {
-        plan.edges(of: row).map { edge in
-            let target = edge.target
-            let outcome = outcome(of: target) ?? .success
-            if outcome == .notRun { return blamed(for: target).flatMap(self.outcome) ?? .failure }
-            let isTolerated = plan.toleratesFailure(of: target) && (outcome == .failure || outcome == .timeout)
-            return isTolerated ? .success : outcome
-        }
-    }
-
-    /// The group whose hook a row without needs is in; nil outside of hooks.
+    /// The group in whose hook a row is, however deep; nil outside of hooks.
     private func hookedBody(around row: PlanIndex) -> PlanIndex? {
-        guard plan.edges(of: row).isEmpty else { return nil }
         var next = row
         while next != .root {
             if plan.nodes[next].hook != nil { return plan.parent(of: next) }

@@ -42,7 +42,7 @@ extension RunState {
                 step: plan.nodes[row].id,
                 attempt: attempt?.lastStarted ?? 0,
                 outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
-                duration: ending?.duration,
+                duration: attempt?.duration, attemptDuration: attempt?.hasFollowed == true ? ending?.duration : nil,
                 cause: traced, outputs: outputs,
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
@@ -79,7 +79,7 @@ extension RunState {
             GroupFinished(
                 group: plan.nodes[row].id, outcome: StepOutcome(outcome),
                 duration: group?.start.map { time - $0 } ?? .zero, cause: traced,
-                errors: ids(group?.errors), cancelled: ids(group?.cancelled), notRun: ids(group?.notRun),
+                errors: ids(group?.errors.map(\.row).filter(plan.isStep)), cancelled: ids(group?.cancelled), notRun: ids(group?.notRun),
                 outputs: result(of: row).outputs.map { logged($0) }, isExpanded: isExpanded))
     }
 
@@ -107,7 +107,9 @@ extension RunState {
             if !notes.isEmpty, notes[row]?.cause != nil { notes[row]?.cause = nil }
             return nil
         }
+        defer { noteHarm(of: row) }
         if case .failFast(let failed) = cause, outcome == .notRun { noteDrain(of: row, after: failed.planIndex) }
+        if outcome == .notRun { notes[row, default: RowNote()].roots = roots(of: row, ruledOutBy: cause) }
         if outcome == .failure, cause == .itself || cause == .condition { return notes[row]?.cause }
         if case .dependency(let prerequisite) = cause, outcome == .notRun {
             notes[row, default: RowNote()].blamed = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
@@ -118,6 +120,14 @@ extension RunState {
         let traced = link(row, outcome, cause)
         notes[row, default: RowNote()].cause = traced
         return traced
+    }
+
+    /// A sequence remembers it for all members to come.
+    private mutating func noteHarm(of row: PlanIndex) {
+        let parent = plan.parent(of: row)
+        guard plan.isSequence(parent), plan.nodes[row].hook == nil else { return }
+        let harm = harm(of: row)
+        if !harm.isEmpty { groups[parent, default: GroupProgress()].harm.note(row, harm) }
     }
 
     private mutating func noteDrain(of row: PlanIndex, after failed: PlanIndex) {

@@ -6,8 +6,8 @@ internal import WorkflowPlanning
 
 // Failures and timeouts, and what they count for.
 extension RunState {
-    /// The first step inside a group that failed or timed out; nil if none did.
-    func firstError(in group: PlanIndex) -> PlanIndex? { groups[group]?.errors.first }
+    /// What inside a group has failed or timed out by itself, not counting what is tolerated there.
+    func rootFailures(in group: PlanIndex) -> [RootFailure] { groups[group]?.errors ?? [] }
 
     var errors: [RunFinished.Failure] { failures.map(\.failure) }
     var tolerated: [String] { toleratedRows.map { plan.nodes[$0].id } }
@@ -53,11 +53,11 @@ extension RunState {
     /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
     mutating func noteFailure(_ row: PlanIndex, _ failure: RunFinished.Failure) {
         if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure)) }
-        guard plan.isStep(row), !plan.toleratesFailure(of: row) else { return }
+        guard row != .root, !plan.toleratesFailure(of: row) else { return }
         var next = row
         repeat {
             next = plan.parent(of: next)
-            groups[next, default: GroupProgress()].errors.append(row)
+            groups[next, default: GroupProgress()].errors.append(RootFailure(row: row, isTimeout: failure.outcome == .timeout))
         } while next != .root && !plan.toleratesFailure(of: next)
     }
 }

@@ -28,7 +28,7 @@ extension RunState {
         var next = group
         while next != .root {
             next = plan.parent(of: next)
-            groups[next]?.errors.removeAll(where: isGone)
+            groups[next]?.errors.removeAll { isGone($0.row) }
             groups[next]?.cancelled.removeAll(where: isGone)
             groups[next]?.notRun.removeAll(where: isGone)
         }

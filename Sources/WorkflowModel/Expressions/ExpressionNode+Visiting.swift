@@ -43,6 +43,17 @@ extension ExpressionNode {
     }
 }
 
+extension ExpressionNode {
+    fileprivate var wantsSuccess: Bool {
+        switch kind {
+        case .call(let function, _): function.status == .success
+        case .all(let parts): parts.contains(where: \.wantsSuccess)
+        case .any(let parts): parts.allSatisfy(\.wantsSuccess)
+        default: false
+        }
+    }
+}
+
 extension Expression {
     /// The names that it reads, each with the field behind it: `steps` with the id, `params` with the parameter.
     package var references: [(root: String, field: String?)] { references { root.visit($0) } }
@@ -63,14 +74,8 @@ extension Expression {
         return found
     }
 
-    /// Whether it may be true though something needed has failed, by a status function.
-    package var asksForMoreThanSuccess: Bool {
-        var asks = false
-        root.visit { node in
-            if case .call(let function, _) = node.kind, let status = function.status, status != .success { asks = true }
-        }
-        return asks
-    }
+    /// Whether it is false wherever `success()` is.
+    package var wantsSuccess: Bool { root.wantsSuccess }
 
     /// Whether it asks something of the run or of files, beside what its names mean.
     package var asksTheRun: Bool { usesStatus || asksFiles }

@@ -20,6 +20,8 @@ struct ResultNeeds {
         static let waitsForAll = Traits(rawValue: 8)
         static let mayBeSkipped = Traits(rawValue: 16)
         static let tolerant = Traits(rawValue: 32)
+        /// A fan-out that is skipped where the conditions of all its copies are false.
+        static let decidesByCopies = Traits(rawValue: 64)
         static let hasEdgeKinds: Traits = [.hasFailure, .hasSuccess]
     }
 
@@ -130,6 +132,7 @@ struct ResultNeeds {
         }
         if settings.condition?.usesStatus == true { traits.insert(.waitsForAll) }
         if settings.continueOnError { traits.insert(.tolerant) }
+        if settings.fanOut?.decidesCopies == true { traits.insert(.decidesByCopies) }
         return traits
     }
 
@@ -139,7 +142,7 @@ struct ResultNeeds {
         return traits[row].contains(.hasSuccess)
             && needs.range(of: row).contains { entry in
                 kind(of: entry, in: row) == .success
-                    && !traits[Int(needs.entries[entry].target)].isDisjoint(with: [.conditional, .hasEdgeKinds])
+                    && !traits[Int(needs.entries[entry].target)].isDisjoint(with: [.conditional, .hasEdgeKinds, .decidesByCopies])
             }
     }
 

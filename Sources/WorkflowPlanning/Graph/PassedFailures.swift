@@ -97,8 +97,10 @@ struct PassedFailures {
         var around = row
         while around != 0 {
             if !decidesByStatus(around) {
-                for target in required(by: around) {
-                    guard decidesByStatus(target), !workflow.nodes[target].isGroup else { return nil }
+                for target in requiredWithMemory(by: around) {
+                    guard decidesByStatus(target), !workflow.nodes[target].isGroup, membersBefore[target] == nil else {
+                        return nil
+                    }
                     guards.insert(target)
                 }
             }
@@ -155,7 +157,9 @@ struct PassedFailures {
                 var known: UInt64 = 0
                 var around = row
                 while around != 0 {
-                    if !decidesByStatus(around) { for target in required(by: around) { known |= stops[target] } }
+                    if !decidesByStatus(around) {
+                        for target in requiredWithMemory(by: around) { known |= stops[target] }
+                    }
                     around = workflow.nodes[around].parent.row
                 }
                 let mask = masks[questions[index].need.row]?[next[index]].mask ?? 0
@@ -171,10 +175,11 @@ struct PassedFailures {
     }
 
     /// The row itself, what it requires, and of a group its members': the failure of a member is the group's, and so is
-    /// what rules a member out.
+    /// what rules a member out. In a sequence each member needs all before it, whatever decides about those between.
     private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
         var known = bits[row]
         if !decidesByStatus(row) { for target in required(by: row) { known |= stops[target] } }
+        if let before = membersBefore[row] { known |= stops[before] }
         if workflow.nodes[row].isGroup {
             for member in workflow.members(of: NodeIndex(row)) { known |= stops[member.row] }
         }
@@ -204,7 +209,7 @@ struct PassedFailures {
 
     private func before(_ row: Int) -> [Int] {
         let members = workflow.nodes[row].isGroup ? workflow.members(of: NodeIndex(row)).map(\.row) : []
-        return members + (decidesByStatus(row) ? [] : required(by: row))
+        return members + (decidesByStatus(row) ? membersBefore[row].map { [$0] } ?? [] : requiredWithMemory(by: row))
     }
 
     private struct Edge {
@@ -244,13 +249,20 @@ struct PassedFailures {
         return needed(by: row).map(\.row) + explicit.map { Int($0.target) }
     }
 
+    /// The same with the member before in a sequence, also where `needs` says which end of it is wanted.
+    private func requiredWithMemory(by row: Int) -> [Int] {
+        let required = required(by: row)
+        guard let before = membersBefore[row], !required.contains(before) else { return required }
+        return required + [before]
+    }
+
     private func finding(about row: Int, _ need: Edge, _ passed: Passed) -> Diagnostic {
         let names = passed.first.map { workflow.nodes[$0].id }
         let (name, between) = (workflow.nodes[row].id, workflow.nodes[need.row].id)
         let condition = workflow.nodes[need.row].settings?.condition
         var notes = [Diagnostic.Note("`\(between)` runs after a failure, too", at: condition?.range ?? need.range)]
         if need.position == nil {
-            notes.append(.init("in a sequence, `\(name)` needs the one before it, and only that"))
+            notes.append(.init("in a sequence, `\(name)` needs those before it"))
         }
         let all = Phrase.all(names, of: passed.count)
         return Diagnostic(
