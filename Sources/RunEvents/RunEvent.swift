@@ -46,6 +46,7 @@ package struct RunEvent {
         case lockReleased(name: String, by: Subject)
         /// The process of an attempt exists.
         case stepStarted(StepStarted)
+        /// Also of the command of one of `vars`.
         case stepOutput(StepOutput)
         case stepCancelRequested(step: String, attempt: Int, cause: Cause)
         /// A signal was sent to the step's processes; `signal` is its name, such as `SIGTERM`.
@@ -61,6 +62,8 @@ package struct RunEvent {
         case stepRerun(step: String, reason: RerunReason)
         /// The step of a hook is about to start, and counts as undoing something from here on.
         case stepUndoes(step: String, Undoing)
+        case valueStarted(ValueStarted)
+        case valueFinished(ValueFinished)
         case warning(code: String, message: String)
         case runFinished(RunFinished)
     }

@@ -27,6 +27,22 @@ package struct RunStatus: Sendable {
         }
     }
 
+    /// The command of one of `vars`.
+    package struct RunningValue: Sendable, Hashable {
+        package let value: ValueID
+        /// Since its process was started.
+        package let duration: Duration
+        package let state: RunningStep.State
+        package let pid: Int32
+
+        package init(value: ValueID, duration: Duration, state: RunningStep.State, pid: Int32) {
+            self.value = value
+            self.duration = duration
+            self.state = state
+            self.pid = pid
+        }
+    }
+
     package let run: String
     /// The workflow file as the user named it.
     package let file: String
@@ -46,12 +62,15 @@ package struct RunStatus: Sendable {
     package let counts: OutcomeCounts
     /// Those that have been running longest first.
     package let running: [RunningStep]
+    /// The commands of `vars` that run, in the order of their starts.
+    package let values: [RunningValue]
     /// Ids of the steps that have neither ended nor started, in the order of the file.
     package let waiting: [String]
 
     package init(
         run: String, file: String, name: String?, outcome: StepOutcome?, elapsed: Duration, jobs: Int, steps: Int,
-        isPaused: Bool, isStopping: Bool, counts: OutcomeCounts, running: [RunningStep], waiting: [String]
+        isPaused: Bool, isStopping: Bool, counts: OutcomeCounts, running: [RunningStep],
+        values: [RunningValue] = [], waiting: [String]
     ) {
         self.run = run
         self.file = file
@@ -64,6 +83,7 @@ package struct RunStatus: Sendable {
         self.isStopping = isStopping
         self.counts = counts
         self.running = running
+        self.values = values
         self.waiting = waiting
     }
 }

@@ -14,7 +14,7 @@ struct DroppedOutput {
     init(_ event: RunEvent, _ output: StepOutput) {
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         self.output = StepOutput(
-            step: output.step, attempt: output.attempt, stream: output.stream, bytes: nothing,
+            output.writer, attempt: output.attempt, stream: output.stream, bytes: nothing,
             isPartial: output.isPartial)
         first = RunEvent(
             sequence: event.sequence, wallClock: event.wallClock, elapsed: event.elapsed,
@@ -24,7 +24,7 @@ struct DroppedOutput {
 
     /// Returns whether the event is one more of these.
     mutating func add(_ event: RunEvent, _ output: StepOutput) -> Bool {
-        guard count < Self.limit, output.step == self.output.step, output.attempt == self.output.attempt,
+        guard count < Self.limit, output.writer == self.output.writer, output.attempt == self.output.attempt,
             output.stream == self.output.stream, output.isPartial == self.output.isPartial,
             event.round == first.round
         else { return false }
@@ -35,8 +35,7 @@ struct DroppedOutput {
 
     func write(to json: inout JSONWriter) {
         json.head(of: first)
-        json.field("step", output.step)
-        json.field("attempt", output.attempt)
+        json.writer(of: output)
         json.field("stream", output.stream.rawValue)
         json.field("dropped", size)
         json.field("events", count)

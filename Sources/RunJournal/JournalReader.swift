@@ -25,8 +25,8 @@ package final class JournalReader: OutputPlaces {
     private var repeated: (record: JSONObject, rest: Int)?
     /// The files of steps that run.
     private var files: [String: OutputFile] = [:]
-    /// By step that runs: where its output is.
-    private var places: [String: Place] = [:]
+    /// Of what runs: where its output is.
+    private var places: [StepOutput.Writer: Place] = [:]
     /// By step that has ended: names of files with all that its last attempt wrote.
     private var wholeFiles: [String: String] = [:]
 
@@ -74,7 +74,7 @@ package final class JournalReader: OutputPlaces {
     package func next(_ take: (RunEvent) -> Void) -> Bool {
         guard !isFinished, damage == nil, let (record, number) = nextRecord() else { return false }
         lastPlace = nil
-        let bytes = number == 0 && record.string("event") == "step.output" ? output(record) : []
+        let bytes = number == 0 ? output(record) : []
         return bytes.withUnsafeBytes { bytes in
             guard let event = RunEvent(record, lending: bytes)?.later(by: number), event.sequence == nextSequence
             else {
@@ -86,7 +86,9 @@ package final class JournalReader: OutputPlaces {
             case .runFinished: isFinished = true
             case .stepFinished(let step):
                 files.removeAll()
-                wholeFiles[step.step] = places.removeValue(forKey: step.step).flatMap { $0.isWhole ? $0.file : nil }
+                let place = places.removeValue(forKey: .step(step.step))
+                wholeFiles[step.step] = place.flatMap { $0.isWhole ? $0.file : nil }
+            case .valueFinished(let value): places[.value(value.value)] = nil
             default: break
             }
             take(event)
@@ -115,17 +117,17 @@ package final class JournalReader: OutputPlaces {
         return (record, 0)
     }
 
-    private func notePlace(of record: JSONObject) {
-        guard let step = record.string("step"), let attempt = record.int("attempt") else { return }
-        var place = places[step] ?? Place(attempt: attempt)
+    private func notePlace(of record: JSONObject, _ writer: StepOutput.Writer, _ attempt: Int) {
+        var place = places[writer] ?? Place(attempt: attempt)
         if place.attempt != attempt { place = Place(attempt: attempt) }
         place.file = record.string("file") ?? place.file
         if record.int("dropped") != nil { place.isWhole = false }
-        places[step] = place
+        places[writer] = place
     }
 
     private func output(_ record: JSONObject) -> [UInt8] {
-        notePlace(of: record)
+        guard let (writer, attempt) = StepOutput.writer(record) else { return [] }
+        notePlace(of: record, writer, attempt)
         if let text = record.string("text") { return Array(text.utf8) }
         if let text = record.string("base64") { return Base64.bytes(of: text) ?? [] }
         if let name = record.string("file"), let offset = record.int("offset"), let count = record.int("count"),

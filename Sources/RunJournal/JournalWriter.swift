@@ -26,8 +26,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     /// What has come last and is not kept.
     private var dropped: DroppedOutput?
     private var size = 0
-    /// By step, of running attempts that have written something.
-    private var outputs: [String: KeptOutput] = [:]
+    /// Of running attempts that have written something.
+    private var outputs: [StepOutput.Writer: KeptOutput] = [:]
     /// Whether files were made since the folder was last written through to the disk.
     private var hasNewFiles = false
     /// By step, of attempts that have ended: names of files.
@@ -69,7 +69,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         switch event.kind {
         case .stepOutput(let output): return report(output, event)
         case .stepFinished(let step):
-            let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: step.step)
+            let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
             files[step.step] = output?.wholeFile
             append(event)
             guard step.duration != nil else { break }
@@ -77,6 +77,9 @@ package final class JournalWriter: Reporter, OutputPlaces {
             flush()
             if isDurable { sync() }
             return
+        case .valueFinished(let value):
+            outputs[.value(value.value)] = nil
+            append(event)
         case .runStarted, .runFinished:
             append(event)
             flush()
@@ -122,22 +125,21 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     private func report(_ output: StepOutput, _ event: RunEvent) {
         // Taken out, so that what it holds is not copied with each piece.
-        var kept = outputs.removeValue(forKey: output.step) ?? KeptOutput(attempt: output.attempt)
+        var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
         if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt) }
         let hadFile = kept.hasFile
         var way = KeptOutput.Way.dropped
         attempt { () throws(SystemError) in
-            way = try kept.keep(output.bytes, of: output.step, event.sequence, in: folder)
+            way = try kept.keep(output.bytes, of: output.writer.words, event.sequence, in: folder)
         }
         if kept.hasFile, !hadFile { hasNewFiles = true }
-        outputs[output.step] = kept
+        outputs[output.writer] = kept
         guard failure == nil else { return }
         if case .dropped = way { return note(dropped: output, event) }
         appendDropped()
         JournalLine.append(to: &json) { json in
             json.head(of: event)
-            json.field("step", output.step)
-            json.field("attempt", output.attempt)
+            json.writer(of: output)
             json.field("stream", output.stream.rawValue)
             switch way {
             case .inline:

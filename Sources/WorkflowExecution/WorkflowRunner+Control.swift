@@ -115,6 +115,7 @@ extension WorkflowRunner {
                     step: attempt.step, attempt: attempt.number, duration: attempt.duration, state: state(of: attempt),
                     pid: attempt.process?.pid)
             },
+            values: context.pending.commands.statuses,
             waiting: steps.filter { outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
                 .map { plan.nodes[$0].id })
     }

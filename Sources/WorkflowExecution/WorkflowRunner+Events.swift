@@ -31,6 +31,7 @@ extension WorkflowRunner {
         case .withdraw(let id): withdraw(id.planIndex)
         // The log has nothing to add: its hook starts.
         case .groupResumed: break
+        case .startErrand(let errand): context.pending.commands.start(errand)
         case .suspended: recordPause()
         case .resumed: noteResumption()
         case .acquired(let lock, let id):

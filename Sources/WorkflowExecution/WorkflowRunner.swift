@@ -226,19 +226,22 @@ package final class WorkflowRunner {
         let id = OperationID(attempt.row)
         guard !isSuccess else { return send(.ended(id, .success, mayRetry: false)) }
         noteFailure(of: attempt)
-        if attempt.error?.kind == .lost { ruleOutRetries(of: attempt.row) }
+        if attempt.error?.kind == .lost {
+            send(.lastAttempt(id))
+            ruleOutRounds(around: plan.parent(of: attempt.row))
+        }
         let reasons = plan.retry(of: attempt.row)?.reasons ?? []
         send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
     }
 
-    /// Nothing of what is around a step begins anew beside processes that are left of it.
-    private func ruleOutRetries(of row: PlanIndex) {
-        send(.lastAttempt(OperationID(row)))
-        var next = row
-        repeat {
+    /// Neither a group nor what is around it begins anew beside processes that are left of something in it.
+    func ruleOutRounds(around group: PlanIndex) {
+        send(.lastAttempt(OperationID(group)))
+        var next = group
+        while next != .root {
             next = plan.parent(of: next)
             send(.lastAttempt(OperationID(next)))
-        } while next != .root
+        }
     }
 
     // MARK: Time

@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Foundation
 import Glibc
 import Testing
 
@@ -197,7 +198,7 @@ struct SharedValueTests {
               a: { run: [echo, "${{ if(len(run.id) > 0, vars.w, 'none') }}"] }
               b: { run: [touch, go] }
             """
-        ).runLogged("-j", "1").log()
+        ).runLogged("-j", "2").log()
         #expect(log.output(of: "a") == "w\n")
         #expect(log.startOrder == ["b", "a"])
     }
@@ -225,7 +226,7 @@ struct SharedValueTests {
               a: { pool: p, mutex: m, run: 'echo $w' }
               b: { pool: p, mutex: m, run: [touch, go] }
             """
-        ).runLogged("-j", "1").log()
+        ).runLogged("-j", "2").log()
         #expect(log.outcomes == ["a": "success", "b": "success"])
         #expect(log.output(of: "a") == "w\n")
     }
@@ -274,6 +275,174 @@ struct SharedValueTests {
         #expect(log.outcomes == ["a": "cancelled", "b": "success"])
         #expect(log.output(of: "b") == "value\n")
         #expect(try test.contents(of: "runs") == "x\n")
+    }
+
+    @Test func `a command is told of like a step, with what it wrote, and nothing secret`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            secrets: { KEY: { env: KEY } }
+            vars:
+              top: { run: 'echo "note $KEY" >&2; echo "is $KEY"', secrets: [KEY] }
+            steps:
+              g:
+                for-each: [x]
+                vars: { own: { run: [sh, -c, "kill -9 $$"] } }
+                steps: { a: { run: 'echo "$own"' } }
+              b: { run: 'test "$top" = "is hush hush"' }
+            """)
+        let result = try await test.run("workflow.yml", "--log", "json", environment: ["KEY": "hush hush"])
+        result.expect(exit: 1)
+        let replay = try await test.run("replay", "--log", "json")
+        for log in [try result.log(), try replay.log()] {
+            LogInvariants.check(log)
+            let start = try #require(log.all("value.started").first { $0["var"]?.string == "top" })
+            #expect(start["script"]?.string == #"echo "note $KEY" >&2; echo "is $KEY""#)
+            #expect(start["line"]?.int == 4 && start["pid"]?.int != nil && start["group"]?.string == nil)
+            let outputs = log.all("value.output").filter { $0["var"]?.string == "top" }
+            #expect(outputs.first { $0["stream"]?.string == "stderr" }?["text"]?.string == "note ***\n")
+            #expect(outputs.first { $0["stream"]?.string == "stdout" }?["text"]?.string == "is ***\n")
+            let end = try #require(log.all("value.finished").first { $0["var"]?.string == "top" })
+            #expect(end.outcome == "success" && end["exit_code"]?.int == 0 && end["output_bytes"]?.int == 28)
+            #expect(end["duration"]?.double != nil && end["containment"]?.string != nil)
+            #expect(try end.seq < #require(log.first("step.started", step: "b")).seq)
+            let own = try #require(log.all("value.finished").first { $0["var"]?.string == "own" })
+            #expect(own["group"]?.string == "g[x]" && own["signal"]?.string == "SIGKILL")
+            #expect(own.outcome == "failure" && own.cause?.kind == "signal" && own["cause"]?["line"]?.int == 8)
+        }
+        let why = try await test.ask("why", "g[x].vars.own")
+        why.expect(stdout: "g[x].vars.own: failure", "SIGKILL")
+    }
+
+    @Test func `a command counts in -j, and starts before any step that is ready`() async throws {
+        let workflow = """
+            version: 1
+            vars: { v: { run: ": > made; echo v" } }
+            steps:
+              first: { run: 'true' }
+              reader: { needs: [first], run: 'echo "$v"' }
+              held: { needs: [first], run: "until [ -e made ] || [ $WAIT = no ]; do sleep 0.01; done" }
+              last: { needs: [first], run: 'true' }
+            """
+        // With two places it runs beside the step, which waits for it; with one it comes first.
+        for (jobs, wait) in [("2", "yes"), ("1", "no")] {
+            let log = try await FlowrunTest(workflow).runLogged("-j", jobs, "--env", "WAIT=\(wait)").log()
+            LogInvariants.check(log)
+            #expect(log.runFinished?.outcome == "success")
+            let end = try #require(log.first("value.finished")).seq
+            let held = try #require(log.first("step.started", step: "held")).seq
+            #expect(jobs == "2" ? held < end : end < held)
+            #expect(try #require(log.first("value.started")).seq < held)
+        }
+    }
+
+    @Test func `a step that has its place lends it to the command that it waits for, and others have none`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { v: { run: "echo run >> runs; echo v" } }
+            steps:
+              held: { run: touch here }
+              reader: { run: [echo, "${{ if(len(glob('here')) > 0, vars.v, 'none') }}"] }
+              other: { needs: { held: done }, run: 'echo "$v"' }
+              more: { needs: { held: done }, for-each: "${{ [vars.v, 'w'] }}", run: 'echo "$item"' }
+            """)
+        let log = try await test.runLogged("-j", "1").log()
+        LogInvariants.check(log)
+        #expect(log.runFinished?.outcome == "success")
+        #expect(log.output(of: "reader") == "v\n" && log.output(of: "other") == "v\n")
+        #expect(log.output(of: "more[v]") == "v\n")
+        #expect(try test.contents(of: "runs") == "run\n")
+    }
+
+    @Test func `status shows a command that runs, and the default limit ends one`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            defaults: { timeout: 50ms }
+            vars: { v: { run: "touch up; read _ < go; echo v", timeout: 1h } }
+            steps:
+              a: { run: 'echo "$v"', timeout: 1h }
+              g:
+                vars: { late: { run: "sleep 9996" } }
+                needs: [a]
+                steps: { m: { run: 'echo "$late"', timeout: 1h } }
+            """)
+        let gate = try test.gate("go")
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        try await test.ask("ctl", "status").expect(stdout: "running  vars.v  ", "waiting  a")
+        let answer = try await test.ask("ctl", "status", "--format", "json")
+        let status = try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8))
+        let value = try #require(status["values"]?[0])
+        let pid = try await running.waitForEvent("value.started")["pid"]?.int
+        #expect(value["var"]?.string == "v" && value["state"]?.string == "running" && value["pid"]?.int == pid)
+        gate.open()
+        let log = try await running.finish().log()
+        LogInvariants.check(log)
+        let end = try #require(log.all("value.finished", group: "g").first)
+        #expect(end.outcome == "timeout" && end.cause?.message == "timed out after 50ms")
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `a command that is stopped has an end, before that of the run`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { v: { run: "echo begun >&2; touch up; sleep 9995" } }
+            steps: { a: { run: 'echo "$v"' } }
+            """)
+        let running = try await test.start("workflow.yml", "--log", "json")
+        try await running.waitForFile("up")
+        running.signal(SIGTERM)
+        let result = try await running.finish()
+        result.expect(.signalled(SIGTERM))
+        let log = try result.log()
+        LogInvariants.check(log)
+        let end = try #require(log.first("value.finished"))
+        #expect(end.outcome == "cancelled" && end.cause?.message == "nothing that runs reads it any more")
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `a resumed run takes a step over as long as the values that it reads are the same`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { same: { run: echo x }, other: { run: cat other } }
+            steps:
+              a: { run: 'echo "$same" >> a.runs' }
+              b: { run: 'echo "$other" >> b.runs' }
+              c: { needs: [a, b], run: exit 1 }
+            """, files: ["other": "1"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        try test.write("2", to: "other")
+        let log = try await test.runLogged("--resume").log()
+        LogInvariants.check(log)
+        #expect(try test.contents(of: "a.runs") == "x\n" && test.contents(of: "b.runs") == "1\n2\n")
+    }
+
+    @Test(arguments: ["", "grouped", "stream", "failed", "none"])
+    func `what a command says is shown as the output of a step is`(mode: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { v: { run: 'echo said >&2; echo v' }, quiet: { run: echo q }, bad: { run: 'echo why >&2; exit 3' } }
+            steps: { a: { run: 'test "$v$quiet" = vq' }, b: { run: 'echo "$bad"' } }
+            """)
+        let result = try await test.start(
+            ["workflow.yml", "-j", "1"] + (mode.isEmpty ? [] : ["--output", mode])
+        ).finish()
+        result.expect(exit: 1)
+        let lines = result.stdout.split(separator: "\n").map(String.init)
+        let said = lines.first { $0.hasSuffix("said") }
+        #expect(said == (["": "| said", "grouped": "| said", "stream": "[vars.v] said"][mode]))
+        #expect(lines.contains { $0.contains("success") && $0.hasSuffix("vars.v") } == ["", "grouped"].contains(mode))
+        #expect(lines.contains { $0.contains("failure") && $0.hasSuffix("vars.bad  exit 3") })
+        #expect(lines.contains(mode == "stream" ? "[vars.bad] why" : "| why") == (mode != "none"))
+        #expect(!result.stdout.contains("vars.quiet"))
+        #expect(lines.contains("    | why"))
     }
 
     @Test func `nothing starts while the run is paused`() async throws {

@@ -1,6 +1,6 @@
 package import Testing
 
-/// The rules that the log of every run keeps (I1 to I5, I8 and I9 of Flowrun.docc/EventLog). Of a group that was tried
+/// The rules that the log of every run keeps (I1 to I6, I8 and I9 of Flowrun.docc/EventLog). Of a group that was tried
 /// again only its last round counts for what came of the run.
 package enum LogInvariants {
     /// Records an issue for each rule that a log breaks. `steps`: all ids the run has, where the test knows them.
@@ -20,7 +20,7 @@ package enum LogInvariants {
         let last = log.lastRounds
         let history = History(last)
         return frame(log) + ends(last, history, steps: steps) + edges(history, needs) + attempts(log)
-            + members(history) + cancels(log) + pauses(log) + summary(last)
+            + members(history) + cancels(log) + pauses(log) + summary(last) + values(log) + width(log)
     }
 
     /// Where things started and ended, as indices of records.
@@ -77,6 +77,7 @@ package enum LogInvariants {
         var found: [String] = []
         var ended: Set<String> = []
         for record in log.records {
+            if record.event.hasPrefix("value.") { continue }
             let named = record.step.map { "step \($0)" } ?? record.group.map { "group \($0)" }
             guard let subject = named else { continue }
             if ended.contains(subject) {
@@ -185,7 +186,7 @@ package enum LogInvariants {
                     found.append("I8: \(record.event) at seq \(record.seq) changes nothing")
                 }
                 isPaused = record.event == "run.paused"
-            case "step.started", "group.started":
+            case "step.started", "group.started", "value.started":
                 if isPaused { found.append("I8: \(record.event) at seq \(record.seq), while the run was paused") }
             default: break
             }
@@ -211,6 +212,55 @@ package enum LogInvariants {
                 if isRunCancelled || cancelled.contains(where: { $0 == step || isInside(step, $0) }) {
                     found.append("I8: \(step) started at seq \(record.seq), after a cancel")
                 }
+            default: break
+            }
+        }
+        return found
+    }
+
+    /// I4: each command of `vars` that started has one end before it starts again and before that of the run, and writes
+    /// nothing afterwards; one that succeeded does not start again in the same round.
+    private static func values(_ log: EventLog) -> [String] {
+        var found: [String] = []
+        var open: Set<String> = []
+        var made: Set<String> = []
+        for record in log.records where record.event.hasPrefix("value.") {
+            let name = "\(record.group ?? "").vars.\(record["var"]?.string ?? "?")"
+            let round = record["round"]?.int.map { " in round \($0)" } ?? ""
+            switch record.event {
+            case "value.started":
+                if !open.insert(name).inserted || made.contains(name + round) {
+                    found.append("I4: \(name) started again at seq \(record.seq)")
+                }
+            case "value.output": if !open.contains(name) { found.append("I4: output of \(name), which does not run") }
+            case "value.finished":
+                // One that could not be started has an end only.
+                if open.remove(name) == nil, record["duration"]?.double != nil {
+                    found.append("I4: \(name) ended without a start")
+                }
+                if record.outcome == "success" { made.insert(name + round) }
+                if (record.outcome == "success") != (record.cause == nil) {
+                    found.append("I4: \(name) ended as \(record.outcome ?? "?") with or without a cause")
+                }
+            default: break
+            }
+        }
+        return found + open.sorted().map { "I4: \($0) started and has no end" }
+    }
+
+    /// I6: no more processes of steps and of `vars` run at once than `-j` or `ctl jobs` allows at that time.
+    private static func width(_ log: EventLog) -> [String] {
+        var found: [String] = []
+        var running: Set<String> = []
+        var jobs = log.first("run.started")?["jobs"]?.int ?? .max
+        for record in log.records {
+            let value = record["var"]?.string.map { "\(record.group ?? "").vars.\($0)" }
+            switch record.event {
+            case "run.jobs": jobs = record["n"]?.int ?? jobs
+            case "step.started", "value.started":
+                running.insert(value ?? record.step ?? "?")
+                if running.count > jobs { found.append("I6: \(running.count) run at seq \(record.seq), not \(jobs)") }
+            case "step.retry", "step.finished", "value.finished": running.remove(value ?? record.step ?? "?")
             default: break
             }
         }

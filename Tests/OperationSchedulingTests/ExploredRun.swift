@@ -7,6 +7,7 @@ struct ExploredRun {
         case ended(OperationID, OperationOutcome)
         /// A question is answered.
         case answer(Int)
+        case errandEnded(Errand)
         /// What is due next, if only a limit of time, comes due.
         case time
         case outside(Int)
@@ -25,6 +26,16 @@ struct ExploredRun {
     /// Whether questions wait for an answer like everything else, and are not answered on the spot.
     private let answersLate: Bool
     private var questions: [OperationScheduler.Command] = []
+    /// Whether a condition is answered only once an errand has ended, as where it reads what a command has to make.
+    private let decidesByErrands: Bool
+    /// The rows whose conditions wait for errands; none for an errand that nothing waits for any more.
+    private var errands: [Errand: OperationID] = [:]
+    /// Those that are still to be asked for, that wait for a slot, and that run.
+    private var newErrands: [Errand] = []
+    private var waitingErrands: [Errand] = []
+    private var runningErrands: Set<Errand> = []
+    private let widest: Int
+    private var errandCount = 0
     private var time = Duration.zero
     private var wake: Duration?
     /// Running operations, and whether they were told to stop.
@@ -35,14 +46,19 @@ struct ExploredRun {
     private var held: [LockID: Set<OperationID>] = [:]
 
     init(
-        _ scenario: Scenario, _ rule: OperationScheduler.HolderRule = .takesEverything, answersLate: Bool = false
+        _ scenario: Scenario, _ rule: OperationScheduler.HolderRule = .takesEverything, answersLate: Bool = false,
+        decidesByErrands: Bool = false
     ) {
         self.answersLate = answersLate
+        self.decidesByErrands = decidesByErrands
         scheduler = OperationScheduler(
             scenario.graph, width: scenario.width, groupsWaitForTheirTurn: scenario.groupsWaitForTheirTurn,
             holderRule: rule)
         scheduler.tellsLocks = true
         answers = scenario.answers
+        widest = scenario.events.reduce(scenario.width) {
+            if case .width(let width) = $1.1 { max($0, width) } else { $0 }
+        }
         outside = scenario.events.map(\.1).filter {
             switch $0 {
             case .resume: false
@@ -61,6 +77,7 @@ struct ExploredRun {
             if !isStopped { steps.append(.ended(id, .success)) }
         }
         steps += questions.indices.map(Step.answer)
+        steps += runningErrands.sorted { $0.number < $1.number }.map(Step.errandEnded)
         if wake != nil { steps.append(.time) }
         steps += outside.indices.map(Step.outside)
         if isSuspended { steps.append(.resume) }
@@ -75,6 +92,10 @@ struct ExploredRun {
             handle(.ended(id, outcome, mayRetry: true))
         case .answer(let index):
             if let answer = answer(to: questions.remove(at: index)) { handle(answer) }
+        case .errandEnded(let errand):
+            runningErrands.remove(errand)
+            if let row = errands.removeValue(forKey: errand) { questions.append(.decide(row)) }
+            handle(.errandEnded(errand))
         case .time:
             time = wake ?? time
             wake = nil
@@ -86,20 +107,41 @@ struct ExploredRun {
 
     private mutating func handle(_ event: OperationScheduler.Event) {
         for command in scheduler.handle(event, at: time) { note(command) }
+        sendErrands()
         // One at a time: what joins begins where the answer before it ended.
         while !answersLate, !questions.isEmpty {
             guard let answer = answer(to: questions.removeFirst()) else { continue }
             for command in scheduler.handle(answer, at: time) { note(command) }
+            sendErrands()
         }
         if let idleness = scheduler.idleness { fail(idleness) }
-        if questions.isEmpty, running.isEmpty, backingOff.isEmpty, !isSuspended, !scheduler.isFinished,
-            scheduler.unfinishedExternals == 0
+        if questions.isEmpty, running.isEmpty, runningErrands.isEmpty, backingOff.isEmpty, !isSuspended,
+            !scheduler.isFinished, scheduler.unfinishedExternals == 0
         {
             fail("nothing can happen, and the scheduler does not tell")
         }
+        if runningErrands.count + running.count > widest { fail("more run than there are slots") }
         guard scheduler.isFinished else { return }
         if !scheduler.locks.isAllFree { fail("locks are left taken") }
         if problem == nil, let wrong = DecisionJudge(scheduler).problem() { fail(wrong) }
+    }
+
+    /// Asks for the slots of errands that conditions wait for, and takes back what nothing waits for any more.
+    private mutating func sendErrands() {
+        while let event = nextErrandEvent() {
+            for command in scheduler.handle(event, at: time) { note(command) }
+        }
+    }
+
+    private mutating func nextErrandEvent() -> OperationScheduler.Event? {
+        if let index = waitingErrands.firstIndex(where: { errands[$0] == nil }) {
+            return .errandEnded(waitingErrands.remove(at: index))
+        }
+        newErrands.removeAll { errands[$0] == nil }
+        guard let errand = newErrands.first else { return nil }
+        newErrands.removeFirst()
+        waitingErrands.append(errand)
+        return .errand(errand)
     }
 
     private mutating func fail(_ problem: String) { self.problem = self.problem ?? problem }
@@ -129,6 +171,15 @@ struct ExploredRun {
             backingOff.remove(id)
             // A condition is of no interest any more.
             questions.removeAll { $0 == .decide(id) }
+            errands = errands.filter { $0.value != id }
+        case .decide(let id) where decidesByErrands:
+            errandCount += 1
+            let errand = Errand(errandCount)
+            errands[errand] = id
+            newErrands.append(errand)
+        case .startErrand(let errand):
+            waitingErrands.removeAll { $0 == errand }
+            runningErrands.insert(errand)
         case .decide, .expand, .weigh, .conclude: questions.append(command)
         case .withdraw(let id):
             let isAsked = questions.contains {
@@ -203,6 +254,9 @@ struct ExploredRun {
         hasher.combine(running)
         hasher.combine(backingOff)
         hasher.combine(questions)
+        // By what waits for them, because numbers grow.
+        hasher.combine(runningErrands.map { errands[$0]?.row ?? -1 }.sorted())
+        hasher.combine(waitingErrands.map { errands[$0]?.row ?? -1 })
         hasher.combine(isSuspended)
         hasher.combine(scheduler.width)
         hasher.combine(wake.map { $0 - time })

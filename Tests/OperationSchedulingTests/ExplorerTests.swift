@@ -5,7 +5,8 @@ import Testing
 
 /// Random workflows with groups in groups, mutexes on steps and groups, pools, needs, conditions, failures, limits of
 /// time, empty lists, `fail-fast`, retries, hooks, cancels and pauses, in whatever order things happen: the small ones
-/// in every order, the others in some. In every other one, conditions, lists and outcomes of groups are told late.
+/// in every order, the others in some. In every other one, conditions, lists and outcomes of groups are told late; in
+/// every other one of both, conditions wait for errands, which wait for slots.
 ///
 /// `make proof` sets FLOWRUN_PROOF_WORKFLOWS, so that a hundred thousand of them are looked at.
 @Suite struct ExplorerTests {
@@ -39,7 +40,8 @@ import Testing
     private static func explore(
         _ seed: UInt64, _ rule: OperationScheduler.HolderRule
     ) -> Explorer.Finding? {
-        let run = ExploredRun(scenario(seed), rule, answersLate: seed / 4 % 2 == 1)
+        let run = ExploredRun(
+            scenario(seed), rule, answersLate: seed / 4 % 2 == 1, decidesByErrands: seed / 8 % 2 == 1)
         guard seed % 4 == 3 else { return Explorer.exhaust(run, limit: 400).finding }
         var random = SplitMix(seed: seed)
         for _ in 0..<4 {

@@ -139,7 +139,7 @@ struct InvariantCheck {
             if held[lock]?.removeValue(forKey: id) == nil { return "I7: released without having been taken" }
         case .stalled(let waits):
             return "it stalls: \(waits)"
-        case .wake, .weigh, .conclude, .withdraw, .waiting, .ready:
+        case .wake, .weigh, .conclude, .withdraw, .waiting, .ready, .startErrand:
             break
         }
         return nil

@@ -64,7 +64,7 @@ struct RandomRemoval {
     /// Nil where it is about a row that was removed, which nothing concerns any more.
     private func translated(_ event: OperationScheduler.Event) -> OperationScheduler.Event? {
         switch event {
-        case .begin, .time, .abort, .width, .suspend, .resume: event
+        case .begin, .time, .abort, .width, .suspend, .resume, .errand, .errandGoesOn, .errandEnded: event
         case .ended(let id, let outcome, let mayRetry): present[id].map { .ended($0, outcome, mayRetry: mayRetry) }
         case .delayed(let id): present[id].map { .delayed($0) }
         case .launched(let id): present[id].map { .launched($0) }
@@ -88,7 +88,7 @@ struct RandomRemoval {
 
     private func translated(_ command: OperationScheduler.Command) -> OperationScheduler.Command {
         switch command {
-        case .wake, .suspended, .resumed: command
+        case .wake, .suspended, .resumed, .startErrand: command
         case .start(let id, let attempt): .start(original[id.row], attempt: attempt)
         case .stop(let id, let cause): .stop(original[id.row], translated(cause))
         case .groupStarted(let id, let round): .groupStarted(original[id.row], round: round)

@@ -164,7 +164,7 @@ import WorkflowModel
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupStarted, .groupCancelRequested,
             .groupRetry, .groupFinished, .stepAdded, .stepStarted, .stepOutput, .stepCancelRequested, .stepSignal,
             .stepAttempt, .stepRetry, .stepFinished, .stepRestored, .stepRerun, .stepUndoes, .ready, .waiting,
-            .lockAcquired, .lockReleased, .warning, .runFinished:
+            .lockAcquired, .lockReleased, .valueStarted, .valueFinished, .warning, .runFinished:
             break
         }
     }

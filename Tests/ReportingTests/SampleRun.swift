@@ -198,6 +198,26 @@ func rareEvents() -> EventLog {
     log.add(.stepRerun(step: "lint", reason: .outcome), at: 4)
     log.add(.stepUndoes(step: "finally.clean", Undoing(body: "", members: nil)), at: 4)
     log.add(.stepUndoes(step: "build[x86].finally.tell", Undoing(body: "build[x86]", members: ["compile"])), at: 4)
+    let version = ValueID(name: "version", group: nil)
+    let image = ValueID(name: "image", group: "build[x86]")
+    log.add(.valueStarted(ValueStarted(value: version, pid: 4, command: .script("git describe"), line: 3)), at: 5)
+    log.add(.valueStarted(ValueStarted(value: image, pid: 5, command: .arguments(["echo", "x"]), line: 9)), at: 5)
+    let text = lasting(Array("v1.2-3-gabc\n".utf8))
+    log.add(.stepOutput(StepOutput(.value(version), stream: .stdout, bytes: text, isPartial: false)), at: 24)
+    log.add(
+        .valueFinished(
+            ValueFinished(
+                value: version, outcome: .success, status: .exited(0), duration: .milliseconds(20), outputBytes: 12,
+                usage: ResourceUsage(maxResident: 1000, user: .milliseconds(2), system: .milliseconds(1)),
+                containment: "cgroup")), at: 25)
+    log.add(
+        .valueFinished(
+            ValueFinished(
+                value: image, outcome: .timeout, status: .signalled(15), duration: .seconds(1),
+                cause: Cause(
+                    kind: .timeout, message: "timed out after 1s", subject: .sharedValue("image"), file: "flow.yml",
+                    line: 9), outputTruncated: "held_open", droppedBytes: 3, containment: "guard", escaped: 1,
+                leftBehind: 2, isOutOfMemory: true, errno: 2)), at: 1005)
     return log
 }
 

@@ -43,7 +43,7 @@ extension QueueCore {
         case .suspended: pause(true, &state)
         case .resumed: pause(false, &state)
         case .wake, .decide, .expand, .weigh, .conclude, .withdraw, .groupResumed, .stalled, .acquired, .released,
-            .waiting:
+            .waiting, .startErrand:
             break
         }
     }

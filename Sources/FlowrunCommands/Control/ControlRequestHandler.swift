@@ -120,6 +120,17 @@ extension JSONWriter {
                 }
             }
         }
+        array("values") { json in
+            for value in status.values {
+                json.object { json in
+                    json.field("var", value.value.name)
+                    json.field("group", value.value.group)
+                    json.field("pid", Int(value.pid))
+                    json.field("seconds", value.duration)
+                    json.field("state", value.state.rawValue)
+                }
+            }
+        }
         field("waiting", status.waiting)
     }
 }

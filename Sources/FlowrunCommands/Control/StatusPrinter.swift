@@ -21,6 +21,11 @@ struct StatusPrinter {
             if let attempt = step.int("attempt"), attempt > 1 { line += ", attempt \(attempt)" }
             lines.append(line)
         }
+        for value in status.objects("values") {
+            let id = ValueID(name: value.string("var") ?? "", group: value.string("group"))
+            lines.append(
+                "  \(value.string("state") ?? "running")  \(id.words)  \(seconds(value.duration("seconds")))")
+        }
         let waiting = status.strings("waiting")
         if !waiting.isEmpty {
             let named = waiting.prefix(Self.waitingNamed).joined(separator: ", ")

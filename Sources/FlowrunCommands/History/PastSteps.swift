@@ -27,6 +27,8 @@ struct PastSteps {
         case .groupStarted(let group): set(group, nil)
         case .stepFinished(let step): set(step.step, step.outcome)
         case .stepRestored(let step): set(step.step, .success)
+        case .valueStarted(let value): set(value.value.words, nil)
+        case .valueFinished(let value): set(value.value.words, value.outcome)
         case .groupFinished(let group): set(group.group, group.outcome)
         default: break
         }

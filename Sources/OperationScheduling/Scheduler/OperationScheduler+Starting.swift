@@ -137,6 +137,7 @@ extension OperationScheduler {
     /// Starts what is ready while there is room, best first, up to a group, by which something may have ended that has
     /// to be told before anything else starts. Returns whether it came to one.
     mutating func dispatch() -> Bool {
+        startErrands()
         while !clocks.isSuspended, running < width, let id = ready.pop() {
             guard states[id.row].phase == .ready, !isDecided(id) else {
                 passOn(id)

@@ -41,6 +41,12 @@ package struct OperationScheduler: Sendable {
         case decided(OperationID, Decision)
         /// The answer to `expand`: more members of the group.
         indirect case expanded(OperationID, OperationGraph)
+        /// An errand wants a slot of the width; the answer is `startErrand`.
+        case errand(Errand)
+        /// An errand that has run in the place of an operation, and goes on where that ends, takes a slot at once.
+        case errandGoesOn(Errand)
+        /// An errand has ended, or does not want a slot any more.
+        case errandEnded(Errand)
         /// Starts nothing until `resume`. What runs goes on, and time limits of groups stand still. A cancel of
         /// everything resumes; later suspensions are ignored.
         case suspend
@@ -101,6 +107,8 @@ package struct OperationScheduler: Sendable {
         case finished(OperationID, OperationOutcome, OperationCause)
         case suspended
         case resumed
+        /// An errand has its slot. Answer with `errandEnded` when it has ended.
+        case startErrand(Errand)
         /// Nothing runs, nothing is due and no answer is awaited, but not everything has ended. Says what waits for
         /// what, from `.root` on. The commands that follow end everything.
         case stalled([Wait])
@@ -141,7 +149,9 @@ package struct OperationScheduler: Sendable {
     /// Whether `acquired`, `released`, `waiting` and `ready` are told.
     package var tellsLocks = false
     var width: Int
+    /// Operations and errands that hold a slot.
     var running = 0
+    var errands = Errands()
     var states: [State] = []
     var groups: [GroupState] = []
     var ready = ReadyQueue()
@@ -304,6 +314,9 @@ package struct OperationScheduler: Sendable {
             width = new
         case .decided(let id, let decision): decide(id, decision)
         case .expanded(let id, let expansion): expand(id, expansion)
+        case .errand(let errand): errands.waiting.append(errand)
+        case .errandGoesOn(let errand): occupy(errand)
+        case .errandEnded(let errand): end(errand)
         case .suspend: suspend()
         case .resume: resume()
         case .close(let id): close(id)

@@ -51,6 +51,12 @@ extension LogText {
         newline()
     }
 
+    mutating func line(_ value: ValueFinished, at elapsed: Duration) {
+        line(
+            at: elapsed, verb: value.outcome.rawValue, value.outcome.style, duration: value.duration,
+            subject: value.value.words, detail: value.cause?.words ?? "")
+    }
+
     mutating func line(_ group: GroupFinished, at elapsed: Duration) {
         line(
             at: elapsed, verb: group.outcome.rawValue, group.outcome.style, duration: group.duration,
@@ -66,6 +72,9 @@ extension LogText {
         switch event.kind {
         case .stepStarted(let step):
             line(at: event.elapsed, verb: "started", .faint, subject: step.step, detail: "pid \(step.pid)")
+        case .valueStarted(let value):
+            line(
+                at: event.elapsed, verb: "started", .faint, subject: value.value.words, detail: "pid \(value.pid)")
         case .groupStarted(let group):
             line(at: event.elapsed, verb: "started", .faint, subject: "group \(group)")
         case .groupCancelRequested(let group, let cause):
@@ -89,7 +98,8 @@ extension LogText {
         case .lockReleased(let name, let by):
             line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .groupFinished,
-            .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepUndoes, .stepFinished, .warning, .runFinished:
+            .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepUndoes, .stepFinished, .valueFinished, .warning,
+            .runFinished:
             break
         }
     }

@@ -46,6 +46,8 @@ package final class TextReporter: Reporter {
     /// Of running steps whose id does not say all.
     private var titles: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
+    /// What commands of `vars` have written to standard error.
+    private var valueBlocks: [ValueID: OutputBlock] = [:]
     /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
     /// The running steps that the file wants to be shown as they write.
@@ -73,6 +75,8 @@ package final class TextReporter: Reporter {
             } else {
                 show(output, at: event.elapsed, place: outputs?.lastPlace)
             }
+            // A line between those of the step that is shown as it writes.
+            if output.step == nil, !text.isEmpty { live?.isAnnounced = false }
             return flush(&text)
         }
         write(event)
@@ -135,7 +139,8 @@ package final class TextReporter: Reporter {
                 subject: StepTitle.words(step.step, name: step.name, item: step.item))
         case .stepRerun(let step, let reason):
             text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
-        case .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
+        case .valueFinished(let value): write(value, at: event.elapsed)
+        case .valueStarted, .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .stepUndoes, .ready, .waiting, .lockAcquired, .lockReleased:
             if options.isVerbose { text.verboseLine(event) }
         }
@@ -155,33 +160,73 @@ package final class TextReporter: Reporter {
     // MARK: Output
 
     private func show(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
-        switch mode(of: output.step) {
-        case .none: return
-        case .stream: write(output, behind: mark(of: output.step))
-        case .grouped where live?.step == output.step || isAlone(output.step) && blocks[output.step] == nil:
-            showNow(output, at: elapsed)
-        case .grouped, .failed: keep(output, at: elapsed, place: place)
+        let step: String
+        switch output.writer {
+        case .step(let id): step = id
+        case .value(let value): return show(output, of: value, at: elapsed, place: place)
         }
+        switch mode(of: step) {
+        case .none: return
+        case .stream: write(output, behind: mark(of: step))
+        case .grouped where live?.step == step || isAlone(step) && blocks[step] == nil:
+            showNow(output, of: step, at: elapsed)
+        case .grouped, .failed: keep(output, of: step, at: elapsed, place: place)
+        }
+    }
+
+    /// What the command of one of `vars` writes to standard output is the value, and nothing to be shown.
+    private func show(_ output: StepOutput, of value: ValueID, at elapsed: Duration, place: OutputPlace?) {
+        guard output.stream == .stderr else { return }
+        switch options.output ?? .grouped {
+        case .none: return
+        case .stream: write(output, behind: mark(of: value.words))
+        case .grouped, .failed:
+            let block = valueBlocks[value] ?? OutputBlock(directory: options.spoolDirectory)
+            valueBlocks[value] = block
+            do throws(SystemError) {
+                try block.append(output, at: place)
+            } catch {
+                valueBlocks[value] = nil
+                warnOfOutput(of: value.words, error, at: elapsed)
+                write(block, of: value.words, mark: mark(of: value.words))
+                write(output, behind: mark(of: value.words))
+            }
+        }
+    }
+
+    /// A command of `vars` has a line where it failed, where it said something, and in a verbose log.
+    private func write(_ value: ValueFinished, at elapsed: Duration) {
+        let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
+        let hasFailed = value.outcome == .failure || value.outcome == .timeout
+        let shown = hasFailed || options.output != .failed ? block : nil
+        guard hasFailed || shown != nil || options.isVerbose else { return }
+        text.line(value, at: elapsed)
+        live?.isAnnounced = false
+        if let shown { write(shown, of: value.value.words) }
     }
 
     private func mark(of step: String) -> String { "[\(step.visible)] " }
 
-    private func keep(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
-        let block = blocks[output.step] ?? OutputBlock(directory: options.spoolDirectory)
-        blocks[output.step] = block
+    private func keep(_ output: StepOutput, of step: String, at elapsed: Duration, place: OutputPlace?) {
+        let block = blocks[step] ?? OutputBlock(directory: options.spoolDirectory)
+        blocks[step] = block
         do throws(SystemError) {
             try block.append(output, at: place)
         } catch {
             // Shown out of turn rather than lost, and each line says whose it is.
-            blocks[output.step] = nil
-            modes[output.step] = .stream
-            text.line(
-                at: elapsed, verb: "warning", .caution, subject: output.step,
-                detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
-                    + error.words)
-            write(block, of: output.step, mark: mark(of: output.step))
-            write(output, behind: mark(of: output.step))
+            blocks[step] = nil
+            modes[step] = .stream
+            warnOfOutput(of: step, error, at: elapsed)
+            write(block, of: step, mark: mark(of: step))
+            write(output, behind: mark(of: step))
         }
+    }
+
+    private func warnOfOutput(of subject: String, _ error: SystemError, at elapsed: Duration) {
+        text.line(
+            at: elapsed, verb: "warning", .caution, subject: subject,
+            detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
+                + error.words)
     }
 
     /// Whole lines behind the step's own mark.
@@ -192,10 +237,10 @@ package final class TextReporter: Reporter {
     }
 
     /// What the only running step writes, below a line that names it.
-    private func showNow(_ output: StepOutput, at elapsed: Duration) {
-        var live = self.live.take() ?? LiveOutput(of: output.step, keepsColors: options.isColored)
+    private func showNow(_ output: StepOutput, of step: String, at elapsed: Duration) {
+        var live = self.live.take() ?? LiveOutput(of: step, keepsColors: options.isColored)
         if !live.isAnnounced {
-            text.line(at: elapsed, verb: "running", .faint, subject: titles[output.step] ?? output.step)
+            text.line(at: elapsed, verb: "running", .faint, subject: titles[step] ?? step)
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)
@@ -250,7 +295,7 @@ extension StepOutput {
     /// The same record with other bytes.
     fileprivate func with(_ bytes: UnsafeRawBufferPointer) -> StepOutput {
         StepOutput(
-            step: step, attempt: attempt, stream: stream, bytes: bytes,
+            writer, attempt: attempt, stream: stream, bytes: bytes,
             isPartial: isPartial && bytes.last != UInt8(ascii: "\n"))
     }
 }

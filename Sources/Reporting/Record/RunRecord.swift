@@ -47,6 +47,7 @@ package final class RunRecord: Reporter {
             keep(
                 group.cause.map { Entry(id: group.group, outcome: group.outcome, cause: number(of: $0)) },
                 of: group.group, round: event.round)
+        case .valueFinished(let value): note(value)
         case .runFinished(let finished): note(finished)
         default: break
         }
@@ -65,6 +66,16 @@ package final class RunRecord: Reporter {
                     earlier: statuses.count > 1 ? statuses.dropLast() : []))
         }
         keep(entry, of: step.step, round: round)
+    }
+
+    private func note(_ value: ValueFinished) {
+        guard let cause = value.cause, value.outcome != .cancelled else { return }
+        var entry = Entry(id: value.value.words, outcome: value.outcome, cause: number(of: cause))
+        if let duration = value.duration {
+            entry.detail = Int32(details.count)
+            details.append(Detail(attempt: 1, status: value.status, duration: duration, earlier: []))
+        }
+        entries.append(entry)
     }
 
     /// Adds an entry, nil for a success, in the place of one of an earlier round.

@@ -53,7 +53,7 @@ package final class Heartbeat: Reporter {
             "\(step.title) (\(TimeText.wholeSeconds(elapsed - step.start)))"
         }
         text.add(named.isEmpty ? ", nothing running" : ", running: ")
-        text.add(list: named, of: progress.running.count, limit: Self.stepsNamed)
+        text.add(list: named, of: progress.runningCount, limit: Self.stepsNamed)
         text.newline()
         text.buffer.withUnsafeBytes(sink.write)
     }

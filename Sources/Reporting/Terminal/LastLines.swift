@@ -2,12 +2,12 @@ internal import Basics
 internal import Glibc
 internal import RunEvents
 
-/// The last line that each running step has written, as far as the live region may need it.
+/// The last line that each running step or command of `vars` has written, as far as the live region may need it.
 struct LastLines {
     /// What of a line is kept.
     private static let length = 256
 
-    private var lines: [String: [UInt8]] = [:]
+    private var lines: [StepOutput.Writer: [UInt8]] = [:]
 
     /// Blank lines do not count. Of a line that its program has written over, the last state does.
     mutating func note(_ output: StepOutput) {
@@ -16,14 +16,14 @@ struct LastLines {
         guard end > 0 else { return }
         let line = output.bytes[..<end]
         let start = line.lastIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { $0 + 1 } ?? 0
-        lines[output.step] = Array(line[start...].prefix(Self.length))
+        lines[output.writer] = Array(line[start...].prefix(Self.length))
     }
 
-    mutating func forget(_ step: String) { lines[step] = nil }
+    mutating func forget(_ writer: StepOutput.Writer) { lines[writer] = nil }
 
     /// The line without colours and with nothing that a terminal would obey; empty where there is none.
-    func line(of step: String) -> [UInt8] {
-        guard let line = lines[step] else { return [] }
+    func line(of writer: StepOutput.Writer) -> [UInt8] {
+        guard let line = lines[writer] else { return [] }
         var sanitizer = OutputSanitizer(mark: "", keepsColors: false)
         var text = ByteBuffer()
         line.withUnsafeBytes { sanitizer.append($0, to: &text) }

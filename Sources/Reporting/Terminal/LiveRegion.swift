@@ -53,10 +53,13 @@ package final class LiveRegion: Reporter {
     package func report(_ event: RunEvent) {
         switch event.kind {
         case .stepOutput(let output):
+            // What a command of `vars` writes to standard output is the value.
+            if output.step == nil, output.stream == .stdout { break }
             lastLines.note(output)
             hasChanged = true
-        case .stepFinished(let step): lastLines.forget(step.step)
-        case .stepRetry(let step, _, _): lastLines.forget(step)
+        case .stepFinished(let step): lastLines.forget(.step(step.step))
+        case .stepRetry(let step, _, _): lastLines.forget(.step(step))
+        case .valueFinished(let value): lastLines.forget(.value(value.value))
         default: break
         }
         remaining.note(event)
@@ -73,7 +76,7 @@ package final class LiveRegion: Reporter {
             draw(at: elapsed)
             if hasChanged { return elapsed + Self.interval }
         }
-        return progress.running.isEmpty ? nil : .seconds(elapsed.components.seconds + 1)
+        return progress.runningCount == 0 ? nil : .seconds(elapsed.components.seconds + 1)
     }
 
     /// Takes the region off the screen; it comes back with the next tick. Call it before the program ends on any path
@@ -114,7 +117,7 @@ package final class LiveRegion: Reporter {
         let left =
             elapsed < Self.estimateDelay ? nil : remaining.left(progress.running, at: elapsed, expected: estimate)
         let text = RegionText(progress: progress, left: left) { [self] in
-            isEchoed($0) ? [] : lastLines.line(of: $0.step)
+            isEchoed($0) ? [] : lastLines.line(of: $0.writer)
         }
         let lines = text.lines(at: elapsed, in: size)
         guard lines != shown.lines || size != shown.size else { return }
@@ -134,7 +137,7 @@ package final class LiveRegion: Reporter {
         guard case .log(let mode) = echo else { return false }
         return switch mode ?? step.view.map(OutputMode.init) ?? .grouped {
         case .stream: true
-        case .grouped: step.isAlone
+        case .grouped: step.isAlone && step.step != nil
         case .failed, .none: false
         }
     }

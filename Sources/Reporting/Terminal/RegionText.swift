@@ -25,7 +25,7 @@ struct RegionText {
         for (step, title) in zip(shown, titles) {
             lines.append(line(of: step, title, padded: width, at: elapsed, columns: columns))
         }
-        let more = progress.running.count - shown.count
+        let more = progress.runningCount - shown.count
         if more > 0, count > 0 { lines.append(Array("          and \(more) more".utf8)) }
         return lines.map { TerminalLine.cut($0, to: columns) }
     }
@@ -34,7 +34,7 @@ struct RegionText {
         var text = LogText(isColored: false)
         text.add("[\(progress.finished)/\(progress.steps)] ")
         if progress.isStopping { text.add("stopping, ") } else if progress.isPaused { text.add("paused, ") }
-        text.add("\(progress.running.count) running, ")
+        text.add("\(progress.runningCount) running, ")
         if progress.failed > 0 { text.add("\(progress.failed) failed, ") }
         text.add("\(progress.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
         if let left, left >= .seconds(1), !progress.isStopping {

@@ -33,7 +33,9 @@ struct RemainingTime {
             ended = []
         }
         guard let estimate else { return nil }
-        let underWay = running.map { min((elapsed - $0.start) / .seconds(1), estimate.duration(of: $0.step)) }
+        let underWay = running.compactMap { running in
+            running.step.map { min((elapsed - running.start) / .seconds(1), estimate.duration(of: $0)) }
+        }
         return estimate.left(after: done + underWay.reduce(0, +))
     }
 }

@@ -2,8 +2,9 @@ internal import RunEvents
 
 /// How far a run is: what the live region and the heartbeat tell of it.
 struct RunProgress {
+    /// A step that runs, or the command of one of `vars`.
     struct RunningStep {
-        let step: String
+        let writer: StepOutput.Writer
         /// The id, and what says more.
         let title: String
         /// As in `StepStarted`.
@@ -12,6 +13,9 @@ struct RunProgress {
         let start: Duration
         /// Whether no other step has run since.
         fileprivate(set) var isAlone: Bool
+
+        /// nil for a command of `vars`.
+        var step: String? { if case .step(let id) = writer { id } else { nil } }
     }
 
     private(set) var steps = 0
@@ -20,6 +24,8 @@ struct RunProgress {
     /// The running steps in the order of their starts. A list, because there are as many as there are jobs and each
     /// event touches one.
     private(set) var running: [RunningStep] = []
+    /// The commands of `vars` that run.
+    private(set) var values: [RunningStep] = []
     private(set) var isPaused = false
     /// Whether the whole run has been asked to end.
     private(set) var isStopping = false
@@ -32,6 +38,9 @@ struct RunProgress {
     /// How many have neither ended nor started.
     var waiting: Int { max(0, steps - finished - running.count) }
 
+    /// How many processes of steps and of `vars` run.
+    var runningCount: Int { running.count + values.count }
+
     /// Returns whether the event changes what there is to tell.
     mutating func note(_ event: RunEvent) -> Bool {
         switch event.kind {
@@ -41,7 +50,7 @@ struct RunProgress {
             for index in running.indices { running[index].isAlone = false }
             running.append(
                 RunningStep(
-                    step: step.step, title: StepTitle.words(step.step, name: step.name, item: step.item),
+                    writer: .step(step.step), title: StepTitle.words(step.step, name: step.name, item: step.item),
                     view: step.view, start: event.elapsed, isAlone: running.isEmpty))
         case .stepFinished(let step):
             stop(step.step)
@@ -56,6 +65,12 @@ struct RunProgress {
         case .stepRetry(let step, _, _): stop(step)
         case .stepAdded(let step, _):
             if event.round == nil || addedInRounds.insert(step).inserted { steps += 1 }
+        case .valueStarted(let start):
+            values.append(
+                RunningStep(
+                    writer: .value(start.value), title: start.value.words, view: nil, start: event.elapsed,
+                    isAlone: false))
+        case .valueFinished(let end): values.removeAll { $0.writer == .value(end.value) }
         case .runPaused: isPaused = true
         case .runResumed: isPaused = false
         case .runCancelRequested: isStopping = true
@@ -80,8 +95,8 @@ struct RunProgress {
         if let index = running.firstIndex(where: { $0.step == step }) { running.remove(at: index) }
     }
 
-    /// The steps that have been running longest, first the one that started first; ties in order of their ids.
+    /// Those that have been running longest, first the one that started first; ties in order of their ids.
     func longestRunning(_ count: Int) -> [RunningStep] {
-        Array(running.sorted { ($0.start, $0.step) < ($1.start, $1.step) }.prefix(count))
+        Array((running + values).sorted { ($0.start, $0.writer.words) < ($1.start, $1.writer.words) }.prefix(count))
     }
 }

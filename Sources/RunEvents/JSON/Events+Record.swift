@@ -51,13 +51,75 @@ extension RunStarted {
 
 extension StepStarted {
     init?(_ record: JSONObject, of step: String, _ attempt: Int) {
-        guard let pid = record.int("pid"), let line = record.int("line"),
-            let command = record.strings("argv").map(Command.arguments) ?? record.string("script").map(Command.script)
-        else { return nil }
+        guard let pid = record.int("pid"), let line = record.int("line"), let command = Command(record) else {
+            return nil
+        }
         self.init(
             step: step, attempt: attempt, pid: Int32(truncatingIfNeeded: pid), command: command, line: line,
             item: record.string("item"), view: record.string("view").flatMap(OutputView.init),
             name: record.string("name"))
+    }
+}
+
+extension StepStarted.Command {
+    init?(_ record: JSONObject) {
+        if let words = record.strings("argv") {
+            self = .arguments(words)
+        } else if let script = record.string("script") {
+            self = .script(script)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension StepOutput {
+    init?(_ record: JSONObject, of writer: Writer, _ attempt: Int, lending bytes: UnsafeRawBufferPointer) {
+        guard let stream = record.string("stream").flatMap(Stream.init), let isPartial = record.bool("partial") else {
+            return nil
+        }
+        self.init(writer, attempt: attempt, stream: stream, bytes: bytes, isPartial: isPartial)
+    }
+
+    /// Whose output a record tells of, and of which attempt; nil where it tells of none.
+    package static func writer(_ record: JSONObject) -> (Writer, attempt: Int)? {
+        switch record.string("event") {
+        case "step.output":
+            guard let step = record.string("step"), let attempt = record.int("attempt") else { return nil }
+            return (.step(step), attempt)
+        case "value.output": return ValueID(record).map { (.value($0), 1) }
+        default: return nil
+        }
+    }
+}
+
+extension ValueID {
+    init?(_ record: JSONObject) {
+        guard let name = record.string("var") else { return nil }
+        self.init(name: name, group: record.string("group"))
+    }
+}
+
+extension ValueStarted {
+    init?(_ record: JSONObject, of value: ValueID) {
+        guard let pid = record.int("pid"), let line = record.int("line"), let command = StepStarted.Command(record)
+        else { return nil }
+        self.init(value: value, pid: Int32(truncatingIfNeeded: pid), command: command, line: line)
+    }
+}
+
+extension ValueFinished {
+    init?(_ record: JSONObject, of value: ValueID) {
+        guard let outcome = record.string("outcome").flatMap(StepOutcome.init),
+            let outputBytes = record.int("output_bytes"), let escaped = record.int("escaped")
+        else { return nil }
+        self.init(
+            value: value, outcome: outcome, status: ExitStatus(record), duration: record.duration("duration"),
+            cause: Cause(record.object("cause")), outputBytes: outputBytes, usage: ResourceUsage(record),
+            outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
+            containment: record.string("containment"), escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
+            isOutOfMemory: record.bool("oom_killed") ?? false,
+            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)))
     }
 }
 

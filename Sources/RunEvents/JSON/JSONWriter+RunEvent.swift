@@ -78,6 +78,8 @@ extension JSONWriter {
             field("step", step)
             field("body", undoing.body)
             if let members = undoing.members { field("undoes", members) } else { null("undoes") }
+        case .valueStarted(let value): fields(of: value)
+        case .valueFinished(let value): fields(of: value)
         case .warning(let code, let message):
             field("code", code)
             field("message", message)
@@ -108,8 +110,15 @@ extension JSONWriter {
     private mutating func fields(of step: StepStarted) {
         field("step", step.step)
         field("attempt", step.attempt)
-        field("pid", Int(step.pid))
-        switch step.command {
+        fields(of: step.command, step.pid)
+        field("line", step.line)
+        field("item", step.item)
+        field("name", step.name)
+    }
+
+    private mutating func fields(of command: StepStarted.Command, _ pid: Int32) {
+        field("pid", Int(pid))
+        switch command {
         case .arguments(let arguments):
             field("argv", arguments)
             null("script")
@@ -117,14 +126,55 @@ extension JSONWriter {
             null("argv")
             field("script", script)
         }
-        field("line", step.line)
-        field("item", step.item)
-        field("name", step.name)
+    }
+
+    /// Which of `vars`.
+    private mutating func fields(of value: ValueID) {
+        field("var", value.name)
+        field("group", value.group)
+    }
+
+    private mutating func fields(of value: ValueStarted) {
+        fields(of: value.value)
+        fields(of: value.command, value.pid)
+        field("line", value.line)
+    }
+
+    private mutating func fields(of value: ValueFinished) {
+        fields(of: value.value)
+        field("outcome", value.outcome.rawValue)
+        status(value.status)
+        field("duration", value.duration)
+        cause("cause", value.cause)
+        field("output_bytes", value.outputBytes)
+        field("output_truncated", value.outputTruncated)
+        field("dropped_bytes", value.droppedBytes)
+        usage(value.usage)
+        field("containment", value.containment)
+        field("escaped", value.escaped)
+        field("left_behind", value.leftBehind)
+        field("oom_killed", value.isOutOfMemory)
+        field("errno", value.errno.map(Int.init))
+    }
+
+    private mutating func usage(_ usage: ResourceUsage?) {
+        field("max_rss", usage.map { $0.maxResident * 1024 })
+        field("user", usage?.user)
+        field("sys", usage?.system)
+    }
+
+    /// The fields that say whose an output is.
+    package mutating func writer(of output: StepOutput) {
+        switch output.writer {
+        case .step(let step):
+            field("step", step)
+            field("attempt", output.attempt)
+        case .value(let value): fields(of: value)
+        }
     }
 
     private mutating func fields(of output: StepOutput) {
-        field("step", output.step)
-        field("attempt", output.attempt)
+        writer(of: output)
         field("stream", output.stream.rawValue)
         field("text", repairing: output.bytes)
         field("partial", output.isPartial)
@@ -143,9 +193,7 @@ extension JSONWriter {
         field("output_bytes", step.outputBytes)
         field("output_truncated", step.outputTruncated)
         field("dropped_bytes", step.droppedBytes)
-        field("max_rss", step.usage.map { $0.maxResident * 1024 })
-        field("user", step.usage?.user)
-        field("sys", step.usage?.system)
+        usage(step.usage)
         field("containment", step.containment)
         field("escaped", step.escaped)
         field("left_behind", step.leftBehind)

@@ -19,7 +19,7 @@ extension RunEvent.Kind {
         case .lockAcquired: "lock.acquired"
         case .lockReleased: "lock.released"
         case .stepStarted: "step.started"
-        case .stepOutput: "step.output"
+        case .stepOutput(let output): output.step == nil ? "value.output" : "step.output"
         case .stepCancelRequested: "step.cancel_requested"
         case .stepSignal: "step.signal"
         case .stepAttempt: "step.attempt"
@@ -28,6 +28,8 @@ extension RunEvent.Kind {
         case .stepRestored: "step.restored"
         case .stepRerun: "step.rerun"
         case .stepUndoes: "step.undoes"
+        case .valueStarted: "value.started"
+        case .valueFinished: "value.finished"
         case .warning: "warning"
         case .runFinished: "run.finished"
         }

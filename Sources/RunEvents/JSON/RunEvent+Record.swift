@@ -21,6 +21,7 @@ extension RunEvent.Kind {
             case "run": Self.ofRun(name, record)
             case "group": Self.ofGroup(name, record)
             case "step": Self.ofStep(name, record, lending: output)
+            case "value": Self.ofValue(name, record, lending: output)
             default: Self.ofNone(name, record)
             }
         guard let found else { return nil }
@@ -81,11 +82,7 @@ extension RunEvent.Kind {
         switch name {
         case "step.started": return StepStarted(record, of: step, attempt).map(Self.stepStarted)
         case "step.output":
-            guard let stream = record.string("stream").flatMap(StepOutput.Stream.init),
-                let isPartial = record.bool("partial")
-            else { return nil }
-            return .stepOutput(
-                StepOutput(step: step, attempt: attempt, stream: stream, bytes: output, isPartial: isPartial))
+            return StepOutput(record, of: .step(step), attempt, lending: output).map(Self.stepOutput)
         case "step.cancel_requested":
             return Cause(record.object("cause")).map { .stepCancelRequested(step: step, attempt: attempt, cause: $0) }
         case "step.signal":
@@ -95,6 +92,16 @@ extension RunEvent.Kind {
         case "step.retry":
             return record.duration("delay").map { .stepRetry(step: step, attempt: attempt, delay: $0) }
         case "step.finished": return StepFinished(record, of: step, attempt).map(Self.stepFinished)
+        default: return nil
+        }
+    }
+
+    private static func ofValue(_ name: String, _ record: JSONObject, lending output: UnsafeRawBufferPointer) -> Self? {
+        guard let value = ValueID(record) else { return nil }
+        switch name {
+        case "value.started": return ValueStarted(record, of: value).map(Self.valueStarted)
+        case "value.output": return StepOutput(record, of: .value(value), 1, lending: output).map(Self.stepOutput)
+        case "value.finished": return ValueFinished(record, of: value).map(Self.valueFinished)
         default: return nil
         }
     }

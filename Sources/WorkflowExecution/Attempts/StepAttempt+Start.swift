@@ -29,7 +29,7 @@ extension StepAttempt: Starter {
         guard made != nil else {
             launch = nil
             startIsDelayed()
-            runner.context.pending.wait(for: row) { self.start() }
+            runner.context.pending.wait(for: row, holdingSlot: true) { self.start() }
             return nil
         }
         if let failure {
@@ -124,20 +124,11 @@ extension StepAttempt: Starter {
         record(
             .stepStarted(
                 StepStarted(
-                    step: step, attempt: number, pid: process.pid, command: masked(launch.words),
+                    step: step, attempt: number, pid: process.pid, command: runner.options.secrets.masked(launch.words),
                     line: runner.plan.line(of: row),
                     item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
                     view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
         if isDelayed { runner.send(.launched(OperationID(row))) }
-    }
-
-    private func masked(_ words: StepStarted.Command) -> StepStarted.Command {
-        let secrets = runner.options.secrets
-        guard secrets.mask != nil else { return words }
-        return switch words {
-        case .script(let script): .script(secrets.masked(script))
-        case .arguments(let arguments): .arguments(arguments.map(secrets.masked))
-        }
     }
 
     // MARK: What holds it up
@@ -162,5 +153,15 @@ extension StepAttempt: Starter {
 
     func startHasFailed(_ error: SpawnError) {
         fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
+    }
+}
+
+extension RunSecrets {
+    func masked(_ words: StepStarted.Command) -> StepStarted.Command {
+        guard mask != nil else { return words }
+        return switch words {
+        case .script(let script): .script(masked(script))
+        case .arguments(let arguments): .arguments(arguments.map { masked($0) })
+        }
     }
 }

@@ -79,9 +79,12 @@ extension CommandBuilder {
         changes += options.environment.map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
         surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)
-        let (words, scriptFile) = try words(of: definition, key)
+        let (words, script, scriptFile) = try words(of: definition, key)
         do throws(StepError) {
-            return SharedLaunch(command: try command(words, in: surroundings), scriptFile: scriptFile)
+            return SharedLaunch(
+                command: try command(words, in: surroundings),
+                words: options.secrets.masked(script.map(StepStarted.Command.script) ?? .arguments(words)),
+                scriptFile: scriptFile)
         } catch {
             if let scriptFile { files.drop(scriptFile) }
             throw error
@@ -90,18 +93,18 @@ extension CommandBuilder {
 
     private func words(
         of definition: SharedValue.Command, _ key: SharedKey
-    ) throws(StepError) -> (words: [String], scriptFile: String?) {
+    ) throws(StepError) -> (words: [String], script: String?, scriptFile: String?) {
         switch definition.body {
         case .group, .milestone: preconditionFailure("`vars` without a command")
         case .arguments(let templates):
-            return (try words(of: templates, in: RowScope(context: context, row: key.group, isShared: true)), nil)
+            return (try words(of: templates, in: RowScope(context: context, row: key.group, isShared: true)), nil, nil)
         case .script(let script):
             let text = script.text(in: plan.workflow.file)
             guard let shebang = Shebang(text) else {
-                return ((definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text), nil)
+                return ((definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text), text, nil)
             }
             let file = try files.make(holding: text, of: "vars")
-            return (shebang.command(for: file, isTraced: false), file)
+            return (shebang.command(for: file, isTraced: false), text, file)
         }
     }
 }

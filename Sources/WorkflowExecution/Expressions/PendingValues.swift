@@ -28,9 +28,10 @@ final class PendingValues {
         return commands.isMissing ? nil : value
     }
 
-    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    func wait(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
-        guard files.isMissing else { return commands.wait(for: row, then: resume) }
+    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before. `holdingSlot`:
+    /// for a step that has its place already.
+    func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
+        guard files.isMissing else { return commands.wait(for: row, holdingSlot: holdingSlot, then: resume) }
         commands.beginEvaluation()
         files.ask(for: row, then: resume)
     }

@@ -46,8 +46,7 @@ extension RunState {
                 cause: traced, outputs: outputs,
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
-                outputTruncated: ending?.outputError != nil
-                    ? "unreadable" : ending?.isOutputTruncated == true ? "held_open" : nil,
+                outputTruncated: ending?.outputTruncation,
                 droppedBytes: ending?.droppedBytes ?? 0,
                 containment: ending?.layer, escaped: ending?.escaped ?? 0,
                 leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false,

@@ -1,19 +1,35 @@
 internal import Glibc
+internal import OperationScheduling
 internal import ProcessExecution
 internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// The command of one of `vars` while it runs.
+/// The command of one of `vars` while it runs, or waits for its place.
+///
+/// It counts in `-j` like a step: it waits for a slot of its own, before any step that is ready, unless a step that
+/// holds one waits for the value; then it runs in the place of that step. So whoever waits for a value either holds
+/// nothing that the command needs or lends it. Once it runs it waits for nothing.
 @EventLoopActor
 final class SharedCommand {
+    /// Whose slot it runs in.
+    private enum Slot {
+        case none, awaited, own
+        /// That of a step which waits for it.
+        case lent
+    }
+
+    let errand: Errand
     private unowned let runner: WorkflowRunner
     private let key: SharedKey
-    private let command: ProcessCommand
+    private let launch: SharedLaunch
     /// Called once, when nothing of the command is left: with what it came to, or nil if it was stopped.
     private let whenEnded: (Result<Value, SharedFailure>?) -> Void
+    private var slot = Slot.none
     private var process: (any RunningProcess)?
+    private var started: EventLoopClock.Instant?
     private var output: [UInt8] = []
+    private var outputBytes = 0
     private var tail = OutputTail()
     private var streams: (output: StepStream, error: StepStream)
     private var limit: Countdown?
@@ -23,11 +39,12 @@ final class SharedCommand {
     private var hasTimedOut = false
 
     init(
-        _ command: ProcessCommand, for key: SharedKey, by runner: WorkflowRunner,
+        _ launch: SharedLaunch, for key: SharedKey, _ errand: Errand, by runner: WorkflowRunner,
         whenEnded: @escaping (Result<Value, SharedFailure>?) -> Void
     ) {
-        self.command = command
+        self.launch = launch
         self.key = key
+        self.errand = errand
         self.runner = runner
         self.whenEnded = whenEnded
         streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))
@@ -39,24 +56,72 @@ final class SharedCommand {
             ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true).timeout
     }
 
-    /// Starts the process, unless the run is paused: then a resume calls this again. Waits as a step does while the
-    /// machine has no process.
+    /// As the log names it.
+    private var value: ValueID {
+        ValueID(name: definition.name, group: key.group == .root ? nil : runner.plan.nodes[key.group].id)
+    }
+
+    /// nil where there is no process yet.
+    var status: RunStatus.RunningValue? {
+        guard let process, let started else { return nil }
+        return RunStatus.RunningValue(
+            value: value, duration: started.duration(to: runner.clock.now),
+            state: process.isStopping ? .stopping : runner.control.isFrozen ? .frozen : .running, pid: process.pid)
+    }
+
+    // MARK: Start
+
+    /// Waits for a slot and then starts the process.
+    func askForSlot() {
+        slot = .awaited
+        runner.send(.errand(errand))
+    }
+
+    func hasItsSlot() {
+        guard slot == .awaited else { return }
+        slot = .own
+        start()
+    }
+
+    /// Starts the process in the place of a step that waits for it and holds a slot.
+    func takeLentSlot() {
+        guard slot == .none || slot == .awaited else { return }
+        if slot == .awaited { runner.send(.errandEnded(errand)) }
+        slot = .lent
+        start()
+    }
+
+    /// The step that has lent its slot ends or goes on.
+    func returnLentSlot() {
+        guard slot == .lent else { return }
+        slot = .own
+        runner.send(.errandGoesOn(errand))
+    }
+
+    /// Starts the process once it may, unless the run is paused: then a resume calls this again. Waits as a step does
+    /// while the machine has no process.
     func start() {
-        guard process == nil, !isWaiting, !isStopped, !runner.isPaused else { return }
+        guard slot == .own || slot == .lent, process == nil, !isWaiting, !isStopped, !runner.isPaused else { return }
         isWaiting = true
         runner.starts.start(self)
     }
 
     func tryStart() -> SpawnError? {
         do {
-            process = try runner.spawner.start(command, for: self)
+            process = try runner.spawner.start(launch.command, for: self)
         } catch {
             guard !error.isPassing else { return error }
             startHasFailed(error)
             return nil
         }
         isWaiting = false
+        started = runner.clock.now
         runner.starts.processHasStarted()
+        record(
+            .valueStarted(
+                ValueStarted(
+                    value: value, pid: process?.pid ?? 0, command: launch.words,
+                    line: runner.plan.workflow.place(of: key.id).line)))
         guard let timeout else { return nil }
         limit = Countdown(timeout, by: runner.clock) { [weak self] in
             self?.hasTimedOut = true
@@ -69,16 +134,19 @@ final class SharedCommand {
 
     func startHasFailed(_ error: SpawnError) {
         isWaiting = false
-        end(.failure(failure(.spawn, StepError(error, of: command).message)))
+        let error = StepError(error, of: launch.command)
+        end(.failure(failure(.spawn, error.message)), errno: error.errno)
     }
 
-    /// Nobody waits for the value any more.
+    // MARK: Stop
+
+    /// Nothing waits for the value any more.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
         guard process == nil else { return terminate() }
         runner.starts.withdraw(self)
-        end(nil)
+        release(nil)
     }
 
     func kill() { process?.killAll() }
@@ -103,10 +171,29 @@ final class SharedCommand {
             grace: runner.plan.grace(of: key.group, isInside: true))
     }
 
-    private func end(_ result: Result<Value, SharedFailure>?) {
+    // MARK: End
+
+    /// Tells of the end, and then whoever waits.
+    private func end(_ result: Result<Value, SharedFailure>?, _ ending: ProcessEnding? = nil, errno: Int32? = nil) {
+        let cause: Cause? =
+            switch result {
+            case .success: nil
+            case .failure(let failure): failure.cause
+            case nil: runner.state.cause(.interrupt, "nothing that runs reads it any more", of: key)
+            }
+        let outcome: StepOutcome =
+            cause.map { result == nil ? .cancelled : $0.kind == .timeout ? .timeout : .failure } ?? .success
+        record(.valueFinished(ValueFinished(value, outcome, cause, ending, outputBytes: outputBytes, errno: errno)))
+        release(result)
+    }
+
+    private func release(_ result: Result<Value, SharedFailure>?) {
         process = nil
         limit.take()?.cancel()
         whenEnded(result)
+        // Behind those who waited, so that the best of all that is ready gets the slot.
+        if slot == .awaited || slot == .own { runner.send(.errandEnded(errand)) }
+        slot = .none
     }
 
     private func result(of ending: ProcessEnding) -> Result<Value, SharedFailure> {
@@ -119,7 +206,7 @@ final class SharedCommand {
         case _ where isTooLong: break
         case .exited(0): break
         case .notStarted(let error):
-            return .failure(failure(.spawn, StepError.describe(error, of: command)))
+            return .failure(failure(.spawn, StepError.describe(error, of: launch.command)))
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
@@ -137,24 +224,34 @@ final class SharedCommand {
     private func failure(_ kind: Cause.Kind, _ message: String) -> SharedFailure {
         SharedFailure(cause: runner.state.cause(kind, message, of: key), tail: tail)
     }
+
+    private func record(_ kind: RunEvent.Kind) {
+        runner.recorder.record(kind, round: key.group == .root ? nil : runner.state.round(about: key.group))
+    }
 }
 
 extension SharedCommand: Starter {}
 
 extension SharedCommand: ProcessObserver {
-    var mayTakeOutput: Bool { true }
+    var mayTakeOutput: Bool { runner.recorder.mayTakeOutput() }
 
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
+        outputBytes += bytes.count
         switch stream {
         case .standardOutput, .combined:
             // One more than is allowed, so that it is seen.
             guard !isTooLong else { return }
             output.append(contentsOf: bytes.prefix(OutputDeclaration.Kind.sizeLimit + 1 - output.count))
-            streams.output.append(bytes) { bytes, _ in tail.append(bytes) }
+            streams.output.append(bytes) { write($0, $1, to: .stdout) }
             if isTooLong { terminate() }
         case .standardError:
-            streams.error.append(bytes) { bytes, _ in tail.append(bytes) }
+            streams.error.append(bytes) { write($0, $1, to: .stderr) }
         }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
+        tail.append(bytes)
+        record(.stepOutput(StepOutput(.value(value), stream: stream, bytes: bytes, isPartial: isPartial)))
     }
 
     func process(exited status: ProcessEnding.Status) {}
@@ -163,8 +260,33 @@ extension SharedCommand: ProcessObserver {
 
     func process(ended ending: ProcessEnding) {
         defer { runner.starts.processHasEnded() }
-        streams.output.finish { bytes, _ in tail.append(bytes) }
-        streams.error.finish { bytes, _ in tail.append(bytes) }
-        end(isStopped ? nil : result(of: ending))
+        streams.output.finish { write($0, $1, to: .stdout) }
+        streams.error.finish { write($0, $1, to: .stderr) }
+        if let remaining = ending.remaining {
+            let message = StepError(losing: remaining).message
+            runner.recorder.record(.warning(code: "lost", message: "`\(value.words)`: \(message)"))
+            runner.ruleOutRounds(around: key.group)
+        }
+        end(isStopped ? nil : result(of: ending), ending)
     }
+}
+
+extension ValueFinished {
+    fileprivate init(
+        _ value: ValueID, _ outcome: StepOutcome, _ cause: Cause?, _ ending: ProcessEnding?, outputBytes: Int,
+        errno: Int32?
+    ) {
+        self.init(
+            value: value, outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
+            duration: ending?.duration, cause: cause, outputBytes: outputBytes,
+            usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
+            outputTruncated: ending?.outputTruncation, droppedBytes: ending?.droppedBytes ?? 0,
+            containment: ending?.layer, escaped: ending?.escaped ?? 0, leftBehind: ending?.leftBehind ?? 0,
+            isOutOfMemory: ending?.isOutOfMemory ?? false, errno: errno)
+    }
+}
+
+extension ProcessEnding {
+    /// Why what was written may be incomplete, in the log's word; nil where it is whole.
+    var outputTruncation: String? { outputError != nil ? "unreadable" : isOutputTruncated ? "held_open" : nil }
 }

@@ -1,4 +1,6 @@
+internal import OperationScheduling
 internal import ProcessExecution
+internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
@@ -18,6 +20,8 @@ final class SharedCommands {
 
     private struct Waiter {
         let key: SharedKey
+        /// Whether it has its place already, in which the command can run.
+        let holdsSlot: Bool
         let resume: @EventLoopActor () -> Void
     }
 
@@ -30,6 +34,7 @@ final class SharedCommands {
     private var leavers: [SharedKey: [@EventLoopActor () -> Void]] = [:]
     /// What the evaluation that goes on now lacks first.
     private var missing: SharedKey?
+    private var errandCount = 0
 
     /// Whether the evaluation that goes on now lacks a value.
     var isMissing: Bool { missing != nil }
@@ -65,21 +70,33 @@ final class SharedCommands {
     /// Forgets what an evaluation lacked.
     func beginEvaluation() { missing = nil }
 
+    /// Those that have a process, in the order of their starts.
+    var statuses: [RunStatus.RunningValue] {
+        running.sorted { $0.errand.number < $1.errand.number }.compactMap(\.status)
+    }
+
     /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    func wait(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
+    func wait(for row: PlanIndex, holdingSlot: Bool, then resume: @escaping @EventLoopActor () -> Void) {
         guard let key = missing.take() else { preconditionFailure("row \(row) lacks no value") }
-        waiters[row] = Waiter(key: key, resume: resume)
+        waiters[row] = Waiter(key: key, holdsSlot: holdingSlot, resume: resume)
+        if case .running(let command)? = states[key], holdingSlot { command.takeLentSlot() }
         startIfReady(key)
     }
 
     private func startIfReady(_ key: SharedKey) {
         guard case .ready(let launch)? = states[key], let runner else { return }
-        let started = SharedCommand(launch.command, for: key, by: runner) { [weak self] result in
+        errandCount += 1
+        let command = SharedCommand(launch, for: key, Errand(errandCount), by: runner) { [weak self] result in
             self?.hasEnded(key, launch, result)
         }
-        states[key] = .running(started)
-        started.start()
+        states[key] = .running(command)
+        if hasLender(key) { command.takeLentSlot() } else { command.askForSlot() }
     }
+
+    private func hasLender(_ key: SharedKey) -> Bool { waiters.values.contains { $0.key == key && $0.holdsSlot } }
+
+    /// The scheduler has a slot for a command.
+    func start(_ errand: Errand) { running.first { $0.errand == errand }?.hasItsSlot() }
 
     private func hasEnded(_ key: SharedKey, _ launch: SharedLaunch, _ result: Result<Value, SharedFailure>?) {
         states[key] = result.map(State.ended) ?? .ready(launch)
@@ -109,7 +126,14 @@ final class SharedCommands {
             whenGone?()
             return false
         }
-        guard !waiters.values.contains(where: { $0.key == key }), case .running(let command)? = states[key] else {
+        guard case .running(let command)? = states[key] else {
+            whenGone?()
+            return true
+        }
+        let isWanted = waiters.values.contains { $0.key == key }
+        // A row that ends only with the command keeps its slot until then.
+        if !hasLender(key), isWanted || whenGone == nil { command.returnLentSlot() }
+        guard !isWanted else {
             whenGone?()
             return true
         }
@@ -125,7 +149,7 @@ final class SharedCommands {
         }
     }
 
-    /// Starts what a pause has held back.
+    /// Starts what a pause has held back and has its slot.
     func startHeld() { running.forEach { $0.start() } }
 
     func killAll() { running.forEach { $0.kill() } }

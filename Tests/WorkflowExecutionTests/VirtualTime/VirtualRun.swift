@@ -126,6 +126,8 @@ extension RunEvent {
         case .stepSignal(let step, _, let signal): return "sent \(step) \(signal)"
         case .stepRetry(let step, _, let delay): return "retry \(step) in \(delay.seconds)"
         case .stepFinished(let end): return "finished \(end.step) \(end.outcome.rawValue)\(round)"
+        case .valueStarted(let start): return "started \(start.value.words)\(round)"
+        case .valueFinished(let end): return "finished \(end.value.words) \(end.outcome.rawValue)\(round)"
         case .runFinished(let end): return "finished run \(end.outcome.rawValue)"
         case .ready, .waiting, .lockAcquired, .lockReleased, .stepOutput, .stepAttempt, .stepUndoes, .warning:
             return nil
