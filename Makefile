@@ -68,6 +68,7 @@ torture: build
 	$(PYTHON) Tests/Scripts/torture_resume.py $(BINARY) 5000
 	$(PYTHON) Tests/Scripts/torture_resume_rules.py $(BINARY) 10000
 	$(PYTHON) Tests/Scripts/torture_soak.py $(BINARY)
+	$(PYTHON) Tests/Scripts/torture_disk.py $(BINARY)
 
 # What a program that imports the library can see.
 interface:

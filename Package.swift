@@ -124,7 +124,7 @@ let package = Package(
         tests(
             "FlowrunCommandsTests",
             [
-                "CLinux", "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel",
+                "Basics", "CLinux", "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel",
                 "ProcessExecution", "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),

@@ -2,6 +2,7 @@
 #include "Guard.h"
 #include "Cgroup.h"
 #include "Folder.h"
+#include "Privacy.h"
 #include "Sentinel.h"
 
 #include <dirent.h>
@@ -407,6 +408,8 @@ static _Noreturn void keep_guard(const sigset_t *all) {
 
 int clinux_enter_guard(void) {
     if (guard.pid != 0) return 0; // It was made before main.
+    // Both of them, before there is a step that could look.
+    clinux_hide();
     guard.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     if (guard.pidfd < 0) return -errno;
     guard.children = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);

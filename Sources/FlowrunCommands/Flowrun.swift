@@ -45,12 +45,12 @@ package enum Flowrun {
 
     private static func carryOut(_ words: [String]) throws(CommandError) -> ExitStatus {
         if words.first == CompletionScript.word {
-            try StandardStream.output.deliver(CompletionAnswer.text(for: Array(words.dropFirst())))
+            try StandardStream.output.deliver(.lines(CompletionAnswer.text(for: Array(words.dropFirst()))))
             return .success
         }
         let arguments = try CommandLineParser.parse(words)
         if let text = information(arguments) {
-            try StandardStream.output.deliver(text)
+            try StandardStream.output.deliver(.lines(text))
             return .success
         }
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
@@ -82,7 +82,7 @@ package enum Flowrun {
             let shells = CompletionScript.allCases.map(\.rawValue)
             throw .usage("completion \(arguments.operands[0]): expected \(Phrase.alternatives(shells))")
         }
-        try StandardStream.output.deliver(script.text)
+        try StandardStream.output.deliver(.asIs(script.text))
     }
 
     /// `-C`: changes the current folder, as make does.

@@ -20,8 +20,28 @@ struct StandardStream {
         }
     }
 
+    /// What a command answers, by what has to be done before a terminal or a CI log may have it.
+    enum Answer {
+        /// Lines for people.
+        case lines(String)
+        case json(String)
+        /// What its own writer has made harmless, and the text of a file.
+        case asIs(String)
+
+        fileprivate var text: String {
+            switch self {
+            case .lines(let text): text.harmlessLines
+            case .json(let text): text.harmlessJSON
+            case .asIs(let text): text
+            }
+        }
+    }
+
     /// One line after the program's name.
-    func say(_ message: String) { write("flowrun: \(message)\n") }
+    func say(_ message: String) { write(Self.line(message)) }
+
+    /// A message as one line after the program's name, whatever it quotes.
+    static func line(_ message: String) -> String { "flowrun: \(message.visible)".harmlessLines + "\n" }
 
     func show(_ diagnostics: [Diagnostic], color: ColorMode = .auto) {
         if !diagnostics.isEmpty { write(drawn(diagnostics, color: color)) }
@@ -35,8 +55,8 @@ struct StandardStream {
     }
 
     /// Writes a command's answer; throws if it cannot be written whole, because half an answer looks like one.
-    func deliver(_ text: String) throws(CommandError) {
-        guard write(text) else { throw .unable("cannot write to standard output: \(SystemError(errno).words)") }
+    func deliver(_ answer: Answer) throws(CommandError) {
+        guard write(answer.text) else { throw .unable("cannot write to standard output: \(SystemError(errno).words)") }
     }
 
     /// Returns whether everything was written.

@@ -15,6 +15,9 @@ package final class JournalReader: OutputPlaces {
     package private(set) var missingOutput = 0
     /// How much of it is there and does not match its checksum; counts as missing.
     package private(set) var changedOutput = 0
+    /// The steps that it is missing of, in the order in which it begins, each with how much.
+    package private(set) var stepsWithMissingOutput: [(step: String, size: Int)] = []
+    private var missingIndices: [String: Int] = [:]
     private var ownDamage: JournalDamage?
     package private(set) var lastPlace: OutputPlace?
     private let folder: Int32
@@ -32,6 +35,8 @@ package final class JournalReader: OutputPlaces {
 
     /// What one record can miss, in bytes; one that says more was not written by flowrun.
     private static let mostMissing = 1 << 44
+    /// The most that one record has, in bytes.
+    private static let largestPiece = 64 << 20
 
     private struct Place {
         let attempt: Int
@@ -120,8 +125,9 @@ package final class JournalReader: OutputPlaces {
     private func notePlace(of record: JSONObject, _ writer: StepOutput.Writer, _ attempt: Int) {
         var place = places[writer] ?? Place(attempt: attempt)
         if place.attempt != attempt { place = Place(attempt: attempt) }
-        place.file = record.string("file") ?? place.file
-        if record.int("dropped") != nil { place.isWhole = false }
+        let file = record.string("file") ?? place.file
+        if record.int("dropped") != nil || place.file != nil && file != place.file { place.isWhole = false }
+        place.file = file
         places[writer] = place
     }
 
@@ -136,15 +142,29 @@ package final class JournalReader: OutputPlaces {
             // A version without checksums wrote none.
             guard let sum = record.string("sum"), sum != CRC32C.digits(of: bytes) else { return bytes }
             changedOutput += bytes.count
+            missingOutput += bytes.count
             lastPlace = nil
+            places[writer]?.isWhole = false
+            return []
         }
-        let missing = record.int("dropped") ?? record.int("count") ?? 0
-        missingOutput += (0...Self.mostMissing).contains(missing) ? missing : 0
+        places[writer]?.isWhole = false
+        noteMissing(record.int("dropped") ?? record.int("count") ?? 0, of: writer.words)
         return []
     }
 
+    private func noteMissing(_ size: Int, of step: String) {
+        guard (1...Self.mostMissing).contains(size) else { return }
+        missingOutput += size
+        if let index = missingIndices[step] {
+            stepsWithMissingOutput[index].size += size
+        } else {
+            missingIndices[step] = stepsWithMissingOutput.count
+            stepsWithMissingOutput.append((step, size))
+        }
+    }
+
     private func contents(of name: String, from offset: Int, count: Int) -> [UInt8]? {
-        guard offset >= 0, (0...KeptOutput.fileLimit).contains(count) else { return nil }
+        guard offset >= 0, (0...Self.largestPiece).contains(count) else { return nil }
         guard let file = files[name] ?? OutputFile.existing(name, in: folder) else { return nil }
         files[name] = file
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

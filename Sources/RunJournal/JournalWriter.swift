@@ -12,6 +12,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
     /// How much may wait for `flush`.
     private static let bufferLimit = 256 << 10
+    /// How much output a run keeps in files, in bytes, where nobody says something else.
+    package static let standardOutputLimit = 128 << 20
 
     /// Why the journal is incomplete; nil as long as it is not.
     package private(set) var failure: SystemError?
@@ -22,8 +24,12 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private let path: String?
     private let descriptor: Int32
     private let isDurable: Bool
+    /// Records of output in files may take so many bytes of the journal themselves.
+    private let recordLimit: Int
+    private var recordSize = 0
+    private var room: OutputRoom
     private var json = JSONWriter(capacity: 16 * 1024)
-    /// What has come last and is not kept.
+    /// What has come last and is not even kept for a while.
     private var dropped: DroppedOutput?
     private var size = 0
     /// Of running attempts that have written something.
@@ -35,8 +41,13 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     /// Makes the journal in the folder of its run, which is open until `close`, and holds it as that of a live run.
     /// `isDurable`: what a step depends on is on the disk before the step starts.
-    package init(in folder: Int32, _ header: JournalHeader, isDurable: Bool = false) throws(SystemError) {
+    /// `outputLimit` is how much output is kept in files, in bytes, beside the end of each step.
+    package init(
+        in folder: Int32, _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit
+    ) throws(SystemError) {
         self.folder = folder
+        room = OutputRoom(limit: outputLimit)
+        recordLimit = max(outputLimit, 1 << 20)
         path = header.folder
         self.isDurable = isDurable
         descriptor = try Self.makeFile(in: folder)
@@ -71,6 +82,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         case .stepFinished(let step):
             let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
             files[step.step] = output?.wholeFile
+            if let output, step.outcome == .success, !output.isRead { room.mayGo(output.files, of: step.step) }
             append(event)
             guard step.duration != nil else { break }
             if isDurable, let output { attempt { () throws(SystemError) in try sync(output) } }
@@ -89,6 +101,9 @@ package final class JournalWriter: Reporter, OutputPlaces {
         }
         if json.count > Self.bufferLimit { flush() }
     }
+
+    /// Whether output has not been kept because there was too much of it.
+    package var isOverLimit: Bool { room.isExceeded }
 
     package func file(ofStep step: String) -> String? {
         files[step].flatMap { name in path.map { "\($0)/\(name)" } }
@@ -126,39 +141,50 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private func report(_ output: StepOutput, _ event: RunEvent) {
         // Taken out, so that what it holds is not copied with each piece.
         var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
-        if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt) }
+        if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt, after: kept) }
+        if output.stream == .stdout { kept.noteReader() }
         let hadFile = kept.hasFile
-        var way = KeptOutput.Way.dropped
+        var place: KeptOutput.Place?
+        let isInline = kept.isInline(output.bytes.count)
+        if !isInline, recordSize > recordLimit {
+            kept.giveUp()
+            outputs[output.writer] = kept
+            return note(dropped: output, event)
+        }
+        let hasRoom =
+            kept.growth(by: output.bytes.count)
+            .map { room.take($0, in: folder) { files[$0] = nil } } ?? false
         attempt { () throws(SystemError) in
-            way = try kept.keep(output.bytes, of: output.writer.words, event.sequence, in: folder)
+            place = try kept.keep(output.bytes, of: output.writer.words, event.sequence, in: folder, hasRoom: hasRoom)
         }
         if kept.hasFile, !hadFile { hasNewFiles = true }
         outputs[output.writer] = kept
         guard failure == nil else { return }
-        if case .dropped = way { return note(dropped: output, event) }
         appendDropped()
+        let start = json.count
         JournalLine.append(to: &json) { json in
             json.head(of: event)
             json.writer(of: output)
             json.field("stream", output.stream.rawValue)
-            switch way {
-            case .inline:
+            if let place {
+                lastPlace = place.isPassing ? nil : OutputPlace(file: place.file, offset: place.offset)
+                json.field("file", place.name)
+                json.field("offset", place.offset)
+                json.field("count", output.bytes.count)
+                json.field("sum", CRC32C.digits(CRC32C.of(output.bytes)))
+            } else {
                 if String(validating: output.bytes, as: UTF8.self) != nil {
                     json.field("text", repairing: output.bytes)
                 } else {
                     json.field("base64", Base64.text(of: output.bytes))
                 }
-            case .inFile(let file, let name, let offset):
-                lastPlace = OutputPlace(file: file, offset: offset)
-                json.field("file", name)
-                json.field("offset", offset)
-                json.field("count", output.bytes.count)
-                json.field("sum", CRC32C.digits(CRC32C.of(output.bytes)))
-            case .dropped: break
             }
             json.field("partial", output.isPartial)
         }
-        if case .inFile = way { outputSize += output.bytes.count }
+        if place != nil {
+            outputSize += output.bytes.count
+            recordSize += json.count - start
+        }
         if json.count > Self.bufferLimit { flush() }
     }
 

@@ -3,11 +3,19 @@ internal import Glibc
 internal import RunEvents
 
 /// The file beside the journal with all that one attempt of a step has written, where that is too long for the journal
-/// itself.
+/// itself; or the end of it, where the run had no room for the rest.
 final class OutputFile: OutputSource, Sendable {
     private let descriptor: Int32
+    /// How much was written before what the file has.
+    let missing: Int
+    /// Where what it has begins.
+    private let start: Int
 
-    init(descriptor: Int32) { self.descriptor = descriptor }
+    private init(descriptor: Int32, missing: Int = 0, start: Int = 0) {
+        self.descriptor = descriptor
+        self.missing = missing
+        self.start = start
+    }
 
     deinit { close(descriptor) }
 
@@ -18,10 +26,21 @@ final class OutputFile: OutputSource, Sendable {
         return OutputFile(descriptor: file)
     }
 
+    /// The file of this name, or what has been kept of it.
     static func existing(_ name: String, in folder: Int32) -> OutputFile? {
         guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
+        if let file = opened(name, in: folder) { return OutputFile(descriptor: file) }
+        guard errno == ENOENT, let file = opened(name + endSuffix, in: folder) else { return nil }
+        guard let (missing, start) = notice(of: file) else {
+            close(file)
+            return nil
+        }
+        return OutputFile(descriptor: file, missing: missing, start: start)
+    }
+
+    private static func opened(_ name: String, in folder: Int32) -> Int32? {
         let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        return file < 0 ? nil : OutputFile(descriptor: file)
+        return file < 0 ? nil : file
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemError) {
@@ -36,10 +55,12 @@ final class OutputFile: OutputSource, Sendable {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(SystemError) -> Int {
+        guard offset >= missing else { return 0 }
         var filled = 0
         while filled < buffer.count {
             let count = pread(
-                descriptor, buffer.baseAddress! + filled, buffer.count - filled, off_t(offset + filled))
+                descriptor, buffer.baseAddress! + filled, buffer.count - filled,
+                off_t(offset - missing + start + filled))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .last }
             if count == 0 { break }
@@ -50,4 +71,69 @@ final class OutputFile: OutputSource, Sendable {
 
     /// Writes it through to the disk.
     func sync() throws(SystemError) { if fdatasync(descriptor) != 0 { throw .last } }
+}
+
+// MARK: - The end of a file
+
+extension OutputFile {
+    private static let endSuffix = ".end"
+    private static let noticeWords = " bytes before this were not kept]\n"
+
+    /// Leaves only the end of a file, in another one of which whoever has it open knows nothing. Returns how much less
+    /// there is.
+    static func cut(_ name: String, before missing: Int, in folder: Int32) throws(SystemError) -> Int {
+        guard let descriptor = opened(name, in: folder) else { return 0 }
+        let whole = OutputFile(descriptor: descriptor)
+        let end = try make(name + endSuffix, in: folder)
+        do throws(SystemError) {
+            var size = 0
+            var bytes = Array("[\(missing)\(noticeWords)".utf8)
+            var offset = missing
+            while !bytes.isEmpty {
+                try end.write(bytes, at: size)
+                size += bytes.count
+                bytes = try whole.bytes(from: offset, limit: KeptOutput.tailSize)
+                offset += bytes.count
+            }
+        } catch {
+            unlinkat(folder, name + endSuffix, 0)
+            throw error
+        }
+        unlinkat(folder, name, 0)
+        return missing
+    }
+
+    private func bytes(from offset: Int, limit: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+            do throws(SystemError) {
+                filled = try read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SystemError) { try write(bytes, at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// How much the notice at the start of a file says is missing, and how long it is.
+    private static func notice(of file: Int32) -> (missing: Int, length: Int)? {
+        let head = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
+            filled = max(pread(file, buffer.baseAddress, buffer.count, 0), 0)
+        }
+        guard let end = head.firstIndex(of: UInt8(ascii: "\n")), head.first == UInt8(ascii: "[") else { return nil }
+        let line = String(decoding: head[1...end], as: UTF8.self)
+        guard line.hasSuffix(noticeWords), let missing = Int(line.dropLast(noticeWords.utf8.count)), missing > 0 else {
+            return nil
+        }
+        return (missing, end + 1)
+    }
 }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Draws findings for people: the place, what was found, the line with carets, the places that explain it, the fix.
 ///
 ///     release.yml:7:13: error[FR0203]: unknown dependency `compil`
@@ -26,18 +28,18 @@ package struct DiagnosticRenderer: Sendable {
         let color = diagnostic.severity == .error ? style.error : style.warning
 
         let place = excerpt.map { "\(diagnostic.file.name):\($0.line):\($0.column)" } ?? diagnostic.file.name
-        var text = "\(style.bold)\(Excerpt.visible(place)):\(style.reset) "
+        var text = "\(style.bold)\(Excerpt.visible(place).harmlessLines):\(style.reset) "
         text += "\(color)\(diagnostic.severity.rawValue)[\(diagnostic.code.rawValue)]:\(style.reset) "
-        text += "\(style.bold)\(Excerpt.visible(diagnostic.message))\(style.reset)\n"
+        text += "\(style.bold)\(Excerpt.visible(diagnostic.message).harmlessLines)\(style.reset)\n"
         if let excerpt { text += draw(excerpt, margin: margin, color: color) }
         for (note, excerpt) in zip(diagnostic.notes, noteExcerpts) {
             let name = note.range.map { diagnostic.file(of: $0).name } ?? ""
             let place = excerpt.map { "\(name):\($0.line):\($0.column): " } ?? ""
-            text += "  \(style.note)note:\(style.reset) \(Excerpt.visible(place + note.message))\n"
+            text += "  \(style.note)note:\(style.reset) \(Excerpt.visible(place + note.message).harmlessLines)\n"
             if let excerpt { text += draw(excerpt, margin: margin, color: style.note) }
         }
         if let fix = diagnostic.fix {
-            text += "  \(style.fix)fix:\(style.reset) \(Excerpt.visible(fix.description))\n"
+            text += "  \(style.fix)fix:\(style.reset) \(Excerpt.visible(fix.description).harmlessLines)\n"
         }
         return text
     }
@@ -49,7 +51,7 @@ package struct DiagnosticRenderer: Sendable {
         let indent = String(repeating: " ", count: excerpt.caretIndent)
         let carets = String(repeating: "^", count: excerpt.caretWidth)
         return """
-              \(style.faint)\(blanks)\(number) |\(style.reset) \(excerpt.text)
+              \(style.faint)\(blanks)\(number) |\(style.reset) \(excerpt.text.harmlessLines)
               \(style.faint)\(empty) |\(style.reset) \(indent)\(color)\(carets)\(style.reset)
 
             """

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// One line of source as it can be shown, and where under it the carets go. Widths are columns of a terminal.
 struct Excerpt {
     /// From 1.
@@ -62,7 +64,7 @@ struct Excerpt {
                 shown.append(String(Unicode.Scalar(0x2400 + scalar.value)!), width: 1)
             case 0x7F:
                 shown.append("␡", width: 1)
-            case 0x80..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF:
+            case let value where VisibleText.isEscaped(value):
                 shown.append("\u{FFFD}", width: 1)
             default:
                 shown.append(String(scalar), width: scalar.terminalWidth)

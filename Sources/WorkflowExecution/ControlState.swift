@@ -1,7 +1,9 @@
 /// What a live run was asked from outside, known before the scheduler handles the request.
 struct ControlState {
-    /// Whether nothing starts any more and the run ends once nothing runs.
+    /// Whether nothing starts any more and the run ends, with its hooks, once nothing runs.
     var isWindingDown = false
+    /// Whether that has come.
+    var hasWoundDown = false
     /// How many steps may run at once.
     var jobs: Int
     /// Whether it has been asked that nothing new starts.

@@ -24,7 +24,7 @@ extension WorkflowRunner {
     package func pause(by source: String, freezing: Bool = false) -> Bool {
         guard outcome == nil else { return false }
         // The scheduler starts what is left of a run that ends, hooks, whatever is asked.
-        guard !control.isStopping else { return false }
+        guard !control.isStopping, !control.isWindingDown else { return false }
         let isNew = control.pause(by: source)
         if isNew { send(.suspend) }
         guard freezing, !control.isFrozen else { return isNew }
@@ -43,8 +43,8 @@ extension WorkflowRunner {
         return true
     }
 
-    /// Starts nothing any more, hooks included, lets what runs come to its end, and then ends the run. For a flowrun
-    /// that can no longer keep what it promises, for the reason in `message`.
+    /// Starts nothing any more, lets what runs come to its end, and then ends the run with its hooks. For a flowrun that
+    /// can no longer keep what it promises, for the reason in `message`.
     package func windDown(because message: String) {
         guard outcome == nil, !control.isWindingDown else { return }
         recorder.record(.warning(code: "journal", message: message))
@@ -54,9 +54,17 @@ extension WorkflowRunner {
         endIfIdle()
     }
 
-    /// Ends a run that winds down and has no process left.
+    /// Ends a run that winds down and has no process left: as when it is cancelled, only hooks start from here on.
     func endIfIdle() {
-        if control.isWindingDown, !attempts.values.contains(where: { $0.process != nil }) { send(.abort) }
+        guard control.isWindingDown, !control.hasWoundDown, !attempts.values.contains(where: { $0.process != nil })
+        else { return }
+        control.hasWoundDown = true
+        send(.cancel(.root))
+    }
+
+    /// Tells the log of something that is no failure.
+    package func warn(code: String, _ message: String) {
+        if outcome == nil { recorder.record(.warning(code: code, message: message)) }
     }
 
     /// Ends a step or a group by its id, or with nil the whole run, as a first signal would.

@@ -27,7 +27,7 @@ struct ListPrinterTests {
 
                 prepare             Fetch everything
                 build          × 2  (group)
-                build.compile       Red \\u{1b}[31m
+                build.compile       Red \\x1b[31m
                 checks              (group)
                 checks.lint
 

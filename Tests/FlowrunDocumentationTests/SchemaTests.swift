@@ -95,7 +95,8 @@ import WorkflowModel
         "secrets: {A: {env: B-C}}", "pools: [a]", "pools: {a: 0}", "pools: {a.b: 1}", "env-policy: none", "log: loud",
         "outputs: {a: b}", "outputs: {a: {type: int}}", "finally: {}", "finally: [a]", "on-failure: {a: {}}",
         "finally: {run: x}", "retry: {attempts: 2}", "mutex: a", "if: success()", "defaults: {retry: 2}",
-        "defaults: {env-policy: none}",
+        "defaults: {env-policy: none}", "output-limit: 64", "output-limit: 64MB", "output-limit: [1GiB]",
+        "output-limit: true",
     ]
 
     private static let files =

@@ -218,13 +218,15 @@ struct JournalTests {
             steps:
               fill: { for-each: [1, 2, 3, 4], max-parallel: 1, run: "seq 1 3000; echo >> ran" }
               never: { needs: [fill], run: "echo > never" }
-            finally: { f: { run: "echo > never" } }
+            on-failure: { n: { run: "echo > never" } }
+            finally: { f: { run: "echo > tidied; seq 1 3000" }, g: { needs: [f], run: "echo >> tidied" } }
             """)
         let limit = #"ulimit -f 40; exec "$0" "$@""#
         let result = try await test.run("workflow.yml", "--log", "quiet", launcher: ["bash", "-c", limit])
         result.expect(exit: 125)
         result.expect(stderr: "the journal is incomplete: file too large")
         #expect(!test.exists("never"))
+        #expect(try test.contents(of: "tidied") == "\n\n")
         let journal = try #require(try journal(in: test).first)
         #expect(journal.hasSuffix("\"}\n"))
         for line in journal.split(separator: "\n") {

@@ -337,7 +337,7 @@ struct ResumeTests {
         #expect(test.treeSurvivors() == [])
     }
 
-    private static let cannotRunAsAnother: Comment? = {
+    static let cannotRunAsAnother: Comment? = {
         var status = statvfs()
         let folder = FileManager.default.temporaryDirectory.path
         guard UnkillableTests.canDropRights else { return "needs to be root, and setpriv" }

@@ -2,12 +2,13 @@ import CLinux
 import Foundation
 import Glibc
 
-/// The processes of a test are those that carry its mark in their environment, and those whose program is in its folder.
+/// The processes of a test are those that carry its mark in their environment, those whose program is in its folder, and
+/// flowrun's own that work there: they hide their environment.
 extension FlowrunTest {
     /// The command lines of processes that the program's steps left behind: all alive that carry the test's mark.
     package func survivors() -> [String] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return processes.compactMap { Int32($0) }.filter(hasMark).compactMap { pid in
+        return processes.compactMap { Int32($0) }.filter { hasMark($0) || isFlowrun($0) == true }.compactMap { pid in
             guard let line = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") else { return nil }
             return "\(pid) " + String(decoding: line.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
         }
@@ -24,7 +25,7 @@ extension FlowrunTest {
         guard let pid else { throw NotOfThisTest(pid: nil) }
         // Opened before the look: what is found to be the test's is what the descriptor names, or that has ended.
         let process = try Descriptor("pidfd_open", "\(pid)", clinux_pidfd_open(pid))
-        guard hasMark(pid) || hasProgramOfTest(pid) else { throw NotOfThisTest(pid: pid) }
+        guard hasMark(pid) || hasProgramOfTest(pid) || isFlowrun(pid) != false else { throw NotOfThisTest(pid: pid) }
         guard clinux_pidfd_send_signal(process.number, number) == 0 else {
             throw SystemError(operation: "pidfd_send_signal", subject: "\(pid)", code: errno)
         }
@@ -33,6 +34,17 @@ extension FlowrunTest {
     private func hasMark(_ pid: Int32) -> Bool {
         let environment = FileManager.default.contents(atPath: "/proc/\(pid)/environ") ?? Data()
         return environment.split(separator: 0).contains { $0.elementsEqual(cookie.utf8) }
+    }
+
+    /// Whether a process is flowrun, working in the test's folder; nil for one that hides that from this user.
+    private func isFlowrun(_ pid: Int32) -> Bool? {
+        guard FileManager.default.contents(atPath: "/proc/\(pid)/comm")?.elementsEqual("flowrun\n".utf8) == true else {
+            return false
+        }
+        guard let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd") else {
+            return nil
+        }
+        return place == folder || place.hasPrefix(folder + "/")
     }
 
     private func hasProgramOfTest(_ pid: Int32) -> Bool {

@@ -20,7 +20,7 @@ import Testing
 
     private static let header = JournalHeader(
         run: "20260101T000000-aaaaaa", file: "w.yml", path: "/w.yml", workflow: "w.yml", time: 1_767_225_600_000_000,
-        targets: ["a"], params: ["n=1"], logFile: nil, why: "flowrun why")
+        targets: ["a"], params: ["n=1"], logFile: nil, folder: "/runs", why: "flowrun why")
 
     private func events(_ kinds: [RunEvent.Kind]) -> [RunEvent] {
         kinds.enumerated().map { index, kind in
@@ -42,8 +42,10 @@ import Testing
     }
 
     @discardableResult
-    private func write(_ events: [RunEvent]) throws -> [UInt8] {
-        let writer = try JournalWriter(in: folder, Self.header)
+    private func write(
+        _ events: [RunEvent], outputLimit: Int = JournalWriter.standardOutputLimit
+    ) throws -> [UInt8] {
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: outputLimit)
         for event in events { writer.report(event) }
         writer.flush()
         #expect(writer.failure == nil)
@@ -51,18 +53,29 @@ import Testing
     }
 
     private func output(_ bytes: [UInt8], attempt: Int = 1) -> RunEvent.Kind {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        copy.copyBytes(from: bytes)
-        return .stepOutput(
-            StepOutput(
-                step: "a/b", attempt: attempt, stream: .output, bytes: UnsafeRawBufferPointer(copy), isPartial: false))
+        .stepOutput(
+            StepOutput(step: "a/b", attempt: attempt, stream: .output, bytes: lent(bytes), isPartial: false))
     }
 
-    private func outputs() throws -> (pieces: [[UInt8]], missing: Int) {
+    private func lent(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    /// One more folder of a run.
+    private func folder(_ name: String) throws -> Int32 {
+        try test.write("", to: "\(name)/x")
+        let folder = open(test.path(name), O_RDONLY | O_DIRECTORY)
+        try #require(folder >= 0)
+        return folder
+    }
+
+    private func outputs() throws -> (pieces: [[UInt8]], missing: Int, steps: [(step: String, size: Int)]) {
         let reader = try #require(try JournalReader(in: folder))
         var pieces: [[UInt8]] = []
         while reader.next({ if case .stepOutput(let output) = $0.kind { pieces.append(Array(output.bytes)) } }) {}
-        return (pieces, reader.missingOutput)
+        return (pieces, reader.missingOutput, reader.stepsWithMissingOutput)
     }
 
     @Test func `a journal is JSON Lines, each with the checksum of what stands before it`() throws {
@@ -202,43 +215,114 @@ import Testing
         #expect(without.missing == pieces[6...].reduce(0) { $0 + $1.count })
     }
 
-    @Test func `of an attempt's output 64 MiB are kept, and how much is missing is known`() throws {
-        let piece = [UInt8](repeating: 7, count: 1 << 20)
-        let piled = events((0..<70).map { _ in output(piece) })
-        try write(piled)
+    @Test func `of a step that writes more than there is room for the beginning and the end are kept`() throws {
+        let piles = (0..<70).map { number in [UInt8](repeating: UInt8(number), count: 1 << 20) }
+        try write(events(piles.map { output($0) }), outputLimit: 4 << 20)
         let read = try outputs()
-        #expect(read.pieces.count { $0 == piece } == 64)
-        #expect(read.missing == 6 << 20)
+        #expect(read.pieces.filter { !$0.isEmpty } == Array(piles[..<4] + piles[68...]))
+        #expect(read.missing == 64 << 20)
+        #expect(read.steps.map(\.step) == ["a/b"] && read.steps.map(\.size) == [64 << 20])
     }
 
-    @Test func `what is not kept takes one record, and a reader has all its events`() throws {
-        let piece = [UInt8](repeating: 7, count: 1 << 20)
+    @Test func `of each step at least the last 64 KiB are kept, however little room there is`() throws {
+        let line = [UInt8](repeating: 7, count: 256)
+        for limit in [0, 100_000, 1 << 20] {
+            let folder = try folder("limit\(limit)")
+            defer { close(folder) }
+            let writer = try JournalWriter(in: folder, Self.header, outputLimit: limit)
+            for event in events((0..<1400).map { _ in output(line) }) { writer.report(event) }
+            writer.flush()
+            let reader = try #require(try JournalReader(in: folder))
+            var kept: [Bool] = []
+            while reader.next({ event in
+                if case .stepOutput(let output) = event.kind { kept.append(output.bytes.elementsEqual(line)) }
+            }) {}
+            #expect(kept.count == 1400)
+            #expect(kept.suffix(256).allSatisfy { $0 })
+            #expect((reader.missingOutput > 0) == (limit < 1400 * 256))
+            #expect(writer.isOverLimit == (limit < 1400 * 256))
+        }
+    }
+
+    @Test func `the oldest output of successful steps that nobody reads makes room first`() throws {
+        let piece = [UInt8](repeating: 7, count: 64 << 10)
+        func step(_ id: String, _ outcome: StepOutcome, _ stream: StepOutput.Stream = .output) -> [RunEvent.Kind] {
+            let end = StepFinished(
+                step: id, attempt: 1, outcome: outcome, status: .exited(0), duration: .milliseconds(1))
+            let output = StepOutput(step: id, attempt: 1, stream: stream, bytes: lent(piece), isPartial: false)
+            return (0..<16).map { _ in .stepOutput(output) } + [.stepFinished(end)]
+        }
+        let kinds =
+            step("failed", .failure) + step("read", .success, .stdout) + step("old", .success)
+            + step("new", .success) + step("last", .success)
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 4 << 20)
+        var paths: [String: Bool] = [:]
+        for event in events(kinds) {
+            writer.report(event)
+            if case .stepFinished(let end) = event.kind { paths[end.step] = writer.file(ofStep: end.step) != nil }
+        }
+        writer.flush()
+        #expect(paths.values.allSatisfy { $0 })
+        #expect(writer.file(ofStep: "old") == nil && writer.file(ofStep: "last") != nil)
+        let reader = try #require(try JournalReader(in: folder))
+        while reader.next({ _ in }) {}
+        #expect(reader.stepsWithMissingOutput.map(\.step) == ["old", "new"])
+        #expect(reader.file(ofStep: "old") == nil && reader.file(ofStep: "failed") != nil)
+        let ends = try FileManager.default.contentsOfDirectory(atPath: test.path("run")).filter { $0.hasSuffix(".end") }
+        #expect(ends.count == 2)
+        for name in ends {
+            let text = try test.contents(of: "run/\(name)")
+            #expect(text.hasPrefix("[983040 bytes before this were not kept]\n") && text.utf8.count == 41 + 65536)
+        }
+    }
+
+    @Test func `what was lent before its file went can be read to the end`() throws {
+        let pile = [UInt8](repeating: 7, count: 64 << 10)
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 128 << 10)
         let end = StepFinished(
             step: "a/b", attempt: 1, outcome: .success, status: .exited(0), duration: .milliseconds(1))
-        let kinds = (0..<70).map { _ in output(piece) } + [.stepFinished(end)] + (0..<3).map { _ in output([1]) }
-        let writer = try JournalWriter(in: folder, Self.header)
+        var places: [OutputPlace] = []
+        for event in events([output(pile), output(pile), .stepFinished(end), output(pile)]) {
+            writer.report(event)
+            if let place = writer.lastPlace { places.append(place) }
+        }
+        #expect(places.count == 3)
+        var bytes = [UInt8](repeating: 0, count: pile.count)
+        #expect(try bytes.withUnsafeMutableBytes { try places[0].file.read(into: $0, from: 0) } == pile.count)
+        #expect(bytes == pile && writer.isOverLimit && writer.file(ofStep: "a/b") == nil)
+    }
+
+    @Test func `what is not kept at all takes one record, and a reader has all its events`() throws {
+        let first = [UInt8](repeating: 7, count: 40 << 10)
+        let end = StepFinished(
+            step: "a/b", attempt: 1, outcome: .success, status: .exited(0), duration: .milliseconds(1))
+        let kinds =
+            [output(first)] + (0..<9000).map { _ in output([1]) } + [.stepFinished(end)]
+            + (0..<3).map { _ in output([1]) }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
         for event in events(kinds) {
             writer.report(event)
             writer.flush(isGoingOn: true)
         }
+        writer.flush()
         let lines = try test.contents(of: Self.journal).split(separator: "\n")
-        #expect(lines.count == 2 + 64 + 1 + 1 + 3)
+        #expect(lines.count < 8000 && lines.contains { $0.contains("\"dropped\"") })
         let reader = try #require(try JournalReader(in: folder))
         var sequences: [Int] = []
         while reader.next({ sequences.append($0.sequence) }) {}
         #expect(sequences == Array(kinds.indices))
-        #expect(reader.missingOutput == 6 << 20)
+        #expect(reader.missingOutput > 1000)
         #expect(reader.file(ofStep: "a/b") == nil)
     }
 
     @Test func `no record makes more events than a writer puts into one`() throws {
-        let writer = try JournalWriter(in: folder, Self.header)
-        let piece = [UInt8](repeating: 7, count: 1 << 20)
-        for event in events((0..<66).map { _ in output(piece) }) { writer.report(event) }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
+        let kinds = [output([UInt8](repeating: 7, count: 40 << 10))] + (0..<9000).map { _ in output([1]) }
+        for event in events(kinds) { writer.report(event) }
         writer.flush()
         var lines = try test.contents(of: Self.journal).split(separator: "\n").map(String.init)
         let last = try #require(lines.popLast()?.split(separator: ",\"crc\"").first)
-        let forged = last.replacing("\"events\":2", with: "\"events\":1000000000000000000")
+        let forged = last.replacing(#/"events":[0-9]+/#, with: "\"events\":1000000000000000000")
         #expect(forged != last)
         let sum = String(Self.crc(Array(forged.utf8)), radix: 16)
         let crc = String(repeating: "0", count: 8 - sum.count) + sum
@@ -246,8 +330,8 @@ import Testing
         try test.write(text, to: Self.journal)
         let reader = try #require(try JournalReader(in: folder))
         var count = 0
-        while reader.next({ _ in count += 1 }), count < 1000 {}
-        #expect(count == 65)
+        while reader.next({ _ in count += 1 }), count < 20_000 {}
+        #expect(count == lines.count)
     }
 
     @Test func `a journal that is there is never written over`() throws {

@@ -74,7 +74,7 @@ struct ScriptWatchingTests {
     private func note(
         _ kind: String, line: Int, of process: Int, _ command: String, status: Int = 1, statuses: String = "1",
         file: String = ""
-    ) -> [String] { [kind, "\(status)", "\(line)", "\(process)", statuses, file, command, "last word"] }
+    ) -> [String] { [kind, "\(status)", "\(line)", "\(process)", statuses, file, command] }
 
     @Test func `the first failure of the script's own shell is to blame`() {
         let read = notes(

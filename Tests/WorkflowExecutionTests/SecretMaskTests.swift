@@ -34,18 +34,18 @@ import WorkflowModel
     }
 
     @Test func `what cannot become a secret any more is not held back`() throws {
-        var mask = try #require(SecretMask(["hunter2"]))
+        var mask = try #require(SecretMask(["hunter!"]))
         #expect(feed("tell me: hunt", to: &mask) == "tell me: ")
         #expect(feed("er", to: &mask) == "")
         #expect(feed("s", to: &mask) == "hunters")
         #expect(feed("ay hunter", to: &mask) == "ay ")
-        #expect(feed("2\n", to: &mask) == "***\n")
+        #expect(feed("!\n", to: &mask) == "***\n")
         #expect(feed("hunter", to: &mask) == "")
         var rest: [UInt8] = []
         mask.finish { rest += $0 }
         #expect(rest == Array("hunter".utf8))
         // A new stream begins with nothing of the old one.
-        #expect(feed("2 ", to: &mask) == "2 ")
+        #expect(feed("! ", to: &mask) == "! ")
     }
 
     @Test func `a key in lines is hidden line by line, in one piece and as the tools encode it`() throws {
@@ -213,7 +213,7 @@ import WorkflowModel
 }
 
 /// Everything that a mask emits for a text cut into pieces of this size.
-private func cut(_ text: String, by mask: SecretMask, every size: Int) -> String {
+func cut(_ text: String, by mask: SecretMask, every size: Int) -> String {
     var mask = mask
     var result: [UInt8] = []
     let bytes = Array(text.utf8)

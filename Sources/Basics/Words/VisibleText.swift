@@ -1,14 +1,31 @@
-/// Text from outside made harmless: what a terminal would obey, and what would change how its surroundings are read, is
-/// shown as an escape.
+/// Text from outside made harmless, in the one place for it: what a terminal would obey, what a CI runner would, and what
+/// would change how its surroundings are read, is shown as an escape.
+///
+/// Whatever flowrun says passes here: names of files, ids and values one by one as `visible`, whole answers as
+/// `harmlessLines` or, in JSON, as `harmlessJSON`.
 package enum VisibleText {
     /// Whether a scalar is shown as an escape: control characters (C0, DEL, C1), line separators, marks that change the
     /// direction of writing, and what takes no room.
     package static func isEscaped(_ scalar: UInt32) -> Bool {
         switch scalar {
-        case 0x20..<0x7F, 0xA0..<0x200B: false
-        case 0..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x61C: false
+        case 0..<0xA0, 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF,
+            0xFFF9...0xFFFB, 0xE0000...0xE007F:
+            true
         default: false
         }
+    }
+
+    /// Where a text has a command to the runner of a CI job that counts anywhere in a line (`##[` of GitHub, `##vso[` of
+    /// Azure), and whose first byte is then escaped; nil where it has none.
+    fileprivate static func command(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        var offset = start
+        while let mark = text[offset...].firstIndex(of: UInt8(ascii: "#")) {
+            let rest = text[mark...]
+            if rest.starts(with: "##[".utf8) || rest.starts(with: "##vso[".utf8) { return mark }
+            offset = mark + 1
+        }
+        return nil
     }
 }
 
@@ -30,17 +47,27 @@ extension ByteBuffer {
         var text = text
         text.withUTF8 { text in
             let raw = UnsafeRawBufferPointer(text)
-            var offset = copyPlain(raw, from: 0, until: .unprintable)
-            while offset < raw.count {
-                let sequence = UTF8Sequence(in: raw, at: offset)
-                let end = offset + sequence.length
-                if case .scalar(let scalar, _) = sequence, VisibleText.isEscaped(scalar) {
-                    append(escaped: scalar)
-                } else {
-                    append(UnsafeRawBufferPointer(rebasing: raw[offset..<end]))
-                }
-                offset = copyPlain(raw, from: end, until: .unprintable)
+            var start = 0
+            while let command = VisibleText.command(in: raw, from: start) {
+                append(printable: UnsafeRawBufferPointer(rebasing: raw[start..<command]))
+                append(escaped: UInt32(raw[command]))
+                start = command + 1
             }
+            append(printable: UnsafeRawBufferPointer(rebasing: raw[start...]))
+        }
+    }
+
+    private mutating func append(printable raw: UnsafeRawBufferPointer) {
+        var offset = copyPlain(raw, from: 0, until: .unprintable)
+        while offset < raw.count {
+            let sequence = UTF8Sequence(in: raw, at: offset)
+            let end = offset + sequence.length
+            if case .scalar(let scalar, _) = sequence, VisibleText.isEscaped(scalar) {
+                append(escaped: scalar)
+            } else {
+                append(UnsafeRawBufferPointer(rebasing: raw[offset..<end]))
+            }
+            offset = copyPlain(raw, from: end, until: .unprintable)
         }
     }
 }
@@ -51,5 +78,53 @@ extension String {
         var buffer = ByteBuffer(capacity: utf8.count + 16)
         buffer.append(visible: self)
         return buffer.text
+    }
+
+    /// Whole lines with escapes for what a terminal or the runner of a CI job would obey, `::` at the start of a line
+    /// included; line ends and tabs stay. Whoever made the lines answers for what stands in one.
+    package var harmlessLines: String {
+        var buffer = ByteBuffer(capacity: utf8.count + 16)
+        var isFirst = true
+        for line in split(separator: "\n", omittingEmptySubsequences: false) {
+            if !isFirst { buffer.append(UInt8(ascii: "\n")) }
+            isFirst = false
+            let blanks = line.prefix { $0 == " " || $0 == "\t" }
+            buffer.append(harmless: blanks)
+            var rest = line[blanks.endIndex...]
+            if rest.hasPrefix("::") {
+                buffer.append(escaped: UInt32(UInt8(ascii: ":")))
+                rest = rest.dropFirst()
+            }
+            buffer.append(harmless: rest)
+        }
+        return buffer.text
+    }
+
+    /// JSON, in whose strings the same becomes JSON's own escapes.
+    package var harmlessJSON: String {
+        guard utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "#") }) else { return self }
+        let text = replacing("##[", with: #"\u0023#["#).replacing("##vso[", with: #"\u0023#vso["#)
+        return text.unicodeScalars.reduce(into: "") { text, scalar in
+            guard !scalar.isASCII, VisibleText.isEscaped(scalar.value) else {
+                return text.unicodeScalars.append(scalar)
+            }
+            for unit in String(scalar).utf16 {
+                var buffer = ByteBuffer(capacity: 8)
+                buffer.append(hexadecimal: UInt32(unit), digits: 4)
+                text += "\\u" + buffer.text
+            }
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// A part of a line, tabs as they are.
+    fileprivate mutating func append(harmless text: Substring) {
+        var isFirst = true
+        for piece in text.split(separator: "\t", omittingEmptySubsequences: false) {
+            if !isFirst { append(UInt8(ascii: "\t")) }
+            isFirst = false
+            append(visible: String(piece))
+        }
     }
 }

@@ -16,6 +16,7 @@
 #include "Cgroup.h"
 #include "Folder.h"
 #include "Guard.h"
+#include "Privacy.h"
 #include "Sentinel.h"
 #include "Start.h"
 

@@ -39,6 +39,13 @@ struct Arguments {
         throw .usage("\(given.option.spelling) \(text): expected a duration such as 90s, 10m or 1h30m")
     }
 
+    /// An option that takes a size, in bytes; nil if it is not given.
+    func size(_ name: Option.Name) throws(CommandError) -> Int? {
+        guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
+        if case .size(let size) = SizeText.read(text) { return size }
+        throw .usage("\(given.option.spelling) \(text): expected \(SizeText.expected)")
+    }
+
     /// `--jobs`; nil if it is not given.
     func jobs() throws(CommandError) -> Int? {
         guard let text = value(.jobs) else { return nil }

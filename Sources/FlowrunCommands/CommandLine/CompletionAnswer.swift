@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import RunControl
 internal import RunJournal
@@ -83,7 +84,8 @@ struct CompletionAnswer {
         } else {
             completeOperand(word, arguments, isHelp: parser.isHelpWord, isTerminated: parser.isTerminated)
         }
-        candidates = candidates.filter { $0.text.hasPrefix(word) }
+        // What has to be escaped to be shown cannot be typed.
+        candidates = candidates.filter { $0.text.hasPrefix(word) && $0.text.visible == $0.text }
     }
 
     private mutating func completeOption(_ word: String, _ arguments: Arguments) {

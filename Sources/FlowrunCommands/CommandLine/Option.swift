@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
-        case from, destination, allowOutside, yes, deadline, simulate, durations
+        case from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit
     }
 
     enum Value: Sendable {
@@ -149,6 +149,9 @@ package final class Option: Sendable {
         Option(
             .durable, nil, "--durable", .none, [.run],
             "Write the journal through to the disk before what depends on it starts."),
+        Option(
+            .outputLimit, nil, "--output-limit", .required("SIZE"), [.run],
+            "How much of the steps' output is kept for replay, such as 64MiB; wins over the file."),
         Option(.version, nil, "--version", .none, [], "Print the version."),
         Option(.help, "-h", "--help", .none, [], "Print the commands, or after a command its options."),
     ]

@@ -1,3 +1,4 @@
+internal import Basics
 internal import SourceDiagnostics
 
 /// What `flowrun ctl` can be asked for.
@@ -61,9 +62,9 @@ struct CtlCommand {
         let live = try selector.liveRun(run, in: directory, of: workflow)
         let (fields, reply) = try selector.ask(request, of: live, in: directory)
         guard request == .status else {
-            return try StandardStream.output.deliver("\(fields.string("message") ?? "accepted")\n")
+            return try StandardStream.output.deliver(.lines("\(fields.string("message")?.visible ?? "accepted")\n"))
         }
         try StandardStream.output.deliver(
-            isJSON ? String(decoding: reply, as: UTF8.self) + "\n" : StatusPrinter(fields).text)
+            isJSON ? .json(String(decoding: reply, as: UTF8.self) + "\n") : .lines(StatusPrinter(fields).text))
     }
 }

@@ -28,11 +28,11 @@ struct InitCommand {
         }
         let (draft, lines) = if let source { try converted(source) } else { looked() }
         guard path != "-" else {
-            try StandardStream.output.deliver(draft.text)
+            try StandardStream.output.deliver(.asIs(draft.text))
             return lines(nil).forEach(StandardStream.error.say)
         }
         try Self.write(draft.text, to: path)
-        try StandardStream.output.deliver(lines(path).map { $0 + "\n" }.joined())
+        try StandardStream.output.deliver(.lines(lines(path).map { $0.visible + "\n" }.joined()))
     }
 
     /// Beside the file that is converted; a GitHub workflow's steps run where `.github` is.

@@ -35,8 +35,7 @@ struct ReplayCommand {
             let changed = journal.changedOutput.counted("byte")
             StandardStream.error.say("\(changed) of the steps' output are not what was kept: their checksum differs")
         }
-        let missing = journal.missingOutput - journal.changedOutput
-        if missing > 0 { StandardStream.error.say("\(missing.counted("byte")) of the steps' output were not kept") }
+        if let words = Self.missing(journal.stepsWithMissingOutput) { StandardStream.error.say(words) }
         if let failure = journal.failure { throw past.unreadable(failure) }
         if let damage = journal.damage {
             return StandardStream.error.say("\(past.words(of: damage)): the log can be shown up to there")
@@ -47,6 +46,16 @@ struct ReplayCommand {
         } else {
             StandardStream.error.say("the run `\(past.run)` was interrupted here: its journal has no end")
         }
+    }
+
+    /// What is gone of the steps' output, the first steps by name; nil where nothing is.
+    private static func missing(_ steps: [(step: String, size: Int)]) -> String? {
+        guard !steps.isEmpty else { return nil }
+        let named = steps.prefix(8).map { "\($0.size.counted("byte")) of `\($0.step)`" }
+        let rest = steps.dropFirst(8)
+        let size = rest.reduce(0) { $0 + $1.size }
+        let more = rest.isEmpty ? [] : ["\(size.counted("byte")) of \(rest.count.counted("other"))"]
+        return "output was not kept: \((named + more).joined(separator: ", "))"
     }
 
     private func reporter(to sink: AnswerSink, _ past: PastRun, outputs: any OutputPlaces) -> any Reporter {

@@ -17,7 +17,7 @@ struct RunsCommand {
         let (directory, workflow) = try selector.place()
         let history = RunHistory(in: directory)
         let runs = try selector.isFileNamed ? history.runs(of: workflow) : history.runs()
-        try StandardStream.output.deliver(isJSON ? json(runs) : text(runs))
+        try StandardStream.output.deliver(isJSON ? .json(json(runs)) : .lines(text(runs)))
     }
 
     /// A line each: id, when it began, how long it took, what came of it, the file.

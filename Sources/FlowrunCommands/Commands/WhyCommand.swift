@@ -27,7 +27,7 @@ struct WhyCommand {
             let (fields, _) = try selector.ask(.why(step: step), of: live, in: directory)
             var report = StepReport(fields)
             report.addRoot { root in try? selector.ask(.why(step: root), of: live, in: directory).0 }
-            return try StandardStream.output.deliver(report.text)
+            return try StandardStream.output.deliver(.lines(report.text))
         }
         guard let run else { return try tell(ofOneOf: selector.pastRuns(option: "--run").filter { !$0.isLive }) }
         try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
@@ -43,7 +43,7 @@ struct WhyCommand {
             let damage = journal.damage.map(past.words)
             if let report = steps.report(of: step) {
                 if let damage { StandardStream.error.say("\(damage): what came behind that is not known") }
-                return try StandardStream.output.deliver(report.text)
+                return try StandardStream.output.deliver(.lines(report.text))
             }
             let limit =
                 damage.map { " as far as that is known: \($0)" }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import Reporting
 internal import SourceDiagnostics
@@ -13,15 +14,15 @@ extension Flowrun {
         let checked = files.map { (file: $0, result: result(of: $0, arguments, deadline: deadline, jobs: jobs)) }
         let findings = checked.flatMap(\.result.findings)
         switch arguments.value(.format) {
-        case "json": try StandardStream.output.deliver(DiagnosticPrinter.json(findings))
-        case "sarif": try StandardStream.output.deliver(SARIFPrinter.text(findings, version: flowrunVersion))
-        case "github": try StandardStream.output.deliver(GitHubAnnotations.text(findings))
+        case "json": try StandardStream.output.deliver(.json(DiagnosticPrinter.json(findings)))
+        case "sarif": try StandardStream.output.deliver(.json(SARIFPrinter.text(findings, version: flowrunVersion)))
+        case "github": try StandardStream.output.deliver(.asIs(GitHubAnnotations.text(findings)))
         default:
             let sound = checked.filter(\.result.findings.isEmpty).map { file, _ in
-                "\(file == "-" ? "<stdin>" : file): ok\n"
+                "\(file == "-" ? "<stdin>" : file.visible): ok\n".harmlessLines
             }
             let drawn = StandardStream.output.drawn(findings, color: arguments.choice(.color) ?? .auto)
-            try StandardStream.output.deliver(drawn + sound.joined())
+            try StandardStream.output.deliver(.asIs(drawn + sound.joined()))
         }
         let isValid = !findings.containErrors && (findings.isEmpty || !arguments.has(.strict))
         // The process ends here, because freeing a large workflow takes a while.
@@ -64,18 +65,19 @@ extension Flowrun {
         } else if arguments.has(.simulate) {
             printer.simulateFromPast()
         }
-        try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
+        try StandardStream.output.deliver(
+            arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.text()))
     }
 
     static func graph(_ arguments: Arguments) throws(CommandError) {
         let printer = GraphPrinter(try chosenPlan(arguments).plan)
-        let text =
+        let answer: StandardStream.Answer =
             switch arguments.value(.format) {
-            case "json": printer.json()
-            case "mermaid": printer.mermaid()
-            default: printer.dot()
+            case "json": .json(printer.json())
+            case "mermaid": .lines(printer.mermaid())
+            default: .lines(printer.dot())
             }
-        try StandardStream.output.deliver(text)
+        try StandardStream.output.deliver(answer)
     }
 
     static func list(_ arguments: Arguments) throws(CommandError) {
@@ -85,18 +87,19 @@ extension Flowrun {
                 ? .syntax("unexpected `\(word)`: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
         }
         let printer = ListPrinter(try choice.wholePlan())
-        try StandardStream.output.deliver(arguments.value(.format) == "json" ? printer.json() : printer.text())
+        try StandardStream.output.deliver(
+            arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.text()))
     }
 
     static func explain(_ arguments: Arguments) throws(CommandError) {
         guard let code = arguments.operands.first else {
             let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }
-            return try StandardStream.output.deliver(lines.joined())
+            return try StandardStream.output.deliver(.lines(lines.joined()))
         }
         guard let known = DiagnosticCode(rawValue: code.uppercased()) else {
             throw .usage("there is no finding `\(code)`; `flowrun explain` lists them all")
         }
-        try StandardStream.output.deliver(known.explanation)
+        try StandardStream.output.deliver(.lines(known.explanation))
     }
 
     /// The plan that a run with these arguments would have, and what it knows of parameters; none has to be given.

@@ -216,7 +216,9 @@ final class RunFiles {
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
     /// The journal of the run, in a new folder of its own. `make` makes its header.
-    func openJournal(isDurable: Bool, _ make: (JournalPlace) -> JournalHeader) throws(CommandError) -> JournalWriter {
+    func openJournal(
+        isDurable: Bool, outputLimit: Int, _ make: (JournalPlace) -> JournalHeader
+    ) throws(CommandError) -> JournalWriter {
         let folder: StateDirectory
         do throws(StateError) {
             folder = try directory.makeRunFolder(run)
@@ -225,7 +227,8 @@ final class RunFiles {
         }
         runFolder = folder
         do throws(SystemError) {
-            let journal = try JournalWriter(in: folder.descriptor, make(place(in: folder)), isDurable: isDurable)
+            let journal = try JournalWriter(
+                in: folder.descriptor, make(place(in: folder)), isDurable: isDurable, outputLimit: outputLimit)
             if isDurable { try directory.sync() }
             return journal
         } catch {

@@ -163,7 +163,7 @@ package struct PlanPrinter {
     /// For people: the steps level by level with what they wait for, then the critical path and the bound.
     package func text() -> String {
         let levels = Int(plan.nodes[.root].remainingPath)
-        var text = plan.workflow.file.name.asOneLine
+        var text = plan.workflow.file.name.visible
         text += ": \(size) in \(levels.counted("level"))\n" + resumeText()
         // A few very long ids must not push everything else to the right.
         let width = min(48, steps.map { title(of: $0).utf8.count }.max() ?? 0)
@@ -284,7 +284,7 @@ package struct PlanPrinter {
         let lines = commands.map { id in
             let scope = plan.workflow.path(of: id.scope)
             let (file, line) = plan.workflow.place(of: id)
-            let place = (scope.isEmpty ? "" : " in \(scope)") + " (\(file):\(line))"
+            let place = (scope.isEmpty ? "" : " in \(scope)") + " (\(file.visible):\(line))"
             return "vars.\(plan.workflow[id].name)\(place): its command runs before the first step that reads it\n"
         }
         return lines.isEmpty ? "" : lines.joined() + "\n"

@@ -11,7 +11,7 @@ extension Run {
         var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
         printer.estimate(from: PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory))
         if request.isResumed { printer.resume(try forecast(of: plan, with: values)) }
-        try StandardStream.output.deliver(request.log == .json ? printer.json() : printer.text())
+        try StandardStream.output.deliver(request.log == .json ? .json(printer.json()) : .lines(printer.text()))
     }
 
     private func forecast(of plan: Plan, with values: RunValues) throws(CommandError) -> ExpectedResume {

@@ -86,7 +86,7 @@ package struct Run {
                 throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
             try prepare(&options, with: files)
-            journal = try openJournal(in: files, options, values)
+            journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
             logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values) }
         } catch {
             files?.forgetRun()
@@ -167,10 +167,11 @@ package struct Run {
     /// nil where none is to be kept, or there is no place for it.
     @EventLoopActor
     private func openJournal(
-        in files: RunFiles?, _ options: RunOptions, _ values: RunValues
+        in files: RunFiles?, _ options: RunOptions, _ values: RunValues, outputLimit: Int?
     ) throws(CommandError) -> JournalWriter? {
         guard request.keepsJournal, let files else { return nil }
-        return try files.openJournal(isDurable: request.isDurable) { place in
+        let outputLimit = request.outputLimit ?? outputLimit ?? JournalWriter.standardOutputLimit
+        return try files.openJournal(isDurable: request.isDurable, outputLimit: outputLimit) { place in
             JournalHeader(
                 run: options.run, file: request.file, path: path, workflow: place.workflow,
                 time: MachineClock().wallClock, number: place.number,
@@ -186,12 +187,21 @@ package struct Run {
     @EventLoopActor
     private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
         runner.writeAhead = { journal.flush(isGoingOn: true) }
+        var isLimitTold = false
         Poller.shared.beforeWaiting = {
             journal.flush(isGoingOn: true)
+            if journal.isOverLimit, !isLimitTold {
+                isLimitTold = true
+                runner.warn(code: "output-limit", outputLimitWords)
+            }
             guard let failure = journal.failure else { return }
             Poller.shared.beforeWaiting = nil
             runner.windDown(because: "the journal cannot be written: \(failure.words)")
         }
+    }
+
+    private var outputLimitWords: String {
+        "there is more output than the run keeps (`output-limit`): of some steps only the end can be shown again"
     }
 
     @EventLoopActor

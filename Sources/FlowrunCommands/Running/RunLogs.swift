@@ -117,7 +117,7 @@ struct RunLogs {
 
     /// Writes a line after the program's name to standard error, in its turn.
     func say(_ message: String) {
-        var line = "flowrun: \(message)\n"
+        var line = StandardStream.line(message)
         line.withUTF8 { errors.sink.write(UnsafeRawBufferPointer($0)) }
     }
 

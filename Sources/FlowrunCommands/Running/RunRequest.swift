@@ -58,6 +58,8 @@ package struct RunRequest: Sendable, Equatable {
     package var again: [String] = []
     /// What a step depends on is on the disk before it starts.
     package var isDurable = false
+    /// How much output the journal keeps in files, in bytes; nil where the command line does not say.
+    package var outputLimit: Int?
     /// Steps that ask before they start have their answer.
     package var isConfirmed = false
     /// Only shows what would run.
@@ -106,6 +108,7 @@ extension RunRequest {
         stateDirectory = arguments.value(.stateDirectory)
         keepsJournal = !arguments.has(.noJournal)
         isDurable = arguments.has(.durable)
+        outputLimit = try arguments.size(.outputLimit)
         again = arguments.values(.from)
         isResumed = arguments.has(.resume) || !again.isEmpty
         resumedRun = arguments.value(.resume)

@@ -13,8 +13,12 @@ package final class MemoryFile: Sendable {
         guard descriptor >= 0 else { throw .last }
     }
 
-    /// Where another process of this user can open the file for as long as this object lives.
-    package var path: String { "/proc/\(getpid())/fd/\(descriptor)" }
+    /// Lets other processes of this user open the file for as long as this object lives, and with it see all that this
+    /// process holds. Returns where they find it.
+    package func publish() -> String {
+        clinux_show()
+        return "/proc/\(getpid())/fd/\(descriptor)"
+    }
 
     /// What the file holds now from an offset on, at most `limit` bytes.
     package func bytes(from offset: Int, limit: Int) -> [UInt8] {

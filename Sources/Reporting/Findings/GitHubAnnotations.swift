@@ -1,3 +1,4 @@
+internal import Basics
 package import SourceDiagnostics
 
 /// Findings as commands to a GitHub runner, `check --format github`, which shows them beside the lines they are about.
@@ -15,13 +16,13 @@ package enum GitHubAnnotations {
         for note in diagnostic.notes {
             let place = note.range.map { range in
                 let file = diagnostic.file(of: range)
-                return "\(file.name):\(file.line(at: range.lowerOffset)): "
+                return "\(file.name.visible):\(file.line(at: range.lowerOffset)): "
             }
             message.append("note: \(place ?? "")\(note.message)")
         }
         if let fix = diagnostic.fix { message.append("fix: \(fix.description)") }
         let properties = [
-            "file=\(escaped(file.name, isProperty: true))", "line=\(start.line)", "endLine=\(end.line)",
+            "file=\(escaped(file.name.visible, isProperty: true))", "line=\(start.line)", "endLine=\(end.line)",
             "col=\(start.column)", "endColumn=\(end.column)", "title=\(diagnostic.code.rawValue)",
         ]
         let text = escaped(message.joined(separator: "\n"), isProperty: false)
@@ -30,10 +31,12 @@ package enum GitHubAnnotations {
 
     private static func escaped(_ text: String, isProperty: Bool) -> String {
         var result = ""
+        // Line ends become a part of the command; nothing else may reach the log as it is.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.map { String($0).visible }.joined(separator: "\n")
         for scalar in text.unicodeScalars {
             switch scalar {
             case "%": result += "%25"
-            case "\r": result += "%0D"
             case "\n": result += "%0A"
             case ":" where isProperty: result += "%3A"
             case "," where isProperty: result += "%2C"

@@ -104,6 +104,6 @@ extension StepAttempt: ProcessObserver {
             let text = ScriptText(script, in: plan.workflow.file)
         else { return nil }
         guard let notes else { return text.onlyCommand }
-        return notes.notes.culprit(of: process.pid).flatMap(text.command)
+        return notes.take().culprit(of: process.pid).flatMap(text.command)
     }
 }

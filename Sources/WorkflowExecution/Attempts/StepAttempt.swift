@@ -155,6 +155,7 @@ final class StepAttempt {
         if !hasStarted { runner.context.pending.forget(row) }
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
         if let scriptFile = scriptFile.take() { runner.files.drop(scriptFile) }
+        notes.take()?.drop()
         runner.attemptHasEnded(self, isSuccess: isSuccess)
     }
 }

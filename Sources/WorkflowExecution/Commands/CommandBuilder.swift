@@ -160,7 +160,7 @@ final class CommandBuilder {
             let startup = BashStartup(script, for: plan.shell(of: row)),
             BashStartup.conflicts.allSatisfy({ environment[$0] == nil })
         else { return nil }
-        return NoteFile(startup)
+        return options.secrets.mask == nil ? NoteFile(startup) : NoteFile(startup, in: files)
     }
 
     /// Whether nothing around a step says already whether to use colours.

@@ -22,7 +22,7 @@ struct BashNote: Equatable {
     /// How many characters of a command are noted: here-documents belong to it and may be long.
     static let commandLimit = 400
 
-    private static let fields = 8
+    static let fields = 7
 
     /// The notes in a file, oldest first; what is cut off or nonsense is left out.
     static func read(_ bytes: [UInt8]) -> [BashNote] {

@@ -59,11 +59,12 @@ struct BashStartup: Equatable {
     /// Output of `set -x` goes to standard error, and so nowhere.
     private func trap(_ commands: String) -> String { "'{ \(commands); } 2>/dev/null'" }
 
-    /// Appends a note. Its last word keeps `$_`.
+    /// Appends a note. Its last word keeps `$_` and is not written: what a command was given may be a secret.
     private func note(_ kind: String) -> String {
-        """
-        builtin printf "%s\\0" \(kind) "$?" "$LINENO" "$BASHPID" "${PIPESTATUS[*]-}" "${BASH_SOURCE-}" \
-        "${BASH_COMMAND:0:\(BashNote.commandLimit)}" "${_-}" >>'"$BASH_ENV"'
-        """
+        let format = String(repeating: #"%s\0"#, count: BashNote.fields) + "%.0s"
+        return """
+            builtin printf "\(format)" \(kind) "$?" "$LINENO" "$BASHPID" "${PIPESTATUS[*]-}" "${BASH_SOURCE-}" \
+            "${BASH_COMMAND:0:\(BashNote.commandLimit)}" "${_-}" >>'"$BASH_ENV"'
+            """
     }
 }

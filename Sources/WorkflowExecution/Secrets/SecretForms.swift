@@ -9,7 +9,8 @@ struct SecretForms {
 
     /// Without duplicates.
     private(set) var all: Set<[UInt8]> = []
-    /// Those that tools break into lines: base64, where it is long enough not to come about by chance.
+    /// Those that tools break into lines: base64, base32 and digits, where they are long enough not to come about by
+    /// chance.
     private(set) var wrapped: Set<[UInt8]> = []
     private static let shortestWrapped = 12
 
@@ -21,13 +22,14 @@ struct SecretForms {
             for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) { addText(Self.trimmed(line)) }
         }
         addURLForms(bytes)
-        addBase64Forms(bytes)
         // `echo $TOKEN | base64`: a character is decided by the end of the secret and the line feed together.
-        addBase64Forms(bytes + [0x0A])
+        for bytes in [bytes, bytes + [0x0A]] {
+            for alphabet in Alphabet.all { addForms(of: bytes, in: alphabet) }
+        }
         for digits in [Self.lowerDigits, Self.upperDigits] {
             var form: [UInt8] = []
             for byte in bytes { Self.append(byte, in: digits, to: &form) }
-            add(form)
+            addWrapped(form)
         }
     }
 
@@ -35,11 +37,23 @@ struct SecretForms {
         if form.count >= Self.minimum { all.insert(form) }
     }
 
-    /// A text as it is, as a JSON string would have it, and as a shell shows it inside single quotes (`set -x`).
+    private mutating func addWrapped(_ form: [UInt8]) {
+        add(form)
+        if form.count >= Self.shortestWrapped { wrapped.insert(form) }
+    }
+
+    /// A text as it is, as a JSON string would have it and a JSON string in one, as HTML has it, and as shells show it.
     private mutating func addText(_ bytes: [UInt8]) {
         add(bytes)
         add(Self.replacing([0x27], by: Array(#"'\''"#.utf8), in: bytes))
-        for style in JSONStyle.all { add(style.escaped(bytes)) }
+        for style in JSONStyle.all {
+            let string = style.escaped(bytes)
+            add(string)
+            // Whoever writes the outer one escapes as for the inner one, or no more than needed.
+            for outer in [style, JSONStyle()] { add(outer.escaped(string)) }
+        }
+        for style in HTMLStyle.all { add(style.escaped(bytes)) }
+        for form in ShellQuoting.forms(of: bytes) { add(form) }
     }
 
     /// Percent-encoding, in both cases of its digits, with the blank as `%20` or `+`, and with the characters that
@@ -69,28 +83,9 @@ struct SecretForms {
         return result
     }
 
-    /// base64 and base64url, at each of the three places in a group of three bytes at which the secret can begin; only
-    /// the characters that it decides alone.
-    private mutating func addBase64Forms(_ bytes: [UInt8]) {
-        for last in ["+/", "-_"] {
-            for shift in 0..<3 {
-                let form = Self.base64(bytes, after: shift, last: last)
-                add(form)
-                if form.count >= Self.shortestWrapped { wrapped.insert(form) }
-            }
-        }
-    }
-
-    private static func base64(_ bytes: [UInt8], after shift: Int, last: String) -> [UInt8] {
-        let alphabet = Array(("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last).utf8)
-        let input = [UInt8](repeating: 0, count: shift) + bytes
-        // 0, 8 or 16 bits before the secret decide the first 0, 2 or 3 characters, or a part of them.
-        let first = (shift * 8 + 5) / 6
-        return (first..<max(first, input.count * 8 / 6)).map { index in
-            let bit = index * 6
-            let pair = UInt16(input[bit / 8]) << 8 | UInt16(bit / 8 + 1 < input.count ? input[bit / 8 + 1] : 0)
-            return alphabet[Int(pair >> UInt16(10 - bit % 8)) & 0x3F]
-        }
+    /// At each of the places in a group of bytes at which the secret can begin; only the characters that it decides alone.
+    private mutating func addForms(of bytes: [UInt8], in alphabet: Alphabet) {
+        for shift in 0..<alphabet.groupSize { addWrapped(alphabet.form(of: bytes, after: shift)) }
     }
 
     private static let lowerDigits = Array("0123456789abcdef".utf8)
@@ -114,6 +109,111 @@ struct SecretForms {
 
     private static func replacing(_ old: [UInt8], by new: [UInt8], in bytes: [UInt8]) -> [UInt8] {
         bytes.contains(old[0]) ? bytes.flatMap { $0 == old[0] ? new : [$0] } : bytes
+    }
+}
+
+/// An encoding in which a character stands for five or six bits.
+private struct Alphabet {
+    let characters: [UInt8]
+    let bits: Int
+
+    private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    /// base64, base64url and base32.
+    static let all =
+        ["+/", "-_"].map { Alphabet(letters + letters.lowercased() + "0123456789" + $0, bits: 6) }
+        + [Alphabet(letters + "234567", bits: 5)]
+
+    private init(_ characters: String, bits: Int) {
+        self.characters = Array(characters.utf8)
+        self.bits = bits
+    }
+
+    /// How many bytes become whole characters.
+    var groupSize: Int { bits == 6 ? 3 : 5 }
+
+    /// What bytes become behind `shift` others of their group.
+    func form(of bytes: [UInt8], after shift: Int) -> [UInt8] {
+        let input = [UInt8](repeating: 0, count: shift) + bytes
+        // The bits before decide the first characters, or a part of one.
+        let first = (shift * 8 + bits - 1) / bits
+        return (first..<max(first, input.count * 8 / bits)).map { index in
+            let bit = index * bits
+            let pair = UInt16(input[bit / 8]) << 8 | UInt16(bit / 8 + 1 < input.count ? input[bit / 8 + 1] : 0)
+            return characters[Int(pair >> UInt16(16 - bits - bit % 8)) & (1 << bits - 1)]
+        }
+    }
+}
+
+/// What stands for quotes in HTML and XML, which differs from tool to tool.
+private struct HTMLStyle {
+    let quote: String
+    let apostrophe: String
+
+    static let all = [
+        // Python; Go and Jinja; PHP; JavaScript and Ruby; XML.
+        HTMLStyle(quote: "&quot;", apostrophe: "&#x27;"), HTMLStyle(quote: "&#34;", apostrophe: "&#39;"),
+        HTMLStyle(quote: "&quot;", apostrophe: "&#039;"), HTMLStyle(quote: "&quot;", apostrophe: "&#39;"),
+        HTMLStyle(quote: "&quot;", apostrophe: "&apos;"),
+        // Between tags.
+        HTMLStyle(quote: "&quot;", apostrophe: "'"), HTMLStyle(quote: "\"", apostrophe: "'"),
+    ]
+
+    func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.contains(where: { "&<>\"'".utf8.contains($0) }) else { return bytes }
+        return bytes.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "&"): Array("&amp;".utf8)
+            case UInt8(ascii: "<"): Array("&lt;".utf8)
+            case UInt8(ascii: ">"): Array("&gt;".utf8)
+            case UInt8(ascii: "\""): Array(quote.utf8)
+            case UInt8(ascii: "'"): Array(apostrophe.utf8)
+            default: [byte]
+            }
+        }
+    }
+}
+
+/// How bash shows a word so that it could be typed: `printf %q`, `declare -p`, `set -x`.
+private enum ShellQuoting {
+    static func forms(of bytes: [UInt8]) -> [[UInt8]] {
+        [escaped(bytes), quoted(bytes, keepsText: true), quoted(bytes, keepsText: false), inDoubleQuotes(bytes)]
+    }
+
+    /// With a backslash before each character that means something.
+    private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        var form: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isSpecial = "\t\n !\"$&'()*,;<>?[\\]^`{|}".utf8.contains(byte)
+            // The home folder, behind what may stand before one.
+            let isHome = byte == UInt8(ascii: "~") && index > 0 && ":=".utf8.contains(bytes[index - 1])
+            if isSpecial || isHome { form.append(UInt8(ascii: "\\")) }
+            form.append(byte)
+        }
+        return form
+    }
+
+    /// The inside of `$'…'`; what is not ASCII depends on the locale.
+    private static func quoted(_ bytes: [UInt8], keepsText: Bool) -> [UInt8] {
+        bytes.flatMap { byte -> [UInt8] in
+            switch byte {
+            case 0x07: Array(#"\a"#.utf8)
+            case 0x08: Array(#"\b"#.utf8)
+            case 0x09: Array(#"\t"#.utf8)
+            case 0x0A: Array(#"\n"#.utf8)
+            case 0x0B: Array(#"\v"#.utf8)
+            case 0x0C: Array(#"\f"#.utf8)
+            case 0x0D: Array(#"\r"#.utf8)
+            case 0x1B: Array(#"\E"#.utf8)
+            case UInt8(ascii: "\\"), UInt8(ascii: "'"): [UInt8(ascii: "\\"), byte]
+            case 0x20..<0x7F: [byte]
+            case 0x80... where keepsText: [byte]
+            default: [UInt8(ascii: "\\")] + [byte >> 6, byte >> 3 & 7, byte & 7].map { UInt8(ascii: "0") + $0 }
+            }
+        }
+    }
+
+    private static func inDoubleQuotes(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { "\"$\\`".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
 }
 

@@ -37,6 +37,7 @@ package struct SecretMask: Sendable {
     private var wrapped: BrokenForm?
     /// Whether only blanks have come since the last line end.
     private var isIndenting = false
+    private var dump: HexDump
 
     /// A mask for these secrets; nil if there is none.
     package init?(_ secrets: some Collection<String>) {
@@ -44,6 +45,7 @@ package struct SecretMask: Sendable {
         let forms = secrets.map(SecretForms.init)
         automaton = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.all) })
         wrapping = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.wrapped) })
+        dump = HexDump(automaton)
     }
 
     /// Takes the next bytes of the stream and emits what is known to be no part of a secret. The buffers are valid
@@ -56,7 +58,7 @@ package struct SecretMask: Sendable {
             rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
             let start = fed
             scan(piece)
-            let undecided = [fed - depth, colored?.start ?? fed, wrapped?.start ?? fed].min() ?? fed
+            let undecided = min(fed - depth, colored?.start ?? fed, min(wrapped?.start ?? fed, dump.start ?? fed))
             decide(to: undecided, piece, from: start, emit: emit)
             hold(piece, from: start)
         }
@@ -70,6 +72,7 @@ package struct SecretMask: Sendable {
         state = 0
         endsHidden = false
         (colored, wrapped) = (nil, nil)
+        dump = HexDump(automaton)
     }
 
     /// How many of the last bytes may become a form.
@@ -86,6 +89,7 @@ package struct SecretMask: Sendable {
             if depth > 0 { mayBreak(at: start + from, piece[from], in: piece, from: start) }
             let run = UnsafeRawBufferPointer(rebasing: piece[rest])
             if colored != nil || wrapped != nil { goOn(run, at: start + from) }
+            for range in dump.take(run, at: start + from) { hide(range) }
             state = automaton.scan(run, from: state) { length, end in
                 hide(start + from + end - length..<start + from + end)
             }
@@ -239,7 +243,10 @@ extension SecretMask {
         }
     }
 
-    private init(fresh other: SecretMask) { (automaton, wrapping) = (other.automaton, other.wrapping) }
+    private init(fresh other: SecretMask) {
+        (automaton, wrapping) = (other.automaton, other.wrapping)
+        dump = HexDump(automaton)
+    }
 
     /// nil if there is nothing to hide.
     private func masked(_ text: String) -> String? {

@@ -122,6 +122,26 @@ extension WorkflowDecoder {
         return number
     }
 
+    /// A number of bytes.
+    mutating func size(_ entry: MappingReader.Entry?) -> Int? {
+        guard let entry else { return nil }
+        let value = entry.value
+        guard value.kind == .scalar, value.type == .string || value.type == .int || value.type == .float else {
+            reportType(entry, expected: SizeText.expected)
+            return nil
+        }
+        switch SizeText.read(value.text) {
+        case .size(let size): return size
+        case .tooLarge: reportValue(entry, expected: "a size of at most \(SizeText.limit)GiB")
+        case .invalid(let suggestion):
+            report(
+                .invalidValue,
+                "\(Phrase.quoted(entry.key.text)) takes \(SizeText.expected), found \(found(value))", at: value,
+                fix: suggestion.map { replacing(value, by: $0) })
+        }
+        return nil
+    }
+
     mutating func duration(_ entry: MappingReader.Entry?, mayBeZero: Bool = false) -> Duration? {
         guard let entry else { return nil }
         let value = entry.value

@@ -48,7 +48,7 @@ extension WorkflowDecoder {
     private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
     private static let commonTopKeys = KeySet([
         .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
-        .templates,
+        .templates, .outputLimit,
     ])
 
     /// `confirm`: the text of a question.

@@ -76,6 +76,7 @@ package struct WorkflowDecoder {
             file: file, name: top.name, description: top.description, defaults: top.defaults, nodes: [])
         workflow.defaultSteps = top.defaultSteps
         workflow.parameters = top.parameters
+        workflow.outputLimit = top.outputLimit
         nodes.append(
             WorkflowNode(
                 id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
@@ -109,13 +110,14 @@ package struct WorkflowDecoder {
         let defaults: Defaults
         let defaultSteps: [StepReference]?
         let parameters: [Parameter]
+        let outputLimit: Int?
     }
 
     mutating func decodeTop(_ reader: inout MappingReader) -> Top {
         let top = Top(
             name: text(reader.take(.name)), description: text(reader.take(.description)),
             defaults: decodeDefaults(reader.take(.defaults)), defaultSteps: defaultSteps(reader.take(.default)),
-            parameters: parameters(reader.take(.params)))
+            parameters: parameters(reader.take(.params)), outputLimit: size(reader.take(.outputLimit)))
         document.parameterNames = Set(top.parameters.map(\.name))
         let own = secrets(reader.take(.secrets))
         reportNamesakes(top.parameters, own)

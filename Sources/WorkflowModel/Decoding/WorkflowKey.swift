@@ -5,7 +5,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, env, dotenv, defaults, steps, needs, run, shell, workingDirectory, timeout, grace
     case killSignal, continueOnError, maxParallel, failFast, order, matrix, forEach, `as`, maxItems, params, secrets
     case `if`, outputs, retry, pool, pools, mutex, finally, onFailure, stdin, envPolicy, platforms, log, `default`,
-        manual, streams, vars, uses, with, templates, label, require, confirm, detach, interactive, undoes
+        manual, streams, vars, uses, with, templates, label, require, confirm, detach, interactive, undoes,
+        outputLimit
 
     // Words of version 1 that this program answers with "not supported yet".
     case jobserver, sources, generates, services
@@ -22,7 +23,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         "order", "matrix", "for-each", "as", "max-items", "params", "secrets", "if", "outputs", "retry", "pool",
         "pools", "mutex", "finally", "on-failure", "stdin", "env-policy", "platforms", "log", "default", "manual",
         "streams", "vars", "uses", "with", "templates", "label", "require", "confirm", "detach", "interactive",
-        "undoes", "jobserver", "sources", "generates", "services",
+        "undoes", "output-limit", "jobserver", "sources", "generates", "services",
     ]
 
     /// Whether this program does what the word says; the cases are in this order.
@@ -77,7 +78,8 @@ package enum WorkflowKeys {
     /// At the top of the file.
     package static let top: [WorkflowKey] = [
         .version, .name, .description, .default, .params, .vars, .secrets, .env, .envPolicy, .dotenv, .defaults, .pools,
-        .require, .outputs, .timeout, .maxParallel, .failFast, .order, .log, .templates, .steps, .onFailure, .finally,
+        .require, .outputs, .outputLimit, .timeout, .maxParallel, .failFast, .order, .log, .templates, .steps,
+        .onFailure, .finally,
     ]
     /// Under `defaults`.
     package static let defaults: [WorkflowKey] = [

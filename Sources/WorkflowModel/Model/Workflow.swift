@@ -17,6 +17,8 @@ package struct Workflow: Sendable {
     package var parameters: [Parameter] = []
     package var secrets: [Secret] = []
     package var pools: [Pool] = []
+    /// How much of the steps' output a run keeps in files, in bytes; nil where the file does not say.
+    package var outputLimit: Int?
     /// Row 0 stands for the workflow: its settings hold the top level's `timeout`, `env`, `max-parallel`, …
     package var nodes: [WorkflowNode]
     /// The entries of all `needs` one after another; `WorkflowNode.needs` is a range of it.
