@@ -48,25 +48,28 @@ alone:
 	@.ci/setup test
 	$(PYTHON) Tests/Scripts/each_alone.py
 
-# No run stalls: a hundred thousand random workflows, the small ones in every order of events. And the library loses
-# nothing: programs of its API under a million orders of their threads, and a million times on real ones. And `check`
-# finds nothing in a thousand sound files of up to a hundred thousand steps, offers no bad edit in ten thousand files
-# with mistakes, and costs what the file is large, whatever is large in it.
+# No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
+# small ones in every order of events. The library loses nothing: programs of its API under a million orders of their
+# threads, and a million times on real ones. `check` finds nothing in a thousand sound files of up to a hundred thousand
+# steps, offers no bad edit in ten thousand files with mistakes, and costs what the file is large, whatever is large in it.
 proof:
 	@.ci/setup proof
-	FLOWRUN_PROOF_WORKFLOWS=100000 FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 \
+	FLOWRUN_PROOF_BOUNDS=10000 FLOWRUN_PROOF_WORKFLOWS=100000 \
+	    FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 \
 	    FLOWRUN_PROOF_SOUND_FILES=1000 FLOWRUN_PROOF_SOUND_STEPS=100000 FLOWRUN_PROOF_MUTATED_FILES=10000 \
 	    $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof \
-	    --filter 'ExplorerTests|InterleavingTests|StressTests|SoundFileTests|EditTests'
+	    --filter 'ExplorerTests|InterleavingTests|StressTests|LongestRunTests|SoundFileTests|EditTests'
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
 
-# Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table.
+# Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And what
+# `plan` says of the time of a run is true of real ones.
 torture: build
 	@.ci/setup test
 	$(PYTHON) Tests/Scripts/torture_processes.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_output.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_resume.py $(BINARY) 5000
 	$(PYTHON) Tests/Scripts/torture_resume_rules.py $(BINARY) 10000
+	$(PYTHON) Tests/Scripts/bound_runs.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_soak.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_disk.py $(BINARY)
 

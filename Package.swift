@@ -110,8 +110,8 @@ let package = Package(
         tests(
             "WorkflowExecutionTests",
             [
-                "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "ProcessExecution", "RunEvents",
-                "SourceDiagnostics", "FlowrunTestSupport",
+                "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "OperationScheduling",
+                "ProcessExecution", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
         tests("RunJournalTests", ["Basics", "RunEvents", "RunJournal", "FlowrunTestSupport"]),

@@ -19,11 +19,14 @@ package struct RunStarted: Sendable {
     package let resumes: String?
     /// What follows `--` on the command line, secrets masked.
     package let arguments: [String]
+    /// The runs whose durations decided the order in which ready steps start; empty where none did.
+    package let durationsFrom: [String]
 
     package init(
         run: String, file: String, name: String?, steps: Int, fanOuts: [String] = [], jobs: Int, version: String,
-        params: [LoggedValue] = [], arguments: [String] = [], resumes: String? = nil
+        params: [LoggedValue] = [], arguments: [String] = [], resumes: String? = nil, durationsFrom: [String] = []
     ) {
+        self.durationsFrom = durationsFrom
         self.resumes = resumes
         self.arguments = arguments
         self.fanOuts = fanOuts

@@ -14,17 +14,19 @@ extension OperationGraph {
             isConditional: !plan.requirements(of: .root).isEmpty, isSequence: plan.isSequence(.root),
             minimumCapacity: plan.nodes.count)
         locks = RunLocks(plan.workflow, in: &self)
-        add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, locks: locks)
+        add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, options.priorities, locks: locks)
     }
 
     /// The rows that `Plan.expand(_:into:)` has added last, which come next in the run as well.
-    init(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
+    init(_ rows: Range<PlanIndex>, of plan: Plan, options: RunOptions, locks: RunLocks) {
         self.init(joiningAt: rows.lowerBound.offset)
-        add(rows, of: plan, locks: locks)
+        add(rows, of: plan, options.priorities, locks: locks)
     }
 
     /// Rows in preorder and what they wait for.
-    private mutating func add(_ rows: Range<PlanIndex>, of plan: Plan, locks: RunLocks) {
+    private mutating func add(
+        _ rows: Range<PlanIndex>, of plan: Plan, _ priorities: RowPriorities?, locks: RunLocks
+    ) {
         let hasVars = plan.workflow.hasSharedValues
         // The ends of the rows around the next one, innermost last.
         var open: [PlanIndex] = []
@@ -36,7 +38,8 @@ extension OperationGraph {
             if let hook = plan.nodes[row].hook {
                 beginHook(Hook(hook))
             } else {
-                add(row, of: plan, locks: locks, hasVars: hasVars)
+                let priority = priorities?[row, plan] ?? plan.nodes[row].remainingPath
+                add(row, of: plan, priority: priority, locks: locks, hasVars: hasVars)
             }
             if !locks.isEmpty, plan.isDynamicFanOut(row) {
                 foresee(
@@ -59,9 +62,11 @@ extension OperationGraph {
         }
     }
 
-    private mutating func add(_ row: PlanIndex, of plan: Plan, locks: RunLocks, hasVars: Bool) {
+    private mutating func add(
+        _ row: PlanIndex, of plan: Plan, priority: UInt32, locks: RunLocks, hasVars: Bool
+    ) {
         var options = Options(
-            priority: plan.nodes[row].remainingPath, timeout: plan.timeout(of: row),
+            priority: priority, timeout: plan.timeout(of: row),
             retry: plan.retry(of: row).map(RetryPolicy.init))
         // A step that reads one of `vars` waits for the value before it takes a place and its locks.
         options.isConditional =

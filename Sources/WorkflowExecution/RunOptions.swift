@@ -1,10 +1,15 @@
 package import Basics
 package import WorkflowModel
+internal import WorkflowPlanning
 
 /// What the command line and its surroundings say about one run.
 package struct RunOptions: Sendable {
     /// How many steps may run at once, at least 1.
     package var jobs = 1
+    /// Which ready steps start first; nil for those with the longest path in steps before them.
+    package var priorities: RowPriorities?
+    /// The runs from which the durations come that decided it.
+    package var durationSources: [String] = []
     /// Stands over everything the file says, in order; a later entry wins.
     package var environment: [(name: String, value: String)] = []
     package var parameters = ParameterValues.none

@@ -184,7 +184,7 @@ extension WorkflowRunner {
                     recorder.record(
                         .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
                 }
-                return OperationGraph(rows, of: plan, locks: locks)
+                return OperationGraph(rows, of: plan, options: options, locks: locks)
             } catch {
                 state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
             }

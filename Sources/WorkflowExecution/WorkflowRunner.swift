@@ -116,7 +116,8 @@ package final class WorkflowRunner {
                     run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
                     fanOuts: plan.fanOutsOfRun.map { plan.nodes[$0].id }, jobs: options.jobs, version: options.version,
                     params: options.parameters.fields.map(state.logged),
-                    arguments: options.arguments.map(options.secrets.masked), resumes: options.past?.run)))
+                    arguments: options.arguments.map(options.secrets.masked), resumes: options.past?.run,
+                    durationsFrom: options.durationSources)))
         if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
         tellUndoingHooks()
         recorder.startTicking()

@@ -15,6 +15,9 @@ package struct KnownValues: Sendable {
         self.isHidden = isHidden
     }
 
+    /// Whether a parameter has a value.
+    package func has(_ parameter: String) -> Bool { parameters.contains { $0.name == parameter } }
+
     /// The value of an `if` or `for-each` of a row of the workflow, if it is about parameters, and `vars` that need no
     /// command, alone; nil where it reads anything else, or has none.
     package func value(of expression: Expression, at node: NodeIndex, of workflow: Workflow) -> Value? {

@@ -31,12 +31,12 @@ package struct Plan: Sendable {
         self.init(origin, nodes: nodes, edges: edges)
     }
 
-    /// Makes `remainingPath` the longest path for given lengths of steps, so that ready steps start in another order.
-    /// Lengths are whole numbers of any unit, at least 0; sums beyond 2^32 lose digits. O(rows + edges).
-    package mutating func prioritize(byLength length: (PlanIndex) -> Int) {
+    /// By row, the longest path from its start to the end of the run, for given lengths of steps: whole numbers of any
+    /// unit, at least 0; sums beyond 2^32 lose digits. O(rows + edges).
+    package func remainingPaths(byLength length: (PlanIndex) -> Int) -> [UInt32] {
         let lengths = PathLengths(nodes, edges, length: length)
         let unit = lengths.remaining[.root] / Int(UInt32.max) + 1
-        for row in nodes.rows { nodes[row].remainingPath = UInt32(lengths.remaining[row] / unit) }
+        return lengths.remaining.map { UInt32($0 / unit) }
     }
 
     package var workflow: Workflow { _read { yield origin.workflow } }
@@ -124,8 +124,7 @@ package struct PlanNode: Sendable {
     /// Steps on the longest path that must be over before this row can start, from 0. A member may be further down than
     /// the group around it.
     package internal(set) var level: UInt32
-    /// Steps on the longest path from the start of this row to the end of the run, itself included; or the length of
-    /// that path, once `prioritize` has said how long steps are.
+    /// Steps on the longest path from the start of this row to the end of the run, itself included.
     package internal(set) var remainingPath: UInt32
     /// The variables that fan-outs around it give it, outermost first.
     package let variables: [Variable]

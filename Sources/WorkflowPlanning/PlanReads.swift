@@ -37,6 +37,17 @@ package struct PlanReads {
         }
     }
 
+    /// What one definition reads, its condition included.
+    package init(by definition: NodeIndex, of workflow: Workflow) {
+        self.workflow = workflow
+        hasSharedValues = true
+        names = []
+        if let condition = workflow.settings(of: definition)?.condition {
+            note(condition, in: workflow[definition].parent)
+        }
+        note(definition)
+    }
+
     private mutating func note(_ definition: NodeIndex) {
         let node = workflow.nodes[definition.row]
         // What a group says to the body that it uses is evaluated around it.

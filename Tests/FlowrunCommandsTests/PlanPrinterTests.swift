@@ -80,7 +80,7 @@ struct PlanPrinterTests {
                 critical path: 6 steps
                   list -> build[*].compile -> build[*].finally.clean -> publish -> on-failure.notify ->
                   finally.report
-                bound: at most 7m8s640ms with 100 jobs
+                bound: at most 7m16s200ms with 100 jobs
 
                 """)
         let json = try object(of: workflow)
@@ -141,10 +141,10 @@ struct PlanPrinterTests {
     @Test func `a bound is told in seconds`() throws {
         let step = NodeSketch.step("a").with(\.timeout, .milliseconds(90_500)).with(\.grace, .zero)
         let object = try self.object(of: WorkflowSketch.workflow([step]))
-        #expect(object["bound"] as? Double == 90.5)
+        #expect(object["bound"] as? Double == 92.7)
         #expect(object["bound_reason"] is NSNull)
         let plan = try #require(Planner.plan(WorkflowSketch.workflow([step])).plan)
-        #expect(PlanPrinter(plan, jobs: 1).text().hasSuffix("bound: at most 1m30s500ms with 1 job\n"))
+        #expect(PlanPrinter(plan, jobs: 1).text().hasSuffix("bound: at most 1m32s700ms with 1 job\n"))
     }
 
     @Test func `a long critical path is broken into lines`() throws {

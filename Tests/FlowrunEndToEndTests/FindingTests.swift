@@ -56,7 +56,7 @@ struct FindingTests {
                 grace: 0s
               endless: { run: ./endless, manual: true }
             """)
-        for (deadline, jobs, expected) in [("61m", "1", 0), ("60m", "1", 2), ("34m", "2", 0), ("30m", "2", 2)] {
+        for (deadline, jobs, expected) in [("62m", "1", 0), ("61m", "1", 2), ("34m", "2", 0), ("30m", "2", 2)] {
             let result = try await test.run("check", "workflow.yml", "--deadline", deadline, "-j", jobs)
             result.expect(exit: Int32(expected))
             if expected == 2 { result.expect(stdout: "error[FR0305]: a run can take ") }

@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Foundation
 import Testing
 
 /// Which step starts when.
@@ -45,6 +46,55 @@ struct OrderTests {
             """)
         let log = try await test.runLogged("-j", "1").log()
         #expect(log.startOrder == ["head", "tail", "short", "other"])
+    }
+
+    @Test func `what took long in the last run starts first, as the simulation says`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "true" }
+              b: { run: "true" }
+              c: { run: "true" }
+              long: { run: "sleep 0.5" }
+              all: { needs: [a, b, c, long] }
+            """)
+        let first = try await test.runLogged("-j", "2").log()
+        #expect(first.startOrder.last == "long")
+        #expect(first.first("run.started")?["durations_from"]?.strings == [])
+        let id = try #require(first.first("run.started")?["run"]?.string)
+        let plan = try await test.run("plan", "workflow.yml", "--simulate", "--format", "json", "-j", "2")
+        let steps = try JSONDecoder().decode(JSONValue.self, from: Data(plan.stdout.utf8))["steps"]?.array ?? []
+        #expect(steps.first { $0["id"]?.string == "long" }?["start"]?.double == 0)
+        let second = try await test.runLogged("-j", "2").log()
+        #expect(second.startOrder.first == "long")
+        #expect(second.first("run.started")?["durations_from"]?.strings == [id])
+        // What has no need of an order asks no past run.
+        for options in [["-j", "2", "--no-history"], ["-j", "1"], ["-j", "4"]] {
+            let log = try await test.start(["workflow.yml", "--log", "json"] + options).finish().log()
+            #expect(log.startOrder == ["a", "b", "c", "long"], "\(options)")
+            #expect(log.first("run.started")?["durations_from"]?.strings == [], "\(options)")
+        }
+    }
+
+    @Test func `the critical path is the longest in time, and the estimate is the makespan`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: "true" }
+              b: { needs: [a], run: "true" }
+              long: { run: "sleep 0.5" }
+            """)
+        func plan() async throws -> JSONValue {
+            let result = try await test.run("plan", "workflow.yml", "--simulate", "--format", "json", "-j", "2")
+            return try JSONDecoder().decode(JSONValue.self, from: Data(result.stdout.utf8))
+        }
+        #expect(try await plan()["critical_path"]?.strings == ["a", "b"])
+        try await test.run("workflow.yml").expect(exit: 0)
+        let timed = try await plan()
+        #expect(timed["critical_path"]?.strings == ["long"])
+        #expect(timed["estimate"]?.double != nil && timed["estimate"]?.double == timed["makespan"]?.double)
     }
 
     // D3

@@ -66,9 +66,10 @@ struct PlanTests {
 
     @Test func `the bound of a fan-out over a parameter is known`() async throws {
         let test = try test()
-        try await test.run("plan", "-C", "sub", "-j", "1", "test").expect(stdout: "bound: at most 3m30s with 1 job")
+        try await test.run("plan", "-C", "sub", "-j", "1", "test").expect(
+            stdout: "bound: at most 3m36s600ms with 1 job")
         try await test.run("plan", "-C", "sub", "-j", "1", "test", "--param", "targets=a,b,c,d")
-            .expect(stdout: "bound: at most 5m50s with 1 job")
+            .expect(stdout: "bound: at most 6m1s with 1 job")
     }
 
     @Test func `what a run would refuse, a dry run does, and a plan only what is wrong`() async throws {

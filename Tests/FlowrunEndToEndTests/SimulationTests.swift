@@ -116,10 +116,10 @@ struct SimulationTests {
             result.stdout.hasSuffix(
                 """
 
-                simulated with 2 jobs, 1 step of unknown duration as 1s
+                simulated with 2 jobs, 1 step of unknown duration as 1m01.5s
                    0.000s - 1m01.5s  a
-                  1m01.5s - 1m02.5s  b
-                makespan: 1m02.5s
+                  1m01.5s - 2m03.0s  b
+                makespan: 2m03.0s
 
                 """), "\(result.stdout)")
         result.expect(

@@ -65,7 +65,7 @@ import WorkflowModel
                         arguments: ["x y", "\u{1}"]))))
         #expect(
             sink.text.hasSuffix(
-                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]},"args":["x y","\u0001"],"resumes":null}"#
+                #""params":{"z":"a\"b\u0000","a":true,"m":-3,"c1":"\u0085","l":["x",{"k":[]}]},"args":["x y","\u0001"],"resumes":null,"durations_from":[]}"#
                     + "\n"),
             "\(sink.text)")
     }

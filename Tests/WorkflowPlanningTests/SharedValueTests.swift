@@ -141,39 +141,6 @@ struct `Vars in a plan` {
         #expect(rows.map { plan.nodes[$0].id } == ["never"])
     }
 
-    @Test func `lengthen what a run can take at most by the limits of those that are read`() throws {
-        func bound(_ steps: String, defaults: String = "timeout: 10s", template: String = "") throws -> RunBound {
-            let planned = Planned(
-                steps,
-                top: """
-                    defaults: { \(defaults), grace: 1s }
-                    vars:
-                      own: { run: x, timeout: 5s }
-                      other: { run: x }
-                    """ + "\n" + template)
-            #expect(planned.summary == [])
-            return try #require(planned.plan).bound(jobs: 1)
-        }
-        #expect(try bound("a: { run: 'true' }") == .atMost(.seconds(11)))
-        #expect(try bound("a: { run: 'echo $own' }") == .atMost(.seconds(17)))
-        #expect(try bound("a: { run: 'echo $own $other' }\nb: { run: 'echo $own' }") == .atMost(.seconds(39)))
-        let copies = "g: { for-each: [p, q], vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } }"
-        #expect(try bound(copies) == .atMost(.seconds(44)))
-        // Two rounds, in which what a body is given may be something else.
-        let rounds = """
-            g: { retry: { attempts: 2 }, steps: { u: { uses: t } } }
-            """
-        #expect(
-            try bound(
-                rounds,
-                template:
-                    "templates: { t: { steps: { i: { vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } } } } }")
-                == .atMost(.seconds(44)))
-        #expect(
-            try bound("a: { timeout: 10s, run: 'echo $other' }", defaults: "shell: sh")
-                == .none(reason: "`vars.other` at test.yml:5 has no `timeout`"))
-    }
-
     @Test func `are read by what names them, and read in turn`() throws {
         let planned = Planned(
             "a: { run: 'echo $made' }\nb: { run: [x, '${{ vars.login }}'] }\nc: { run: x }",

@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
-        case from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit
+        case noHistory, from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit
     }
 
     enum Value: Sendable {
@@ -140,6 +140,9 @@ package final class Option: Sendable {
         Option(
             .noJournal, nil, "--no-journal", .none, [.run],
             "Keep no journal of the run, which `why`, `runs` and `replay` read."),
+        Option(
+            .noHistory, nil, "--no-history", .none, [.run, .plan],
+            "Order ready steps by the longest path in steps, not by past durations."),
         Option(
             .resume, nil, "--resume", .optional("RUN", .records), [.run],
             "Take over what the last run, or RUN, has finished; run the rest."),

@@ -2,6 +2,7 @@ internal import Basics
 internal import Glibc
 internal import Reporting
 internal import SourceDiagnostics
+internal import WorkflowExecution
 internal import WorkflowPlanning
 
 /// The commands that tell about a workflow file and run nothing.
@@ -51,9 +52,11 @@ extension Flowrun {
         let jobs = try arguments.jobs()
         let (plan, known) = try chosenPlan(arguments)
         var printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
-        printer.estimate(
-            from: PastDurations(
-                ofFile: try WorkflowChoice(arguments).file, stateDirectory: arguments.value(.stateDirectory)))
+        if !arguments.has(.noHistory) {
+            printer.estimate(
+                from: PastDurations(
+                    ofFile: try WorkflowChoice(arguments).file, stateDirectory: arguments.value(.stateDirectory)))
+        }
         if let file = arguments.value(.durations) {
             let durations = try StepDurations(file: file)
             printer.simulate(durations)

@@ -7,32 +7,37 @@ struct ExpectedRun {
     let durations: StepDurations
     /// Steps that it has and of which no run is known that they succeeded in.
     let newSteps: Set<PlanIndex>
+    /// The order of its steps, and when each starts and ends by it.
+    let order: RunOrder
     private let plan: Plan
-    private let run: SimulatedRun
 
-    /// nil where nothing is known of any step. `plan` is an outline; `jobs` steps run at once.
+    /// To read the journals of more steps would hold up a run.
+    private static let mostSteps = 10_000
+
+    /// nil where nothing is known of any step, or there are too many. `plan` is an outline; `jobs` steps run at once.
     init?(_ plan: Plan, jobs: Int, from runs: PastDurations, known: KnownValues) {
+        guard plan.stepCount <= Self.mostSteps else { return nil }
         let durations = runs.durations(of: plan)
         guard !durations.isEmpty else { return nil }
-        let run = SimulatedRun(plan, jobs: jobs, durations: durations.lengths(of: plan), known: known)
+        order = RunOrder(plan, jobs: jobs, durations: durations.lengths(of: plan), known: known)
+        let run = order.run
         newSteps = Set(
             plan.rows.filter {
                 run.spans[$0.offset] != nil && !plan.isMilestone($0) && durations[plan.nodes[$0].id] == nil
             })
         self.durations = durations
         self.plan = plan
-        self.run = run
     }
 
     /// nil where a step of it is new.
-    var makespan: Duration? { newSteps.isEmpty ? run.makespan : nil }
+    var makespan: Duration? { newSteps.isEmpty ? order.run.makespan : nil }
 
     /// nil where a step of it is new.
     var estimate: RunEstimate? {
         guard newSteps.isEmpty else { return nil }
         return RunEstimate(
             plan.rows.compactMap { row in
-                run.spans[row.offset].map { .init(step: plan.nodes[row].id, start: $0.start, finish: $0.finish) }
+                order.run.spans[row.offset].map { .init(step: plan.nodes[row].id, start: $0.start, finish: $0.finish) }
             })
     }
 }

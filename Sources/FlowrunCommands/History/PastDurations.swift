@@ -29,9 +29,12 @@ struct PastDurations {
         let runs = (try? RunHistory(in: directory).runs(of: workflow)) ?? []
         var unknown = Set(plan.rows.filter { plan.nodes[$0].role == .step }.map { plan.nodes[$0].id })
         var durations: [String: Duration] = [:]
+        var sources: [String] = []
         for run in runs.prefix(Self.runsRead) where !unknown.isEmpty {
+            let count = unknown.count
             for (step, duration) in run.durations() where unknown.remove(step) != nil { durations[step] = duration }
+            if unknown.count < count { sources.append(run.run) }
         }
-        return StepDurations(durations)
+        return StepDurations(durations, from: sources)
     }
 }

@@ -7,15 +7,20 @@ internal import WorkflowPlanning
 struct StepDurations {
     /// By id.
     private let durations: [String: Duration]
-    /// What a step takes of which nothing is known.
-    static let usual = Duration.seconds(1)
+    /// The runs that they come from, the last one first; empty for a file.
+    let sources: [String]
+    /// What a step takes where nothing is known of any.
+    private static let usual = Duration.seconds(1)
 
     private static let sizeLimit = 64 << 20
 
     /// Nothing is known of any step.
     static let none = StepDurations([:])
 
-    init(_ durations: [String: Duration]) { self.durations = durations }
+    init(_ durations: [String: Duration], from sources: [String] = []) {
+        self.durations = durations
+        self.sources = sources
+    }
 
     var isEmpty: Bool { durations.isEmpty }
 
@@ -41,7 +46,7 @@ struct StepDurations {
             }
             durations[field.name] = duration
         }
-        self.durations = durations
+        self.init(durations)
     }
 
     private static func text(of path: String) throws(CommandError) -> String {
@@ -76,10 +81,19 @@ struct StepDurations {
 
     /// By row of the plan; groups and milestones take no time.
     func lengths(of plan: Plan) -> [Duration] {
-        plan.rows.map { row in
+        let usual = usualLength(in: plan)
+        return plan.rows.map { row in
             guard plan.nodes[row].role == .step, !plan.isMilestone(row) else { return .zero }
-            return durations[plan.nodes[row].id] ?? Self.usual
+            return durations[plan.nodes[row].id] ?? usual
         }
+    }
+
+    /// What a step of a plan takes of which nothing is known: the median of the others, the lower one of two.
+    func usualLength(in plan: Plan) -> Duration {
+        let known = plan.rows.compactMap { row in
+            plan.nodes[row].role == .step && !plan.isMilestone(row) ? durations[plan.nodes[row].id] : nil
+        }
+        return known.isEmpty ? Self.usual : known.sorted()[(known.count - 1) / 2]
     }
 
     /// Of how many steps of a plan something is known.

@@ -10,7 +10,7 @@ extension PlanPrinter {
             .sorted { ($0.span.start, $0.row) < ($1.span.start, $1.row) }
         var text = "\nsimulated with \(jobs.counted("job"))"
         if usualSteps > 0 {
-            text += ", \(usualSteps.counted("step")) of unknown duration as \(StepDurations.usual.asWritten)"
+            text += ", \(usualSteps.counted("step")) of unknown duration as \(TimeText.duration(usualLength))"
         }
         text += "\n"
         let makespan = TimeText.duration(run.makespan)

@@ -21,6 +21,8 @@ package struct PlanPrinter {
     private(set) var simulation: SimulatedRun?
     /// How many steps of the simulation are of unknown duration.
     private(set) var usualSteps = 0
+    /// How long those are taken for.
+    private(set) var usualLength = Duration.zero
     /// nil where no past run is known.
     private var expected: ExpectedRun?
     /// nil where no run is to be resumed.
@@ -32,14 +34,15 @@ package struct PlanPrinter {
         self.jobs = jobs
         self.known = known
         size = StepCount.words(plan.stepCount, andCopiesOf: plan.fanOutsOfRun.map { plan.nodes[$0].id })
-        bound = plan.bound(jobs: jobs)
+        bound = plan.bound(jobs: jobs, known: known)
         steps = Self.byLevel(plan.outline)
     }
 
     /// Also answers when each step would start and end with such durations.
     mutating func simulate(_ durations: StepDurations) {
-        var search = ScheduleSearch(plan, jobs: jobs, durations: durations.lengths(of: plan), known: known)
-        simulation = search.shortest()
+        let lengths = durations.lengths(of: plan)
+        simulation = RunOrder(plan, jobs: jobs, durations: lengths, known: known, isTimed: !durations.isEmpty).run
+        usualLength = durations.usualLength(in: plan)
         usualSteps = steps.count { !plan.isMilestone($0) } - durations.knownCount(in: plan)
     }
 
@@ -79,7 +82,7 @@ package struct PlanPrinter {
             json.array("groups") { json in
                 for row in plan.rows.dropFirst() where plan.nodes[row].role != .step { write(row, to: &json) }
             }
-            json.field("critical_path", plan.criticalPath().map { plan.nodes[$0].id })
+            json.field("critical_path", criticalPath.map { plan.nodes[$0].id })
             switch bound {
             case .atMost(let duration):
                 json.field("bound", duration)
@@ -304,10 +307,21 @@ package struct PlanPrinter {
         return text.isEmpty ? "" : text + "\n"
     }
 
+    /// In time where durations are known, else in steps.
+    private var criticalPath: [PlanIndex] {
+        guard let lengths = expected?.durations.lengths(of: plan) else { return plan.criticalPath() }
+        return plan.criticalPath { max(1, lengths[$0.offset].wholeMicroseconds) }
+    }
+
     private func criticalPathText() -> String {
-        let ids = plan.criticalPath().map { plan.nodes[$0].id }
+        let path = criticalPath
+        let ids = path.map { plan.nodes[$0].id }
         guard !ids.isEmpty else { return "" }
-        var text = "critical path: \(ids.count.counted("step"))\n"
+        var text = "critical path: \(ids.count.counted("step"))"
+        if let lengths = expected?.durations.lengths(of: plan) {
+            text += ", \(TimeText.duration(path.reduce(.zero) { $0 + lengths[$1.offset] }))"
+        }
+        text += "\n"
         var line = "  " + ids[0]
         for id in ids.dropFirst() {
             if line.utf8.count + 4 + id.utf8.count > 100 {

@@ -9,7 +9,7 @@ extension Run {
     /// lock is taken, no run counted, nothing ended that a dead run has left.
     func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
         var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
-        printer.estimate(from: PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory))
+        printer.estimate(from: pastDurations)
         if request.isResumed { printer.resume(try forecast(of: plan, with: values)) }
         try StandardStream.output.deliver(request.log == .json ? .json(printer.json()) : .lines(printer.text()))
     }

@@ -87,7 +87,8 @@ package struct Run {
             }
             try prepare(&options, with: files)
             journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
-            logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values) }
+            let order = expectedOrder(of: plan, &options, values)
+            logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values, order) }
         } catch {
             files?.forgetRun()
             error.messages.forEach(standardError.say)
@@ -141,11 +142,31 @@ package struct Run {
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
     }
 
+    /// The durations of the last runs; nil where there are none, or they do not count.
+    var pastDurations: PastDurations? {
+        request.usesHistory ? PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory) : nil
+    }
+
+    /// Makes steps start in the order that is best by the durations of the last runs. nil, and no past run is read, where
+    /// everything that is ready starts at once, or one step at a time.
+    private func expectedOrder(
+        of plan: Plan, _ options: inout RunOptions, _ values: RunValues
+    ) -> ExpectedRun? {
+        guard options.jobs > 1, request.usesHistory, plan.mayWait(jobs: options.jobs) else { return nil }
+        let outline = plan.outline
+        let run = pastDurations.flatMap { ExpectedRun(outline, jobs: options.jobs, from: $0, known: values.known) }
+        guard let run else { return nil }
+        options.priorities = run.order.priorities(of: plan, outline: outline)
+        options.durationSources = run.durations.sources
+        return run
+    }
+
     /// What the last runs say of this one; nil where they do not know all of its steps.
-    private func estimate(of plan: Plan, _ options: RunOptions, _ values: RunValues) -> RunEstimate? {
-        // To read the journals of more would hold up the run.
-        guard plan.stepCount <= 10_000 else { return nil }
-        return PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory).flatMap {
+    private func estimate(
+        of plan: Plan, _ options: RunOptions, _ values: RunValues, _ order: ExpectedRun?
+    ) -> RunEstimate? {
+        if let order { return order.estimate }
+        return pastDurations.flatMap {
             ExpectedRun(plan.outline, jobs: options.jobs, from: $0, known: values.known)?.estimate
         }
     }

@@ -50,6 +50,8 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsJournal = true
+    /// Whether the durations of past runs decide which ready steps start first.
+    package var usesHistory = true
     /// Whether it takes over what a run before has finished.
     package var isResumed = false
     /// The run to take over from; nil for the last one.
@@ -107,6 +109,7 @@ extension RunRequest {
         isPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
         keepsJournal = !arguments.has(.noJournal)
+        usesHistory = !arguments.has(.noHistory)
         isDurable = arguments.has(.durable)
         outputLimit = try arguments.size(.outputLimit)
         again = arguments.values(.from)

@@ -81,6 +81,17 @@ package struct OperationGraph: Sendable {
         table = RowTable(firstRow: firstRow)
     }
 
+    /// Gives each row another priority. O(rows).
+    package mutating func prioritize(_ priorities: [UInt32]) {
+        for row in table.rows.indices {
+            if table.rows[row].isGroup {
+                table.groups[table.rows[row].group].priority = priorities[row]
+            } else {
+                table.rows[row].priority = priorities[row]
+            }
+        }
+    }
+
     /// The number of rows, the outermost group included.
     package var count: Int { table.rows.count }
 

@@ -35,6 +35,12 @@ struct RowTable: Sendable {
 
         var isGroup: Bool { flags.contains(.isGroup) }
 
+        /// Of an operation.
+        var priority: UInt32 {
+            get { detail }
+            set { detail = newValue }
+        }
+
         /// The index of a group in `groups`.
         var group: Int {
             get { Int(detail) }
@@ -50,7 +56,7 @@ struct RowTable: Sendable {
 
     struct Group: Sendable {
         var id: OperationID
-        let priority: UInt32
+        var priority: UInt32
         let limit: ConcurrencyLimit
         let failFast: FailFast?
         let isExpandable: Bool

@@ -266,6 +266,16 @@ package struct OperationScheduler: Sendable {
         swap(&commands, &buffer)
     }
 
+    /// Handles events that come at one moment: nothing starts before all of them have been taken in.
+    package mutating func handle(_ events: [Event], at time: Duration, into buffer: inout [Command]) {
+        clocks.advance(to: time)
+        guard !isFinished else { return }
+        swap(&commands, &buffer)
+        for event in events { apply(event) }
+        goOn()
+        swap(&commands, &buffer)
+    }
+
     /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs.
     /// Returns its id. Not to be called after the end of `.root`.
     package mutating func add(

@@ -11,6 +11,12 @@ package struct ProcessEnding: Sendable {
     /// How long after KILL a process may take to disappear before it counts as one that does not.
     package static let killWindow = ProcessLifecycle.killWindow
 
+    /// How long what is left of a command may go on after its first process has ended by itself, and then after KILL
+    /// until the end of a pipe that a stranger holds is waited for no longer.
+    package static func longestDrain(isDetached: Bool = false) -> Duration {
+        (isDetached ? .zero : ProcessLifecycle.drainWindow) + ProcessLifecycle.lastWait
+    }
+
     package var status: Status
     /// Kibibytes; of the first process and those it waited for.
     package var maxResident: Int

@@ -40,12 +40,13 @@ extension RunStarted {
     init?(_ record: JSONObject) {
         guard let run = record.string("run"), let file = record.string("file"), let steps = record.int("steps"),
             let fanOuts = record.strings("fan_outs"), let jobs = record.int("jobs"),
-            let version = record.string("version"), let arguments = record.strings("args")
+            let version = record.string("version"), let arguments = record.strings("args"),
+            let durationsFrom = record.strings("durations_from")
         else { return nil }
         self.init(
             run: run, file: file, name: record.string("name"), steps: steps, fanOuts: fanOuts, jobs: jobs,
             version: version, params: LoggedValue.all(record.object("params")), arguments: arguments,
-            resumes: record.string("resumes"))
+            resumes: record.string("resumes"), durationsFrom: durationsFrom)
     }
 }
 

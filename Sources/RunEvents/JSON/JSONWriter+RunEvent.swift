@@ -98,6 +98,7 @@ extension JSONWriter {
         values("params", run.params)
         field("args", run.arguments)
         field("resumes", run.resumes)
+        field("durations_from", run.durationsFrom)
     }
 
     private mutating func fields(of step: StepRestored) {

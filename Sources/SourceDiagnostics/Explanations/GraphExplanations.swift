@@ -41,8 +41,10 @@ extension DiagnosticCode {
                 "a run can take longer than it may",
                 """
                 `flowrun check --deadline` was given less time than a run can take: with every step taking its whole
-                `timeout` and `grace` in every attempt, and a fan-out whose items only the run knows as many copies as
-                `max-items` lets it have. A step without a `timeout` can take forever.
+                `timeout` and `grace` in every attempt and leaving something behind that is killed after 2 s, and a
+                fan-out whose items only the run knows as many copies as `max-items` lets it have. A step without a
+                `timeout` can take forever, and so can the answer to a `confirm`. The notes name the longest chain of
+                steps that wait for one another, what each of them takes, and what comes on top.
                 """,
                 remedy: "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout` of its own.")
         case .passedFailure:

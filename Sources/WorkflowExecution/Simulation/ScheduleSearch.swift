@@ -1,55 +1,75 @@
+internal import OperationScheduling
 internal import WorkflowModel
-package import WorkflowPlanning
+internal import WorkflowPlanning
 
 /// Looks for a short schedule of steps whose durations are known.
 ///
 /// A step that is ready and has the longest path before it starts first, which is seldom more than a tenth longer than
 /// the best schedule (Graham, Bounds on multiprocessing timing anomalies, 1969; Adam, Chandy and Dickson, A comparison
 /// of list schedules, 1974). Where that does not reach the lower bound, other orders are tried, each by paths whose
-/// lengths are off by a little, and the shortest schedule counts. The same plan gives the same answer each time.
-package struct ScheduleSearch {
+/// lengths are off by a little, and the shortest schedule counts. The same plan gives the same answer each time: how
+/// many orders are tried follows from its durations, and no clock is asked.
+struct ScheduleSearch {
     private let plan: Plan
     private let jobs: Int
     private let durations: [Duration]
     private let known: KnownValues
+    private var graph: OperationGraph
     private var generator = SeededNumbers()
 
     /// How many starts of steps all orders together may take.
     private static let effort = 200_000
     private static let mostOrders = 1000
+    /// A start takes about a microsecond, and a search may take a tenth of what it could save.
+    private static let leastSaving = 10
+
+    /// A schedule and the priorities that make it, by row.
+    struct Found {
+        var priorities: [UInt32]
+        var run: SimulatedRun
+    }
 
     /// `plan` is an outline; `durations` has an entry for each of its rows.
-    package init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
+    init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
         self.plan = plan
         self.jobs = jobs
         self.durations = durations
         self.known = known
+        graph = SimulatedRun.graph(of: plan)
     }
 
     /// The shortest schedule that was found.
-    package mutating func shortest() -> SimulatedRun {
-        let lengths = durations.map { $0.microseconds }
+    mutating func shortest() -> Found {
+        let lengths = durations.map(\.wholeMicroseconds)
         var order = lengths
         var best = run(inOrderOf: order)
-        let bound = lowerBound(lengths, of: best)
-        var attempts = min(Self.mostOrders, Self.effort / max(1, plan.nodes.count))
-        while best.makespan.microseconds > bound, attempts > 0 {
+        let bound = lowerBound(lengths, of: best.run)
+        let saving = best.run.makespan.wholeMicroseconds - bound
+        let starts = min(Self.effort, saving / Self.leastSaving)
+        var attempts = min(Self.mostOrders, starts / max(1, plan.nodes.count))
+        while best.run.makespan.wholeMicroseconds > bound, attempts > 0 {
             attempts -= 1
             // Far from the true lengths and close to the best order so far by turns.
             let isNear = attempts.isMultiple(of: 2)
             let (base, range) = isNear ? (order, 100) : (lengths, 400)
             let other = base.map { $0 * (1000 - range / 2 + generator.next(below: range)) / 1000 }
-            let run = run(inOrderOf: other)
-            guard run.makespan <= best.makespan else { continue }
-            (best, order) = (run, other)
+            let found = run(inOrderOf: other)
+            // Of two that are equally good the first stays, so that the order is no further from the longest path.
+            guard found.run.makespan < best.run.makespan else {
+                if found.run.makespan == best.run.makespan { order = other }
+                continue
+            }
+            (best, order) = (found, other)
         }
         return best
     }
 
-    private func run(inOrderOf lengths: [Int]) -> SimulatedRun {
-        var plan = plan
-        plan.prioritize { lengths[$0.offset] }
-        return SimulatedRun(plan, jobs: jobs, durations: durations, known: known)
+    private mutating func run(inOrderOf lengths: [Int]) -> Found {
+        let priorities = plan.remainingPaths { lengths[$0.offset] }
+        graph.prioritize(priorities)
+        return Found(
+            priorities: priorities,
+            run: SimulatedRun(graph, of: plan, jobs: jobs, durations: durations, known: known))
     }
 
     /// What no schedule of the steps that run can be shorter than, in microseconds.
@@ -74,7 +94,8 @@ private struct SeededNumbers {
 }
 
 extension Duration {
-    fileprivate var microseconds: Int {
+    /// Whole microseconds, the rest cut off.
+    package var wholeMicroseconds: Int {
         Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
     }
 }

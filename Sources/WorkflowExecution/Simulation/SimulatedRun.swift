@@ -22,9 +22,17 @@ package struct SimulatedRun: Sendable {
     /// Runs the outline of a plan, which has one copy of each fan-out whose items only a run knows. `jobs` steps run at
     /// once, at least 1; `durations` has an entry for each row. O(rows log rows + edges).
     package init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
-        spans = [Span?](repeating: nil, count: plan.nodes.count)
+        self.init(Self.graph(of: plan), of: plan, jobs: jobs, durations: durations, known: known)
+    }
+
+    static func graph(of plan: Plan) -> OperationGraph {
         var locks = RunLocks()
-        let graph = OperationGraph(plan, options: RunOptions(), locks: &locks)
+        return OperationGraph(plan, options: RunOptions(), locks: &locks)
+    }
+
+    /// The same with the graph of the plan, whose priorities may be others.
+    init(_ graph: OperationGraph, of plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
+        spans = [Span?](repeating: nil, count: plan.nodes.count)
         var scheduler = OperationScheduler(graph, width: jobs)
         var running = Heap<End>()
         var commands = scheduler.handle(.begin, at: .zero)
@@ -56,7 +64,16 @@ package struct SimulatedRun: Sendable {
             now = end.time
             makespan = now
             commands.removeAll(keepingCapacity: true)
-            scheduler.handle(.ended(end.id, .success, mayRetry: false), at: now, into: &commands)
+            guard running.min?.time == now else {
+                scheduler.handle(.ended(end.id, .success, mayRetry: false), at: now, into: &commands)
+                continue
+            }
+            // What one of them lets start must not take the place of what another lets start.
+            var ends = [OperationScheduler.Event.ended(end.id, .success, mayRetry: false)]
+            while running.min?.time == now, let next = running.popMin() {
+                ends.append(.ended(next.id, .success, mayRetry: false))
+            }
+            scheduler.handle(ends, at: now, into: &commands)
         }
     }
 

@@ -140,16 +140,16 @@ extension PlanOrder {
 }
 
 extension Plan {
-    /// The rows of a longest chain of steps, each waiting for the one before, when every step takes equally long; of
-    /// several, the one whose steps come first in the file, from the last step backwards. Empty for a plan without
-    /// steps.
-    package func criticalPath() -> [PlanIndex] {
-        let lengths = PathLengths(nodes, edges) { _ in 1 }
+    /// The rows of a longest chain of steps, each waiting for the one before, for given lengths of steps, at least 1, or
+    /// when every step takes equally long; of several, the one whose steps come first in the file, from the last step
+    /// backwards. Empty for a plan without steps.
+    package func criticalPath(byLength length: (PlanIndex) -> Int = { _ in 1 }) -> [PlanIndex] {
+        let lengths = PathLengths(nodes, edges, length: length)
         var left = lengths.beforeEnd[.root]
         guard var step = step(in: .root, endingAt: left, lengths) else { return [] }
         var path = [step]
-        while left > 1 {
-            left -= 1
+        while left > length(step) {
+            left -= length(step)
             guard let before = lastStep(before: step, endingAt: left, lengths) else { break }
             path.append(before)
             step = before

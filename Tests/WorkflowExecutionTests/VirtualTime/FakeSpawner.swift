@@ -16,6 +16,8 @@ final class FakeSpawner: Spawner {
         var isDeaf = false
         /// How long something of it goes on after its first process has ended.
         var lingering = Duration.zero
+        /// How long a stranger holds its pipe after KILL.
+        var pipeIsHeld = Duration.zero
         /// Processes that not even KILL ends.
         var remaining: [Int32]?
     }
@@ -88,6 +90,8 @@ private final class FakeProcess: RunningProcess {
         isStopping = true
         observer?.process(sent: signal)
         if !behaviour.isDeaf { return die(by: signal) }
+        // What it has left behind does not hear of the signal either, and is not ended before KILL.
+        if behaviour.lingering > .zero, due <= clock.now, let timer { clock.cancel(timer) }
         killTimer = clock.schedule(at: clock.now.advanced(by: grace)) { self.killAll() }
     }
 
@@ -121,14 +125,14 @@ private final class FakeProcess: RunningProcess {
         }
         observer?.process(exited: behaviour.status)
         guard behaviour.lingering > .zero else { return end(behaviour.status) }
+        timer = clock.schedule(at: clock.now.advanced(by: behaviour.lingering)) { self.end(self.behaviour.status) }
         observer?.processLingers()
-        clock.after(behaviour.lingering) { self.end(self.behaviour.status) }
     }
 
     private func die(by signal: Int32) {
         if let timer { clock.cancel(timer) }
         // Never during the call that asks for it.
-        clock.after(.zero) {
+        clock.after(signal == SIGKILL ? behaviour.pipeIsHeld : .zero) {
             self.observer?.process(exited: .signalled(signal))
             self.end(.signalled(signal))
         }

@@ -1,0 +1,120 @@
+/// What the rows of a graph take at most, before anything is said of how they share slots and locks.
+///
+/// A row's numbers are those of one round of the group around it.
+struct BoundRows {
+    let graph: OperationGraph
+    /// With those that holders and limited groups get.
+    private(set) var edges: [RowTable.Edge]
+    /// What each row takes, in the scope in which it is shared.
+    private(set) var requests: [OperationID: [HolderTable.Request]] = [:]
+    /// How long an operation may hold its slot in all attempts together.
+    private(set) var work: [Double]
+    /// How long in one of them, and how many there are.
+    private(set) var pieces: [(size: Double, count: Double)]
+    /// How long a row may take without a slot: between attempts or rounds, or until its condition is known.
+    private(set) var waits: [Double]
+    /// What the whole of an operation takes at most from its first start to its end, attempts and waits.
+    private(set) var wholes: [Double]
+    private(set) var rounds: [Double]
+    /// How long the body of a group takes in one round, and in all; infinite without a limit.
+    private(set) var roundLimits: [Double]
+    private(set) var limits: [Double]
+    let copies: [Double]
+    /// What other work takes, each millisecond of it at most once.
+    let once: Double
+    /// How often a row is carried out in the whole run.
+    private(set) var executions: [Double]
+    /// The first row that may go on without end; the other numbers are of no use then.
+    private(set) var unlimited: OperationID?
+
+    init(_ graph: OperationGraph, _ costs: OperationCosts) {
+        var graph = graph
+        graph.table.closeAll()
+        self.graph = graph
+        let table = graph.table
+        var holders = HolderTable()
+        let (requests, outside) = holders.add(table, to: graph)
+        self.requests = Dictionary(requests) { $1 }
+        edges = table.edges + outside
+        if table.limitsMembers {
+            var known = table
+            known.edges = edges
+            edges += PlaceNeeds(of: known, in: graph).edges()
+        }
+        let count = table.rows.count
+        let none = [Double](repeating: 0, count: count)
+        (work, waits, copies, once) = (none, none, costs.copies, costs.once)
+        pieces = [(Double, Double)](repeating: (0, 0), count: count)
+        (rounds, executions) = ([Double](repeating: 1, count: count), [Double](repeating: 1, count: count))
+        let unlimited = [Double](repeating: .infinity, count: count)
+        (roundLimits, limits, wholes) = (unlimited, unlimited, unlimited)
+        measureGroups(table, costs)
+        measureOperations(table, costs)
+    }
+
+    /// A group's limit ends its body, and what is stopped then takes its time to end; a hook goes on beyond the limits
+    /// of all groups around it.
+    private mutating func measureGroups(_ table: RowTable, _ costs: OperationCosts) {
+        var closing = costs.closing
+        for row in table.rows.indices.reversed() {
+            let id = OperationID(row)
+            if table.rows[row].isGroup {
+                let last = max(closing[row], costs.otherClosing)
+                closing[row] = last
+                if let timeout = table.timeouts[id] { roundLimits[row] = timeout.milliseconds + last }
+                if let retry = table.retries[id] {
+                    rounds[row] = Double(retry.attempts)
+                    waits[row] = retry.longestWaits
+                    if let deadline = retry.deadline { limits[row] = deadline.milliseconds + last }
+                    roundLimits[row] = min(roundLimits[row], limits[row])
+                }
+            }
+            let parent = table.rows[row].parent.row
+            guard row > 0, !table.rows[row].flags.contains(.isHook) else { continue }
+            closing[parent] = max(closing[parent], closing[row])
+        }
+    }
+
+    private mutating func measureOperations(_ table: RowTable, _ costs: OperationCosts) {
+        // What a row can take because of the groups around it.
+        var around = [Double](repeating: .infinity, count: table.rows.count)
+        for row in table.rows.indices {
+            let (id, parent) = (OperationID(row), table.rows[row].parent.row)
+            if row > 0 {
+                executions[row] = executions[parent] * rounds[parent] * copies[row]
+                if !table.rows[row].flags.contains(.isHook) { around[row] = min(around[parent], roundLimits[parent]) }
+            }
+            guard !costs.isLeftOut[row] else {
+                wholes[row] = 0
+                continue
+            }
+            let wait = min(costs.wait[row], row == 0 ? roundLimits[0] : around[row])
+            guard wait.isFinite else {
+                unlimited = unlimited ?? id
+                continue
+            }
+            guard !table.rows[row].isGroup else {
+                waits[row] += wait
+                continue
+            }
+            let closing = costs.closing[row]
+            var attempt = (table.timeouts[id]?.milliseconds ?? .infinity) + closing
+            var attempts = 1.0
+            var whole = around[row]
+            if let retry = table.retries[id] {
+                attempts = Double(retry.attempts)
+                waits[row] = retry.longestWaits
+                if let deadline = retry.deadline { whole = min(whole, deadline.milliseconds + closing) }
+            }
+            attempt = min(attempt, whole)
+            guard attempt.isFinite else {
+                unlimited = unlimited ?? id
+                continue
+            }
+            // What is stopped while it waits for an answer does not run.
+            pieces[row] = (max(attempt, wait), attempts * executions[row])
+            work[row] = max(min(attempt * attempts, whole), wait)
+            wholes[row] = max(min(attempt * attempts + waits[row], whole), wait)
+        }
+    }
+}
