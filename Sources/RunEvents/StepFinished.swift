@@ -7,7 +7,7 @@ package struct StepFinished: Sendable {
     package let status: ExitStatus?
     /// From the start of the first attempt's process to the end of the last; nil where no process was started.
     package let duration: Duration?
-    /// That of the last attempt alone; nil where there was no other, or it had no process.
+    /// That of the last attempt alone; nil where that had no process.
     package let attemptDuration: Duration?
     /// nil for a success, a chain down to a root for everything else.
     package let cause: Cause?
@@ -42,7 +42,8 @@ package struct StepFinished: Sendable {
 
     package init(
         step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        attemptDuration: Duration? = nil, cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0, usage: ResourceUsage? = nil,
+        attemptDuration: Duration? = nil, cause: Cause? = nil, outputs: [LoggedValue] = [], outputBytes: Int = 0,
+        usage: ResourceUsage? = nil,
         outputTruncated: String? = nil, droppedBytes: Int = 0,
         containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, isOutOfMemory: Bool = false,
         errno: Int32? = nil, isTolerated: Bool = false,

@@ -170,11 +170,11 @@ import Testing
         }
     }
 
-    @Test func `hooks run in every round`() {
+    @Test func `finally runs in every round, the hook for failures after the last`() {
         let it = Fixture(.init(retry: RetryPolicy(attempts: 2)))
         let run = it.run(failing: [it.first])
         #expect(run.count { $0 == .start(it.clean, attempt: 1) } == 2)
-        #expect(run.count { $0 == .start(it.notify, attempt: 1) } == 2)
+        #expect(run.count { $0 == .start(it.notify, attempt: 1) } == 1)
         #expect(run.count { if case .finished(it.group, _, _) = $0 { true } else { false } } == 1)
     }
 

@@ -38,7 +38,7 @@ import WorkflowModel
             sink.text == """
                 {"v":1,"seq":7,"time":"2026-01-01T00:00:00.123456Z","t":0.911,"event":"step.finished",\
                 "step":"build[x86].compile","attempt":1,"outcome":"cancelled","exit_code":null,"signal":"SIGTERM",\
-                "duration":0.908001,"cause":{"kind":"fail-fast","message":"fail-fast of group build[x86]",\
+                "duration":0.908001,"attempt_duration":null,"cause":{"kind":"fail-fast","message":"fail-fast of group build[x86]",\
                 "step":null,"group":"build[x86]","var":null,"file":"release.yml","line":9,"cause":{"kind":"exit",\
                 "message":"exit 2","step":"lint","group":null,"var":null,"file":"release.yml","line":31,"cause":null}},\
                 "tolerated":false,"outputs":{},"output_bytes":25,"output_truncated":"held_open",\

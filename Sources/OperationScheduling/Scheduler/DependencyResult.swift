@@ -37,7 +37,9 @@ extension OperationScheduler {
             if late.isEmpty { break }
             (entries, late) = (late, [])
         }
-        if !isLeftToCondition, has(parent(of: id), .isSequence), let harm = harm(inSequenceBefore: id) { blame(harm.id, harm.rank) }
+        if !isLeftToCondition, has(parent(of: id), .isSequence), let harm = harm(inSequenceBefore: id) {
+            blame(harm.id, harm.rank)
+        }
         func blame(_ id: OperationID, _ rank: Int) {
             if rank > blamed?.rank ?? 0 { blamed = (rank, id) }
         }

@@ -69,7 +69,9 @@ extension OperationScheduler {
             graph.table.hooks[OperationID(row)].map { [$0.onFailure, $0.finally].forEach(keep) }
             graph.table.foreseen[OperationID(row)]?.needs.forEach(keep)
             hookEnds[OperationID(row)].map(keep)
-            sequences[OperationID(row)]?.rows.forEach { keep($0); keep(roots[$0]) }
+            sequences[OperationID(row)]?.rows.forEach {
+                keep($0); keep(roots[$0])
+            }
             keep(juries[OperationID(row)]?.verdict?.cause.row)
             keep(group.last?.cause.row)
         }

@@ -63,7 +63,9 @@ extension OperationScheduler {
     /// The member before a row whose end rules the row out, a failure first, then a timeout; nil where none does.
     /// Members that the row itself depends on count by those edges alone. O(edges of the row).
     func harm(inSequenceBefore id: OperationID) -> (id: OperationID, rank: Int)? {
-        guard id != .root, has(parent(of: id), .isSequence), let memory = sequences[parent(of: id)] else { return nil }
+        // A hook runs whatever happened.
+        guard id != .root, !has(id, .isHook), has(parent(of: id), .isSequence), let memory = sequences[parent(of: id)]
+        else { return nil }
         for (members, rank) in [(memory.failed, 3), (memory.timedOut, 2), (memory.ruledOut, 1)] {
             // What was cancelled before its turn may stand behind the row.
             let first = members.first { $0.row < id.row && !needs.leads(from: id, to: $0, .dependency) }

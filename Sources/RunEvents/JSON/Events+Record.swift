@@ -133,7 +133,8 @@ extension StepFinished {
         self.init(
             step: step, attempt: attempt, outcome: outcome, status: ExitStatus(record),
             duration: record.duration("duration"), attemptDuration: record.duration("attempt_duration"),
-            cause: Cause(record.object("cause")), outputs: LoggedValue.all(record.object("outputs")), outputBytes: outputBytes, usage: ResourceUsage(record),
+            cause: Cause(record.object("cause")), outputs: LoggedValue.all(record.object("outputs")),
+            outputBytes: outputBytes, usage: ResourceUsage(record),
             outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
             containment: record.string("containment"),
             escaped: escaped, leftBehind: record.int("left_behind") ?? 0,

@@ -187,7 +187,7 @@ extension JSONWriter {
         field("outcome", step.outcome.rawValue)
         status(step.status)
         field("duration", step.duration)
-        if let duration = step.attemptDuration { field("attempt_duration", duration) }
+        field("attempt_duration", step.attemptDuration)
         cause("cause", step.cause)
         field("tolerated", step.isTolerated)
         values("outputs", step.outputs)

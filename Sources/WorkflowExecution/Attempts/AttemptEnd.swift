@@ -10,8 +10,6 @@ struct AttemptEnd {
     let ending: ProcessEnding?
     /// From the first start of a process for this step to the end; nil if there was none.
     let duration: Duration?
-    /// Whether there was an attempt before, or was to be one after.
-    let hasFollowed: Bool
     /// The failed system call's error number if the process could not be started.
     let errno: Int32?
     let outputBytes: Int

@@ -91,15 +91,14 @@ final class StepAttempt {
     /// What the log tells of it at its end.
     var end: AttemptEnd {
         AttemptEnd(
-            lastStarted: lastStarted, ending: ending, duration: stepDuration, hasFollowed: hasFollowed, errno: error?.errno, outputBytes: outputBytes,
+            lastStarted: lastStarted, ending: ending, duration: stepDuration, errno: error?.errno,
+            outputBytes: outputBytes,
             tail: tail, command: failedCommand, isRestored: isRestored, definition: definition)
     }
 
-    private var hasFollowed: Bool { number > 1 || isToBeFollowed }
-
-    /// From the first start of a process for the step to now, where there was more than this attempt.
+    /// From the first start of a process for the step to its end: that of this one, or now, if another was to come.
     private var stepDuration: Duration? {
-        guard hasFollowed, let firstStart else { return ending?.duration }
+        guard number > 1 || isToBeFollowed, let firstStart else { return ending?.duration }
         return max(firstStart.duration(to: runner.clock.now), ending?.duration ?? .zero)
     }
 

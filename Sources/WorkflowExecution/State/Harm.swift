@@ -7,6 +7,8 @@ struct Harm: OptionSet {
     /// Something has failed or timed out.
     static let failure = Harm(rawValue: 1)
     static let cancel = Harm(rawValue: 2)
+    /// Something was ruled out, and it does not matter by what.
+    static let absence = Harm(rawValue: 4)
 }
 
 /// The first members of a sequence, in file order, that have done harm: it is seen by all that come behind them.

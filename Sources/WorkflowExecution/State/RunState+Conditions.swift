@@ -39,7 +39,7 @@ extension RunState {
         case .success, .skipped: []
         case .failure, .timeout: .failure
         case .cancelled: .cancel
-        case .notRun: rootsOfMembers(of: group)
+        case .notRun: .absence
         }
     }
 

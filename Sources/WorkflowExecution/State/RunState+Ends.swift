@@ -42,7 +42,7 @@ extension RunState {
                 step: plan.nodes[row].id,
                 attempt: attempt?.lastStarted ?? 0,
                 outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
-                duration: attempt?.duration, attemptDuration: attempt?.hasFollowed == true ? ending?.duration : nil,
+                duration: attempt?.duration, attemptDuration: ending?.duration,
                 cause: traced, outputs: outputs,
                 outputBytes: attempt?.outputBytes ?? 0,
                 usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
@@ -78,7 +78,8 @@ extension RunState {
             GroupFinished(
                 group: plan.nodes[row].id, outcome: StepOutcome(outcome),
                 duration: group?.start.map { time - $0 } ?? .zero, cause: traced,
-                errors: ids(group?.errors.map(\.row).filter(plan.isStep)), cancelled: ids(group?.cancelled), notRun: ids(group?.notRun),
+                errors: ids(group?.errors.map(\.row).filter(plan.isStep)), cancelled: ids(group?.cancelled),
+                notRun: ids(group?.notRun),
                 outputs: result(of: row).outputs.map { logged($0) }, isExpanded: isExpanded))
     }
 

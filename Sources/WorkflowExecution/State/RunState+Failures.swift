@@ -57,7 +57,8 @@ extension RunState {
         var next = row
         repeat {
             next = plan.parent(of: next)
-            groups[next, default: GroupProgress()].errors.append(RootFailure(row: row, isTimeout: failure.outcome == .timeout))
+            groups[next, default: GroupProgress()].errors.append(
+                RootFailure(row: row, isTimeout: failure.outcome == .timeout))
         } while next != .root && !plan.toleratesFailure(of: next)
     }
 }
