@@ -578,17 +578,17 @@ def live(flowrun, rng, tally):
     count = rng.randint(2, 5)
     for number in range(count + 1):
         is_last = number == count
-        argument = rng.randint(1, 2) if workflow.takes_arguments() else None
+        given = rng.randint(1, 2)
         maybe = rng.random() < 0.8
         if number:
             changed = copy.deepcopy(workflow)
             what = edit(rng, changed)
-            text = Text(changed, argument if changed.takes_arguments() else None, maybe)
+            text = Text(changed, given if changed.takes_arguments() else None, maybe)
             text.write(folder)
             if is_sound(flowrun, folder):
                 workflow = changed
                 tally["edits: " + what] += 1
-        argument = argument if workflow.takes_arguments() else None
+        argument = given if workflow.takes_arguments() else None
         text = Text(workflow, argument, maybe)
         text.write(folder)
         ids = list(text.steps)
