@@ -163,7 +163,7 @@ import Testing
         let bytes = try write(shortRun)
         let start = try #require(bytes.indices.filter { bytes[$0] == Self.newline }.dropFirst(2).first) + 1
         let hole = [UInt8](repeating: 0, count: 70_000)
-        let torn = bytes[start...].prefix(40) + hole
+        let torn = Array(bytes[start...].prefix(40)) + hole
         for (rest, isDamaged) in [(hole + bytes[start...], true), (hole, false), (torn, false)] {
             try test.write(bytes[..<start] + rest, to: Self.journal)
             let reader = try #require(try JournalReader(in: folder))
