@@ -362,8 +362,8 @@ def instructions(flowrun, folder):
 
 
 def processor_time(flowrun, folder):
-    """The processor time of a check in microseconds."""
-    process = subprocess.Popen([flowrun, "check", "--format", "json", "workflow.yml"], cwd=folder,
+    """The processor time of a check in microseconds, without the trials of edits, whose number is limited."""
+    process = subprocess.Popen([flowrun, "check", "--format", "github", "workflow.yml"], cwd=folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -8,6 +8,8 @@ struct LockFindings {
     /// By name, the first of a name.
     private let pools: [String: Int]
     private var suggestions = Suggestion()
+    /// What a group holds, by name.
+    private var held: [Int: [String: MutexRequest]] = [:]
 
     init(_ workflow: Workflow) {
         self.workflow = workflow
@@ -83,13 +85,14 @@ struct LockFindings {
     }
 
     /// The nearest group around a row that names the mutex, and where.
-    private func holder(around row: Int, of mutex: String) -> (row: Int, request: MutexRequest)? {
+    private mutating func holder(around row: Int, of mutex: String) -> (row: Int, request: MutexRequest)? {
         var row = row
         while row != 0 {
             row = workflow.nodes[row].parent.row
-            if let request = workflow.nodes[row].settings?.mutexes.first(where: { $0.name == mutex }) {
-                return (row, request)
-            }
+            guard let mutexes = workflow.nodes[row].settings?.mutexes, !mutexes.isEmpty else { continue }
+            let table = held[row] ?? Dictionary(mutexes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            held[row] = table
+            if let request = table[mutex] { return (row, request) }
         }
         return nil
     }
