@@ -190,7 +190,8 @@ struct VirtualRun {
         case .conclude(let id, let outcome):
             let (outcome, mayRetry) = answers.conclude(id, outcome)
             return .ended(id, outcome, mayRetry: mayRetry)
-        case .groupStarted, .groupResumed, .groupStopping, .withdraw, .finished, .retrying, .suspended, .resumed, .stalled,
+        case .groupStarted, .groupResumed, .groupStopping, .withdraw, .finished, .retrying, .suspended, .resumed,
+            .stalled,
             .acquired, .released, .waiting, .ready, .startErrand:
             break
         }

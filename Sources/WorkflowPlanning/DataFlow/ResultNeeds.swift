@@ -142,7 +142,9 @@ struct ResultNeeds {
         return traits[row].contains(.hasSuccess)
             && needs.range(of: row).contains { entry in
                 kind(of: entry, in: row) == .success
-                    && !traits[Int(needs.entries[entry].target)].isDisjoint(with: [.conditional, .hasEdgeKinds, .decidesByCopies])
+                    && !traits[Int(needs.entries[entry].target)].isDisjoint(with: [
+                        .conditional, .hasEdgeKinds, .decidesByCopies,
+                    ])
             }
     }
 
