@@ -39,7 +39,7 @@ struct StarvationTests {
         let group = "\(try #require(Cgroup.ownProcesses))/flowrun-test-\(UUID().uuidString)"
         #expect(mkdir(group, 0o700) == 0)
         defer { rmdir(group) }
-        // The guard, the runner and four steps.
+        // The guard, the runner and four steps, or three once the sentinel has got a place.
         try "6".write(toFile: group + "/pids.max", atomically: false, encoding: .utf8)
         let steps = (1...24).map { "  s\($0): { timeout: 1h, run: [sleep, '0.05'] }" }
         let test = try FlowrunTest("version: 1\nsteps:\n\(steps.joined(separator: "\n"))\n")
@@ -51,7 +51,8 @@ struct StarvationTests {
         LogInvariants.check(log)
         #expect(log.outcomes.count == 24 && log.outcomes.values.allSatisfy { $0 == "success" })
         #expect(log.all("warning").map { $0["code"]?.string } == ["processes"])
-        #expect(log.first("warning")?["message"]?.string?.contains("no more than 4 processes") == true)
+        let message = log.first("warning")?["message"]?.string ?? ""
+        #expect(message.contains(#/no more than [34] processes/#))
     }
 
     @Test func `too few descriptors for any step are told before one starts`() async throws {
