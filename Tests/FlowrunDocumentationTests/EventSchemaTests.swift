@@ -82,6 +82,14 @@ import Testing
                   group: { steps: { inner: { run: exit 1 }, next: { needs: [inner], run: "true" } } }
                 """, status: 1),
         Run(
+            name: "values",
+            workflow: """
+                vars: { made: { run: "echo said >&2; echo x" }, bad: { run: [sh, -c, "exit 3"] } }
+                steps:
+                  reader: { run: 'test "$made" = x' }
+                  group: { vars: { own: { run: echo y } }, steps: { in: { run: 'echo "$own$bad"' } } }
+                """, status: 1),
+        Run(
             name: "timeout",
             workflow: """
                 steps:

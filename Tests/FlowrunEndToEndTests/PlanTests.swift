@@ -66,9 +66,11 @@ struct PlanTests {
 
     @Test func `the bound of a fan-out over a parameter is known`() async throws {
         let test = try test()
-        try await test.run("plan", "-C", "sub", "-j", "1", "test").expect(
-            stdout: "bound: at most 3m36s600ms with 1 job")
-        try await test.run("plan", "-C", "sub", "-j", "1", "test", "--param", "targets=a,b,c,d")
+        let words = ["plan", "-C", "sub", "-j", "1", "test"]
+        try await test.start(words).finish().expect(stdout: "bound: none, the parameter `tag` has no value")
+        let known = words + ["--param", "tag=1"]
+        try await test.start(known).finish().expect(stdout: "bound: at most 3m36s600ms with 1 job")
+        try await test.start(known + ["--param", "targets=a,b,c,d"]).finish()
             .expect(stdout: "bound: at most 6m1s with 1 job")
     }
 

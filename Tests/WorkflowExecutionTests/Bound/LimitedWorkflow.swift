@@ -3,6 +3,7 @@ import FlowrunTestSupport
 /// A random workflow in which everything has a limit, with all that makes a run longer or makes steps wait.
 struct LimitedWorkflow {
     enum Feature: String, CaseIterable {
+        /// `needsInside` is a member of a group that needs what is outside the group; the reverse is an error.
         case needs, needsInside, group, sequence, stepRetry, groupRetry, groupLimit, retryDeadline, pool, mutex, holder
         case maxParallel, copies, copiesAtOnce, onFailure, finally, condition, tolerance, failFast, runLimit, vars
     }
@@ -71,11 +72,10 @@ struct LimitedWorkflow {
     private mutating func keys(_ scope: Scope, _ siblings: [String], isGroup: Bool) -> [String] {
         var keys: [String] = []
         var known: [String] = []
-        for sibling in siblings where chance(3) { known.append(sibling) }
-        if !scope.outer.isEmpty, chance(6) { known.append(pick(scope.outer)) }
+        for sibling in siblings where chance(3) { known.append(note(.needs, sibling)) }
+        if !scope.outer.isEmpty, chance(3) { known.append(note(.needsInside, pick(scope.outer))) }
         if !known.isEmpty {
-            features.insert(known.contains { $0.contains(".") } ? .needsInside : .needs)
-            let kind = chance(6) ? "done" : "ok"
+            let kind = chance(6) ? pick(["done", "failure"]) : "success"
             keys.append("needs: { \(known.map { "\($0): \(kind)" }.joined(separator: ", ")) }")
             if chance(6) { keys.append("if: \(note(.condition, "always()"))") }
         }
@@ -132,16 +132,11 @@ struct LimitedWorkflow {
         inside.copies *= count
         inside.outer += siblings
         if chance(4) { settings.append("order: \(note(.sequence, "sequence"))") }
-        let first = names + 1
-        let body = members(inside)
-        let isStep = body[0].hasPrefix("\(inside.indent)s\(first): ")
         var lines = ["\(scope.indent)\(name):"] + settings.map { "\(scope.indent)  \($0)" }
         lines.append("\(scope.indent)  steps:")
-        lines += body
+        lines += members(inside)
         lines += hooks(scope.indent + "  ", copies: inside.copies, oneIn: 4)
         siblings.append(name)
-        // What is outside may need a member without the rest.
-        if own.isEmpty, isStep, chance(2) { siblings.append("\(name).s\(first)") }
         return lines
     }
 

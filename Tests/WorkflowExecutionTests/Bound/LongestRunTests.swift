@@ -14,10 +14,12 @@ import YAMLSyntax
 /// `make proof` sets FLOWRUN_PROOF_BOUNDS, so that ten thousand workflows are looked at.
 @Suite struct LongestRunTests {
     private static let proof = getenv("FLOWRUN_PROOF_BOUNDS").flatMap { Int(String(cString: $0)) }
-    private static let workflows = proof ?? 100
+    private static let workflows = proof ?? 40
     /// How many runs of one workflow are tried; fewer find fewer of the longest.
-    private static let runs = proof == nil ? 60 : 7000
+    private static let runs = proof == nil ? 200 : 7000
     private static let batches = 8
+
+    init() { EventLoopThread.ensureRunning() }
 
     static func plan(_ text: String) -> Plan? {
         let (document, _) = YAMLParser.parse(SourceFile(name: "flow.yml", text: "version: 1\n" + text))
