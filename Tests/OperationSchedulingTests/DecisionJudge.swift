@@ -50,6 +50,8 @@ struct DecisionJudge {
         case .condition where has(id, .isHook): return nil
         case .condition where outcome == .failure:
             return expect("runs", of: id, whereTrue(id))
+        // It may need by itself, too, what has ruled the group out.
+        case .dependency where isShared(id): return nil
         case .dependency(let need) where dependsItself(id, on: need):
             return expect(Self.word(outcome), of: id, whereFalse(id))
         case .condition, .dependency:

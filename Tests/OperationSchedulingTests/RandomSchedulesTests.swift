@@ -39,11 +39,19 @@ extension OperationScheduler {
                 }
             }
             if state.phase == .blocked, id != .root, state.pendingNeeds == 0, !isDecided(id), !has(id, .isHook),
-                !has(id, .isExternal), states[parent(of: id).row].phase == .executing
+                !has(id, .isExternal), states[parent(of: id).row].phase == .executing, isBehindWhatHasEnded(id)
             {
                 return "I10: \(id) is forgotten"
             }
         }
         return nil
+    }
+    /// Looks at the members themselves, not at the memory of the sequence, which may be what is wrong.
+    private func isBehindWhatHasEnded(_ id: OperationID) -> Bool {
+        let group = parent(of: id)
+        guard has(group, .isSequence) else { return true }
+        return (group.row + 1..<id.row).allSatisfy {
+            parent(of: OperationID($0)) != group || states[$0].phase == .finished
+        }
     }
 }

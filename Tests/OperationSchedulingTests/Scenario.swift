@@ -56,7 +56,7 @@ struct Scenario {
     }
 
     var answers: VirtualRun.Answers {
-        let (seed, pools, foreseen, size) = (seed, pools, foreseen, size)
+        let (seed, pools, foreseen, size, table) = (seed, pools, foreseen, size, graph.table)
         return VirtualRun.Answers(
             decide: { id in
                 var random = SplitMix(seed: seed &* 7919 &+ UInt64(id.row))
@@ -70,11 +70,12 @@ struct Scenario {
                 var filling = Filling(
                     locks: pools + known.mutexes.map { LockRequest(lock: $0) }, mutexes: known.mutexes, isPlain: false,
                     size: size)
+                // Of a group that came by an expansion itself it is not known here.
+                let isJudged = id.row >= table.rows.count || table.rows[id.row].flags.contains(.judgesMembers)
                 // Deep enough that expansions inside expansions stay few.
                 filling.fill(
                     &expansion, depth: firstRow > 60 ? 3 : 2, limit: .members(1), reachable: known.needs,
-                    mayHook: false,
-                    isJoining: true, &random)
+                    mayHook: false, isJoining: true, isJudged: isJudged, &random)
                 return expansion
             },
             conclude: { id, outcome in
@@ -170,22 +171,24 @@ private struct Filling {
                 let failFast: FailFast? = [nil, nil, .off, .cancel, .drain].randomElement(using: &random)!
                 let isExpandable = !isPlain && random.chance(4)
                 let isSequence = !isExpandable && random.chance(4)
-                let isJudged = !isPlain && !isSequence && random.chance(4)
+                let judgesMembers = !isPlain && !isSequence && random.chance(4)
                 let limit = Scenario.limit(&random)
                 id = graph.beginGroup(
                     options, limit: limit, failFast: failFast, isExpandable: isExpandable,
-                    concludes: !isPlain && random.chance(5), judgesMembers: isJudged, isSequence: isSequence)
-                let around = reachable + siblings
+                    concludes: !isPlain && random.chance(5), judgesMembers: judgesMembers, isSequence: isSequence)
+                let around = isJudged ? reachable : reachable + siblings
                 if isExpandable, !isJoining { foresee(id, around, in: &graph, &random) }
                 fill(
                     &graph, depth: depth + 1, limit: limit, reachable: around, mayHook: mayHook, isJoining: isJoining,
-                    isSequence: isSequence, isJudged: isJudged, &random)
+                    isSequence: isSequence, isJudged: judgesMembers, &random)
                 graph.endGroup()
             } else {
                 id = graph.addOperation(options)
             }
             var isNeeded = false
-            for need in siblings where random.chance(4) {
+            // Copies that are judged together never need each other, nor does what is in them: a copy whose condition
+            // is false waits for those of the others.
+            for need in siblings where random.chance(4) && !isJudged {
                 isNeeded = isNeeded || need == siblings.last
                 addNeed(of: id, on: need, in: &graph, &random)
             }

@@ -20,7 +20,12 @@ extension OperationScheduler {
                 commands.append(.decide(id))
             }
         case .skip(let prerequisite):
-            settle(id, verdict: .skipped, cause: .dependency(prerequisite))
+            // A condition that is not asked lets nothing pass: the plain edges that were left to it rule again.
+            if case .ruleOut(let harm) = dependencyResult(for: id, afterFalse: true) {
+                settle(id, verdict: .notRun, cause: .dependency(harm))
+            } else {
+                settle(id, verdict: .skipped, cause: .dependency(prerequisite))
+            }
         case .ruleOut(let prerequisite):
             settle(id, verdict: .notRun, cause: .dependency(prerequisite))
         }
