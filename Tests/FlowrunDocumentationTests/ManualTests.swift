@@ -52,13 +52,21 @@ import WorkflowModel
         }
         try test.write("version: 1\nsteps: { g: { mutex: m, steps: { a: { mutex: n, run: x } } } }\n", to: "holder.yml")
         answers.append(try await test.run("plan", "--simulate", "--format", "json", "holder.yml"))
-        try test.write("version: 1\nsteps: { a: { run: 'echo up > up; read _ < go' } }\n", to: "held.yml")
-        let gate = try test.gate("go")
-        let held = try await test.start("held.yml")
-        try await held.waitForFile("up")
+        try test.write(
+            """
+            version: 1
+            vars: { v: { run: 'echo up > v.up; read _ < v.go; echo 1' } }
+            steps: { a: { run: 'echo up > up; read _ < go' }, b: { run: 'echo "$v"' } }
+            """, to: "held.yml")
+        let gates = [try test.gate("go"), try test.gate("v.go")]
+        let held = try await test.start("held.yml", "-j", "2")
+        for file in ["up", "v.up"] { try await held.waitForFile(file) }
         answers.append(try await test.ask("ctl", "--file", "held.yml", "status", "--format", "json"))
-        gate.open()
+        for gate in gates { gate.open() }
         try await held.finish().expect(exit: 0)
+        try test.write("version: 1\nsteps: { a: { run: 'true' }, b: { needs: [a], run: 'false' } }\n", to: "fails.yml")
+        try await test.run("fails.yml").expect(exit: 1)
+        answers.append(try await test.run("fails.yml", "--dry-run", "--resume", "--log", "json"))
         answers.append(try await test.run("runs", "--format", "json"))
         var fields: Set<String> = []
         for answer in answers {
