@@ -56,10 +56,7 @@ extension OperationScheduler {
             isKept[row] = true
             keep(state.cause.row)
             if readsNeeds[row] {
-                needs.forEach(of: OperationID(row)) { need in
-                    keep(need.other)
-                    keep(roots[need.other])
-                }
+                needs.forEach(of: OperationID(row)) { keep($0.other) }
             }
             guard isGroup(OperationID(row)) else { continue }
             let group = groups[groupIndex(of: OperationID(row))]
@@ -69,12 +66,12 @@ extension OperationScheduler {
             graph.table.hooks[OperationID(row)].map { [$0.onFailure, $0.finally].forEach(keep) }
             graph.table.foreseen[OperationID(row)]?.needs.forEach(keep)
             hookEnds[OperationID(row)].map(keep)
-            sequences[OperationID(row)]?.rows.forEach {
-                keep($0); keep(roots[$0])
-            }
+            sequences[OperationID(row)]?.rows.forEach(keep)
             keep(juries[OperationID(row)]?.verdict?.cause.row)
             keep(group.last?.cause.row)
         }
+        // What has ruled a kept row out is the root of all that the row goes on to rule out.
+        for row in isKept.indices where isKept[row] { keep(roots[OperationID(row)]) }
         // A kept row keeps the groups around it, which come before it.
         for row in isKept.indices.reversed() where isKept[row] { keep(parent(of: OperationID(row))) }
         return isKept
