@@ -403,14 +403,16 @@ def main():
 
     # Below this, all is the same for every size.
     floor = cost(flow())
+    # And less than this, a millisecond or an instruction, cannot be told from nothing.
+    least = 1000 if options.time else 1
 
     def measured(make):
-        costs = [max(1, cost(make(size)) - floor) for size in sizes]
+        costs = [max(least, cost(make(size)) - floor) for size in sizes]
         # Whatever else the machine does makes a time longer, never shorter.
         for _ in range(4 if options.time else 0):
             if slope(sizes, costs) <= options.limit:
                 break
-            costs = [min(known, max(1, cost(make(size)) - floor)) for known, size in zip(costs, sizes)]
+            costs = [min(known, max(least, cost(make(size)) - floor)) for known, size in zip(costs, sizes)]
         return costs
 
     bad = []
