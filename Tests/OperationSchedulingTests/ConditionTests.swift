@@ -89,6 +89,42 @@ import Testing
         }
     }
 
+    @Test func `a false condition is known to be harmless only once a fan-out has all its copies`() {
+        for hasFailed in [false, true] {
+            var graph = OperationGraph()
+            let group = graph.beginGroup(isExpandable: true, judgesMembers: true)
+            let step = graph.addOperation(.init(isConditional: true))
+            graph.endGroup()
+            var scheduler = OperationScheduler(graph, width: 1)
+            _ = scheduler.handle(.begin, at: .zero)
+            #expect(scheduler.handle(.decided(step, .skip), at: .zero) == [])
+            let answer: OperationScheduler.Event =
+                hasFailed
+                ? .ended(group, .failure, mayRetry: true)
+                : .expanded(group, OperationGraph(joiningAt: graph.table.rows.count))
+            let commands = scheduler.handle(answer, at: .zero)
+            #expect(commands.first == .finished(step, .skipped, .condition))
+            let (outcome, cause): (OperationOutcome, OperationCause) =
+                hasFailed ? (.failure, .itself) : (.skipped, .condition)
+            #expect(commands.contains(.finished(group, outcome, cause)))
+            #expect(scheduler.isFinished)
+        }
+    }
+
+    @Test func `a written kind that skips it leaves what failed beside it in force`() {
+        var graph = OperationGraph()
+        let failed = graph.addOperation()
+        let passed = graph.addOperation()
+        let step = graph.addOperation(.init(isConditional: true, waitsForAll: true))
+        let after = graph.addOperation()
+        graph.addDependency(of: step, on: failed)
+        graph.addDependency(of: step, on: passed, .failure)
+        graph.addDependency(of: after, on: step)
+        let run = run(graph, deciding: [:], failing: [failed])
+        #expect(run.outcome(step) == .notRun && run.cause(step) == .dependency(failed))
+        #expect(run.outcome(after) == .notRun)
+    }
+
     // G4, J2
     @Test func `it is not asked while suspended, nor before its group runs`() {
         var graph = OperationGraph()

@@ -336,9 +336,10 @@ struct InvariantCheck {
             default: false
             }
         }
-        let hasNothingToDo =
-            (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
-            && !rows.indices.contains { isInside($0, id) && !isGroup($0) && rows[$0].hasStarted }
+        let hasBegun = rows.indices.contains {
+            isInside($0, id) && !dropped.contains($0) && !isGroup($0) && rows[$0].hasStarted
+        }
+        let hasNothingToDo = !hasBegun && (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
         return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its hook \(hook)"
     }
 

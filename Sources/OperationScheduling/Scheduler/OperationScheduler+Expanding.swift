@@ -16,7 +16,17 @@ extension OperationScheduler {
         awaited -= 1
         join(expansion, to: id, isExpansion: true)
         groups[index].unfinishedMembers -= 1
-        if groups[index].unfinishedMembers == 0 { advance(id) }
+        considerEnd(ofBody: id)
+    }
+
+    /// Moves a group on that waited for something besides its members: to the end of its body where nothing of it is
+    /// left, or to a verdict about those whose conditions are false.
+    mutating func considerEnd(ofBody id: OperationID) {
+        if groups[groupIndex(of: id)].unfinishedMembers == 0 {
+            advance(id)
+        } else if has(id, .judgesMembers) {
+            judge(id)
+        }
     }
 
     /// Adds members to an open or running group.
@@ -67,7 +77,7 @@ extension OperationScheduler {
         let index = groupIndex(of: id)
         guard groups[index].isOpen else { return }
         shut(index)
-        if groups[index].unfinishedMembers == 0, hasStarted(id) { advance(id) }
+        if hasStarted(id) { considerEnd(ofBody: id) }
     }
 
     /// Marks a group as closed. The caller moves it on.

@@ -120,7 +120,7 @@ extension OperationScheduler {
             groups[index].isExpanding = false
             groups[index].hasFailedToExpand = outcome == .failure && groups[index].verdict == nil
             groups[index].unfinishedMembers -= 1
-            if groups[index].unfinishedMembers == 0 { advance(id) }
+            considerEnd(ofBody: id)
         } else if groups[index].stage == .weighing {
             if mayRetry, mayFollow(id, after: self.outcome(ofGroup: id).outcome) { groups[index].stage = .onFailure }
             advance(id)

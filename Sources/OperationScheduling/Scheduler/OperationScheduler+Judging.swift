@@ -48,7 +48,7 @@ extension OperationScheduler {
     }
 
     /// Where all members that are left are known to be false, they end as the group would by such a condition.
-    private mutating func judge(_ group: OperationID) {
+    mutating func judge(_ group: OperationID) {
         let index = groupIndex(of: group)
         guard let jury = juries[group], !jury.rejected.isEmpty, states[group.row].phase == .executing,
             groups[index].verdict == nil, jury.rejected.count == groups[index].unfinishedMembers
