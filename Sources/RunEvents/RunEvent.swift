@@ -21,20 +21,21 @@ package struct RunEvent {
         self.round = round
     }
 
+    /// What is large is held by reference: an event goes through many hands.
     package enum Kind {
-        case runStarted(RunStarted)
+        indirect case runStarted(RunStarted)
         /// Nothing new starts from here on. `source` is who asked: `ctl`, `--paused` or the name of a signal.
         case runPaused(source: String)
         case runResumed(source: String)
         /// How many steps may run at once from here on.
         case runJobs(jobs: Int, source: String)
         /// Somebody asked for the end of the whole run: a signal or the run's own timeout.
-        case runCancelRequested(RunStopping)
+        indirect case runCancelRequested(RunStopping)
         case groupStarted(group: String)
         case groupCancelRequested(group: String, cause: Cause)
         /// A round of the group has failed, and there will be another after the delay; `round` is the one that failed.
         case groupRetry(group: String, round: Int, delay: Duration)
-        case groupFinished(GroupFinished)
+        indirect case groupFinished(GroupFinished)
         /// The run has learned that it has this step: `by` is the fan-out that made it.
         case stepAdded(step: String, by: String)
         /// Everything a step or group (`id`) needs has ended, and nothing but a free place is missing. Only told where
@@ -45,7 +46,7 @@ package struct RunEvent {
         case lockAcquired(name: String, by: Subject)
         case lockReleased(name: String, by: Subject)
         /// The process of an attempt exists.
-        case stepStarted(StepStarted)
+        indirect case stepStarted(StepStarted)
         /// Also of the command of one of `vars`.
         case stepOutput(StepOutput)
         case stepCancelRequested(step: String, attempt: Int, cause: Cause)
@@ -55,16 +56,16 @@ package struct RunEvent {
         case stepAttempt(step: String, attempt: Int, status: ExitStatus)
         /// The attempt has failed, and there will be another after the delay.
         case stepRetry(step: String, attempt: Int, delay: Duration)
-        case stepFinished(StepFinished)
+        indirect case stepFinished(StepFinished)
         /// The step is taken over from the run that this one resumes: it has neither started nor finished.
-        case stepRestored(StepRestored)
+        indirect case stepRestored(StepRestored)
         /// The step is about to start although the run that this one resumes had started it, too.
         case stepRerun(step: String, reason: RerunReason)
         /// The step of a hook is about to start, and counts as undoing something from here on.
         case stepUndoes(step: String, Undoing)
-        case valueStarted(ValueStarted)
-        case valueFinished(ValueFinished)
+        indirect case valueStarted(ValueStarted)
+        indirect case valueFinished(ValueFinished)
         case warning(code: String, message: String)
-        case runFinished(RunFinished)
+        indirect case runFinished(RunFinished)
     }
 }

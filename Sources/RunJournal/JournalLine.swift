@@ -1,13 +1,14 @@
 internal import Basics
+internal import Glibc
 
 /// The form of a record: one line, a JSON object whose last member is the checksum of what stands before it.
 enum JournalLine {
     /// No record is longer, in bytes; what is has not been written by a run.
     static let longest = 256 << 20
 
-    private static let prefix = #","crc":""#
-    private static let suffix = #""}"#
-    private static var sealSize: Int { prefix.utf8.count + CRC32C.digitCount + suffix.utf8.count }
+    private static let prefix: StaticString = #","crc":""#
+    private static let suffix: StaticString = #""}"#
+    private static var sealSize: Int { prefix.utf8CodeUnitCount + CRC32C.digitCount + suffix.utf8CodeUnitCount }
 
     /// Appends a record whose members `body` writes.
     static func append(to json: inout JSONWriter, _ body: (inout JSONWriter) -> Void) {
@@ -44,7 +45,13 @@ enum JournalLine {
     static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > sealSize else { return false }
         let content = line.count - sealSize
+        let digits = content + prefix.utf8CodeUnitCount
+        guard has(prefix, line, at: content), has(suffix, line, at: digits + CRC32C.digitCount) else { return false }
         let crc = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<content]))
-        return line[content...].elementsEqual((prefix + CRC32C.digits(crc) + suffix).utf8)
+        return UInt64(crc).isHexadecimal(UnsafeRawBufferPointer(rebasing: line[digits..<digits + CRC32C.digitCount]))
+    }
+
+    private static func has(_ text: StaticString, _ line: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        memcmp(line.baseAddress! + offset, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

@@ -4,7 +4,7 @@ internal import Glibc
 /// The whole records at the start of a journal, one after the other.
 struct JournalLines {
     private static let chunkSize = 64 << 10
-    private static let newline = UInt8(ascii: "\n")
+    private static let newline = Int32(UInt8(ascii: "\n"))
 
     /// How many bytes the records so far take.
     private(set) var size = 0
@@ -24,16 +24,18 @@ struct JournalLines {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next record of those whose text `isWanted` takes; nil at the end, and for good at a line that was torn or
-    /// changed.
-    mutating func next(where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }) -> JSONObject? {
+    /// The next record of those whose text `isWanted` takes, with `last` only up to that field; nil at the end, and for
+    /// good at a line that was torn or changed.
+    mutating func next(
+        where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }, upTo last: StaticString? = nil
+    ) -> JSONObject? {
         while !isOver {
             guard let end = endOfLine() else { break }
             var isIntact = true
             let record = buffer.withUnsafeBytes { bytes -> JSONObject? in
                 let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
                 if let record = JournalLine.text(of: line, isFirst: place.line == 0) {
-                    return isWanted(record) ? JSONObject(record) : nil
+                    return isWanted(record) ? JSONObject(record, upTo: last) : nil
                 }
                 isIntact = false
                 return nil
@@ -60,7 +62,7 @@ struct JournalLines {
     private mutating func endOfLine() -> Int? {
         var searched = start
         while true {
-            if let end = buffer[searched...].firstIndex(of: Self.newline) { return end }
+            if let end = newline(from: searched) { return end }
             searched = buffer.count - start
             buffer.removeFirst(start)
             start = 0
@@ -68,6 +70,13 @@ struct JournalLines {
                 if failure == nil { judgeEnd() }
                 return nil
             }
+        }
+    }
+
+    private func newline(from start: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress else { return nil }
+            return memchr(base + start, Self.newline, bytes.count - start).map { UnsafeRawPointer($0) - base }
         }
     }
 

@@ -5,7 +5,7 @@
 
 Each life is a random workflow with groups, fan-outs, rounds, tolerated failures, conditions and hooks, with and without
 `undoes`, whose steps write files out of what they read. It is run, killed, interrupted, edited and resumed a few times,
-some of it with flipped bytes in the state folder, until a run gets through. Then every file must be what a run of the
+some of it with flipped bytes in the state folder or at another time of the wall clock, until a run gets through. Then every file must be what a run of the
 same workflow writes in a fresh folder; and every step of every run must have been taken over or run again as the rules
 say. The rules here are written from the manual, and know a step by what made it: a result is known by the run and round
 that have made it, and was made out of a definition and of the results that it needed. So it is still good if all these
@@ -514,12 +514,13 @@ def flip(rng, folder):
 
 
 def start(flowrun, folder, argument, maybe, options=()):
-    words = [flowrun, "-j", "3", "--log", "quiet", "--param", "maybe=" + str(maybe).lower()] + list(options)
+    """`flowrun` is the words of the command."""
+    words = flowrun + ["-j", "3", "--log", "quiet", "--param", "maybe=" + str(maybe).lower()] + list(options)
     return subprocess.Popen(words + (["--", str(argument)] if argument is not None else []), cwd=folder,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def runner(pid):
+def child(pid):
     try:
         with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
             return int(file.read().split()[0])
@@ -549,6 +550,14 @@ def write_failures(folder, text, failures):
                 file.write(rounds + "\n")
 
 
+def clock_shim():
+    """A program that runs another one at a shifted time; None where it cannot trace."""
+    shim = os.path.join(tempfile.mkdtemp(prefix="flowrun-torture-"), "clockshift")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clockshift.c")
+    subprocess.run(["cc", "-O2", "-o", shim, source], check=True)
+    return shim if subprocess.run([shim, "1", "true"]).returncode == 0 else None
+
+
 def new_folder():
     folder = tempfile.mkdtemp(prefix="flowrun-torture-")
     for name in ("out", "fail"):
@@ -557,7 +566,7 @@ def new_folder():
 
 
 def is_sound(flowrun, folder):
-    return subprocess.run([flowrun, "check"], cwd=folder, stdout=subprocess.DEVNULL,
+    return subprocess.run(flowrun + ["check"], cwd=folder, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -569,7 +578,7 @@ def has_rounds(text, ids):
     return False
 
 
-def live(flowrun, rng, tally):
+def live(flowrun, shim, rng, tally):
     """One workflow from its first run to the end. Returns faults."""
     workflow, folder, seen, oracle = Workflow(rng), new_folder(), set(), Oracle()
     faults = []
@@ -608,8 +617,12 @@ def live(flowrun, rng, tally):
         asked = [rng.choice(ids)] if number and rng.random() < 0.1 else []
         options = (["--resume"] if number else []) + [word for name in asked for word in ("--from", name)]
         begin = time.monotonic()
-        process = start(flowrun, folder, argument, maybe, options)
+        shift = [shim, str(rng.choice([1, -1]) * rng.choice([1, 3600, 86400 * 400]))] \
+            if shim and rng.random() < 0.15 else []
+        process = start(shift + flowrun, folder, argument, maybe, options)
         tally["runs"] += 1
+        if shift:
+            tally["runs with another clock"] += 1
         end = "killed" if rng.random() < 0.2 else "interrupted" if rng.random() < 0.12 else "ended"
         output = b""
         try:
@@ -617,7 +630,9 @@ def live(flowrun, rng, tally):
             end = "ended"
             last = time.monotonic() - begin
         except subprocess.TimeoutExpired:
-            target = (runner(process.pid) if end == "killed" else None) or process.pid
+            # What was started is the guard, whose child is the runner; below the shim, the guard is a child itself.
+            guard = child(process.pid) if shift else process.pid
+            target = (child(guard) if guard and end == "killed" else None) or guard or process.pid
             try:
                 os.kill(target, signal.SIGKILL if end == "killed" else signal.SIGINT)
             except ProcessLookupError:
@@ -660,7 +675,7 @@ def live(flowrun, rng, tally):
 
 
 def main():
-    flowrun = os.path.abspath(sys.argv[1])
+    flowrun, shim = [os.path.abspath(sys.argv[1])], clock_shim()
     wanted = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     seed = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
     print("seed %d" % seed, flush=True)
@@ -669,7 +684,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while tally["runs"] < wanted and len(faults) < 50:
-            found = live(flowrun, random.Random("%d/%d" % (seed, number)), tally)
+            found = live(flowrun, shim, random.Random("%d/%d" % (seed, number)), tally)
             faults += ["life %d: %s" % (number, fault) for fault in found]
             number += 1
     except KeyboardInterrupt:

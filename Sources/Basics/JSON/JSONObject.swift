@@ -1,63 +1,110 @@
 /// One JSON object out of a line that a program wrote: its fields by name and by type. A field of another type counts as
-/// absent, and so does one that is missing.
+/// absent, and so does one that is missing. A value is read when it is asked for, so what is not costs next to nothing.
 package struct JSONObject: Sendable {
-    private let fields: [JSONElement.Field]
+    private let text: [UInt8]
+    private let fields: [JSONScanner.Field]
 
-    /// nil if the bytes are not one JSON object and nothing else.
-    package init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = JSONElementReader(bytes)
-        guard case .object(let fields) = reader.document() else { return nil }
+    /// nil if the bytes are not one JSON object and nothing else. With `last`, what stands behind that field is not
+    /// looked at and counts as missing.
+    package init?(_ bytes: UnsafeRawBufferPointer, upTo last: StaticString? = nil) {
+        guard let fields = JSONScanner.fields(of: bytes, upTo: last) else { return nil }
         self.fields = fields
+        text = Array(bytes)
     }
 
-    init(_ fields: [JSONElement.Field]) { self.fields = fields }
+    package func string(_ name: StaticString) -> String? { value(name, Self.string) }
 
-    private subscript(_ name: StaticString) -> JSONElement? {
-        let wanted = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        return fields.first { field in field.name.utf8.elementsEqual(wanted) }?.value
+    package func bool(_ name: StaticString) -> Bool? {
+        value(name) { value in
+            switch value.first {
+            case UInt8(ascii: "t"): true
+            case UInt8(ascii: "f"): false
+            default: nil
+            }
+        }
     }
-
-    package func string(_ name: StaticString) -> String? {
-        if case .string(let text) = self[name] { text } else { nil }
-    }
-
-    package func bool(_ name: StaticString) -> Bool? { if case .bool(let flag) = self[name] { flag } else { nil } }
 
     package func int(_ name: StaticString) -> Int? {
-        if case .number(let digits) = self[name] { Int(digits) } else { nil }
+        value(name) { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Of seconds, exact to the microsecond; what lies below is cut off. Thirty thousand years and more count as absent:
     /// nothing can be reckoned with them.
     package func duration(_ name: StaticString) -> Duration? {
-        guard case .number(let digits) = self[name] else { return nil }
-        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
-        let isNegative = digits.hasPrefix("-")
-        guard parts.count <= 2, let seconds = Int64(parts[0]), seconds.magnitude < 1_000_000_000_000 else { return nil }
-        let fraction = parts.count == 2 ? parts[1].prefix(6) : ""
-        guard let microseconds = Int64(fraction + String(repeating: "0", count: 6 - fraction.count)) else { return nil }
-        return .seconds(seconds) + .microseconds(isNegative ? -microseconds : microseconds)
+        value(name) { value in
+            var rest = value[...]
+            let isNegative = rest.first == UInt8(ascii: "-")
+            if isNegative { rest.removeFirst() }
+            let whole = Self.takeDigits(&rest, atMost: 12)
+            guard whole.count > 0 else { return nil }
+            var microseconds: Int64 = 0
+            if rest.first == UInt8(ascii: ".") {
+                rest.removeFirst()
+                let fraction = Self.takeDigits(&rest, atMost: 6)
+                microseconds = (fraction.count..<6).reduce(fraction.value) { value, _ in value * 10 }
+                rest = rest.drop(while: Self.isDigit)
+            }
+            guard rest.isEmpty else { return nil }
+            return .seconds(isNegative ? -whole.value : whole.value)
+                + .microseconds(isNegative ? -microseconds : microseconds)
+        }
     }
 
-    package func object(_ name: StaticString) -> JSONObject? {
-        if case .object(let fields) = self[name] { JSONObject(fields) } else { nil }
-    }
+    package func object(_ name: StaticString) -> JSONObject? { value(name) { JSONObject($0) } }
 
     /// Of a list, what is an object; empty if it is missing.
-    package func objects(_ name: StaticString) -> [JSONObject] {
-        list(name).compactMap { if case .object(let fields) = $0 { JSONObject(fields) } else { nil } }
-    }
+    package func objects(_ name: StaticString) -> [JSONObject] { list(name) { JSONObject($0) } ?? [] }
 
     /// Of a list, what is a string; nil if it is missing, or no list.
-    package func strings(_ name: StaticString) -> [String]? {
-        guard case .array(let elements) = self[name] else { return nil }
-        return elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
-    }
+    package func strings(_ name: StaticString) -> [String]? { list(name, Self.string) }
 
     /// The members in their order, each value as the text that stands in the line.
-    package var members: [(name: String, json: String)] { fields.map { ($0.name, $0.json) } }
+    package var members: [(name: String, json: String)] {
+        text.withUnsafeBytes { text in
+            fields.map { field in
+                (
+                    JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: text[field.name])),
+                    String(decoding: text[field.value], as: UTF8.self)
+                )
+            }
+        }
+    }
 
-    private func list(_ name: StaticString) -> [JSONElement] {
-        if case .array(let elements) = self[name] { elements } else { [] }
+    // MARK: Values
+
+    /// What `read` makes of the value of a field; nil where there is none.
+    private func value<Value>(_ wanted: StaticString, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
+        text.withUnsafeBytes { text in
+            let found = fields.first { field in
+                let name = UnsafeRawBufferPointer(rebasing: text[field.name])
+                if field.isNameEscaped { return JSONEscape.text(of: name) == wanted.description }
+                return wanted.isText(name)
+            }
+            return found.flatMap { read(UnsafeRawBufferPointer(rebasing: text[$0.value])) }
+        }
+    }
+
+    /// What `read` makes of the elements of a list, without those that it makes nothing of; nil where there is no list.
+    private func list<Element>(
+        _ name: StaticString, _ read: (UnsafeRawBufferPointer) -> Element?
+    ) -> [Element]? {
+        value(name) { value in
+            JSONScanner.elements(of: value)?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
+        }
+    }
+
+    private static func string(_ value: UnsafeRawBufferPointer) -> String? {
+        guard value.first == UInt8(ascii: "\"") else { return nil }
+        return JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast()))
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func takeDigits(
+        _ rest: inout Slice<UnsafeRawBufferPointer>, atMost limit: Int
+    ) -> (value: Int64, count: Int) {
+        let digits = rest.prefix(limit).prefix(while: isDigit)
+        rest.removeFirst(digits.count)
+        return (digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }, digits.count)
     }
 }

@@ -1,39 +1,50 @@
-/// One JSON value.
-enum JSONElement: Sendable {
+internal import Glibc
+
+/// Finds where the values of a JSON text stand. A text that is not JSON gives nil, wherever it is broken.
+struct JSONScanner {
     struct Field: Sendable {
-        let name: String
-        let value: JSONElement
-        /// The value as it was written.
-        let json: String
+        /// What stands between the quotes.
+        let name: Range<Int>
+        let isNameEscaped: Bool
+        let value: Range<Int>
     }
 
-    case null
-    case bool(Bool)
-    /// As it was written.
-    case number(String)
-    case string(String)
-    case array([JSONElement])
-    case object([Field])
-}
-
-/// Reads one JSON value and nothing behind it. What it reads may be broken in any way; nothing of it is taken then.
-struct JSONElementReader {
     /// More than outputs of steps may have.
     private static let depthLimit = 128
 
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
     private var depth = 0
+    /// Of the outermost value.
+    private var fields: [Field] = []
+    private var elements: [Range<Int>] = []
+    /// The field behind which nothing is read; nil where all is.
+    private var last: StaticString?
+    private var hasLast = false
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    mutating func document() -> JSONElement? {
-        guard let element = element() else { return nil }
-        skipBlanks()
-        return offset == bytes.count ? element : nil
+    /// The fields of a text that is one object and nothing else. With `last`, the text is not read behind that field.
+    static func fields(of bytes: UnsafeRawBufferPointer, upTo last: StaticString?) -> [Field]? {
+        var scanner = JSONScanner(bytes)
+        scanner.fields.reserveCapacity(32)
+        scanner.last = last
+        guard scanner.take("{"), scanner.object() else { return nil }
+        return scanner.hasLast || scanner.isAtEnd() ? scanner.fields : nil
     }
 
+    /// Where the elements of a text stand that is one list and nothing else.
+    static func elements(of bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
+        var scanner = JSONScanner(bytes)
+        return scanner.take("[") && scanner.array() && scanner.isAtEnd() ? scanner.elements : nil
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
     private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private mutating func isAtEnd() -> Bool {
+        skipBlanks()
+        return offset == bytes.count
+    }
 
     private mutating func skipBlanks() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { offset += 1 }
@@ -46,66 +57,68 @@ struct JSONElementReader {
         return true
     }
 
-    private mutating func element() -> JSONElement? {
+    private mutating func value() -> Range<Int>? {
         skipBlanks()
+        let start = offset
         guard let byte = peek else { return nil }
-        switch byte {
-        case UInt8(ascii: "{"): return nested { $0.object() }
-        case UInt8(ascii: "["): return nested { $0.array() }
-        case UInt8(ascii: "\""): return string().map(JSONElement.string)
-        case UInt8(ascii: "t"): return word("true", .bool(true))
-        case UInt8(ascii: "f"): return word("false", .bool(false))
-        case UInt8(ascii: "n"): return word("null", .null)
-        default: return number()
-        }
+        let isValue =
+            switch byte {
+            case UInt8(ascii: "{"): nested { $0.object() }
+            case UInt8(ascii: "["): nested { $0.array() }
+            case UInt8(ascii: "\""): string() != nil
+            case UInt8(ascii: "t"): word("true")
+            case UInt8(ascii: "f"): word("false")
+            case UInt8(ascii: "n"): word("null")
+            default: number()
+            }
+        return isValue ? start..<offset : nil
     }
 
-    private mutating func nested(_ read: (inout JSONElementReader) -> JSONElement?) -> JSONElement? {
-        guard depth < Self.depthLimit else { return nil }
+    private mutating func nested(_ read: (inout JSONScanner) -> Bool) -> Bool {
+        guard depth < Self.depthLimit else { return false }
         depth += 1
         offset += 1
         defer { depth -= 1 }
         return read(&self)
     }
 
-    private mutating func object() -> JSONElement? {
-        var fields: [JSONElement.Field] = []
-        guard !take("}") else { return .object([]) }
+    private mutating func object() -> Bool {
+        guard !take("}") else { return true }
         repeat {
             skipBlanks()
-            guard let name = string(), take(":") else { return nil }
-            skipBlanks()
-            let start = offset
-            guard let value = element() else { return nil }
-            fields.append(JSONElement.Field(name: name, value: value, json: text(start..<offset)))
+            guard let name = string(), take(":"), let value = value() else { return false }
+            guard depth == 0 else { continue }
+            fields.append(Field(name: name.text, isNameEscaped: name.isEscaped, value: value))
+            if let last, last.isText(UnsafeRawBufferPointer(rebasing: bytes[name.text])) {
+                hasLast = true
+                return true
+            }
         } while take(",")
-        return take("}") ? .object(fields) : nil
+        return take("}")
     }
 
-    private mutating func array() -> JSONElement? {
-        var elements: [JSONElement] = []
-        guard !take("]") else { return .array([]) }
+    private mutating func array() -> Bool {
+        guard !take("]") else { return true }
         repeat {
-            guard let element = element() else { return nil }
-            elements.append(element)
+            guard let element = value() else { return false }
+            if depth == 0 { elements.append(element) }
         } while take(",")
-        return take("]") ? .array(elements) : nil
+        return take("]")
     }
 
-    private mutating func word(_ word: StaticString, _ element: JSONElement) -> JSONElement? {
+    private mutating func word(_ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
         guard bytes.count - offset >= count,
-            bytes[offset..<offset + count].elementsEqual(UnsafeRawBufferPointer(start: word.utf8Start, count: count))
-        else { return nil }
+            word.isText(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+        else { return false }
         offset += count
-        return element
+        return true
     }
 
-    private mutating func number() -> JSONElement? {
+    private mutating func number() -> Bool {
         let start = offset
         while let byte = peek, Self.isOfNumber(byte) { offset += 1 }
-        guard offset > start else { return nil }
-        return .number(text(start..<offset))
+        return offset > start
     }
 
     private static func isOfNumber(_ byte: UInt8) -> Bool {
@@ -117,66 +130,84 @@ struct JSONElementReader {
         }
     }
 
-    private func text(_ range: Range<Int>) -> String {
-        String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
-    }
-
-    // MARK: Strings
-
-    private mutating func string() -> String? {
+    /// What stands between the quotes of a string.
+    private mutating func string() -> (text: Range<Int>, isEscaped: Bool)? {
         guard peek == UInt8(ascii: "\"") else { return nil }
-        offset += 1
-        let start = offset
-        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { offset += 1 }
-        guard peek == UInt8(ascii: "\\") else { return end(text(start..<offset)) }
-        var decoded = Array(bytes[start..<offset])
-        while let byte = peek, byte != UInt8(ascii: "\"") {
+        let start = offset + 1
+        var end = start
+        var isEscaped = false
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") {
+                offset = end + 1
+                return (start..<end, isEscaped)
+            }
+            end += 1
+            guard byte == UInt8(ascii: "\\") else { continue }
+            isEscaped = true
+            guard JSONEscape.read(bytes, &end) != nil else { return nil }
+        }
+        return nil
+    }
+}
+
+extension StaticString {
+    func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count == utf8CodeUnitCount && memcmp(bytes.baseAddress!, utf8Start, utf8CodeUnitCount) == 0
+    }
+}
+
+/// A character that is written with a backslash.
+enum JSONEscape {
+    /// What stands between the quotes of a string whose escapes are valid.
+    static func text(of bytes: UnsafeRawBufferPointer) -> String {
+        guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var offset = 0
+        while offset < bytes.count {
+            let byte = bytes[offset]
             offset += 1
-            if byte == UInt8(ascii: "\\") {
-                guard append(escape: &decoded) else { return nil }
-            } else {
+            if byte != UInt8(ascii: "\\") {
                 decoded.append(byte)
+            } else if let scalar = read(bytes, &offset) {
+                decoded.append(contentsOf: UTF8.encode(scalar)!)
             }
         }
-        return end(String(decoding: decoded, as: UTF8.self))
+        return String(decoding: decoded, as: UTF8.self)
     }
 
-    private mutating func end(_ string: String) -> String? {
-        guard peek == UInt8(ascii: "\"") else { return nil }
-        offset += 1
-        return string
-    }
-
-    private mutating func append(escape decoded: inout [UInt8]) -> Bool {
-        guard let byte = peek else { return false }
+    /// Reads what stands behind a backslash; nil unless it is an escape.
+    static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Unicode.Scalar? {
+        guard offset < bytes.count else { return nil }
+        let byte = bytes[offset]
         offset += 1
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): decoded.append(byte)
-        case UInt8(ascii: "n"): decoded.append(0x0A)
-        case UInt8(ascii: "r"): decoded.append(0x0D)
-        case UInt8(ascii: "t"): decoded.append(0x09)
-        case UInt8(ascii: "b"): decoded.append(0x08)
-        case UInt8(ascii: "f"): decoded.append(0x0C)
-        case UInt8(ascii: "u"):
-            guard var unit = unit() else { return false }
-            if unit & 0xFC00 == 0xD800 {
-                guard peek == UInt8(ascii: "\\"), offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "u")
-                else { return false }
-                offset += 2
-                guard let low = self.unit(), low & 0xFC00 == 0xDC00 else { return false }
-                unit = 0x10000 + (unit & 0x3FF) << 10 + (low & 0x3FF)
-            }
-            guard let scalar = Unicode.Scalar(unit) else { return false }
-            decoded += Array(String(Character(scalar)).utf8)
-        default: return false
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "u"): return scalar(bytes, &offset)
+        default: return nil
         }
-        return true
     }
 
-    private mutating func unit() -> UInt32? {
+    private static func scalar(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Unicode.Scalar? {
+        guard let unit = unit(bytes, &offset) else { return nil }
+        guard unit & 0xFC00 == 0xD800 else { return Unicode.Scalar(unit) }
+        guard offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"), bytes[offset + 1] == UInt8(ascii: "u")
+        else { return nil }
+        offset += 2
+        guard let low = self.unit(bytes, &offset), low & 0xFC00 == 0xDC00 else { return nil }
+        return Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + (low & 0x3FF))
+    }
+
+    private static func unit(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt32? {
         guard bytes.count - offset >= 4 else { return nil }
-        let digits = text(offset..<offset + 4)
+        let digits = bytes[offset..<offset + 4]
         offset += 4
-        return UInt32(digits, radix: 16)
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }

@@ -3,11 +3,19 @@ extension UInt64 {
     /// `String(_:radix:)` is generic code, which costs a small run more than all that the run writes with it.
     package func hexadecimal(digits count: Int) -> String {
         String(unsafeUninitializedCapacity: count) { digits in
-            for place in 0..<count {
-                let digit = UInt8(truncatingIfNeeded: self >> UInt64(4 * (count - 1 - place))) & 15
-                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-            }
+            for place in 0..<count { digits[place] = hexadecimalDigit(at: count - 1 - place) }
             return count
         }
+    }
+
+    /// Whether text consists of its last hexadecimal digits, as `hexadecimal` writes them.
+    package func isHexadecimal(_ text: UnsafeRawBufferPointer) -> Bool {
+        text.indices.allSatisfy { text[$0] == hexadecimalDigit(at: text.count - 1 - $0) }
+    }
+
+    /// The digit that so many others follow.
+    private func hexadecimalDigit(at place: Int) -> UInt8 {
+        let digit = UInt8(truncatingIfNeeded: self >> UInt64(4 * place)) & 15
+        return digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }

@@ -27,14 +27,23 @@ struct PastDurations {
     /// that is damaged counts as far as it is whole.
     func durations(of plan: Plan) -> StepDurations {
         let runs = (try? RunHistory(in: directory).runs(of: workflow)) ?? []
-        var unknown = Set(plan.rows.filter { plan.nodes[$0].role == .step }.map { plan.nodes[$0].id })
-        var durations: [String: Duration] = [:]
+        var known: [String: (duration: Duration, run: Int)?] = [:]
+        for row in plan.rows where plan.nodes[row].role == .step { known[plan.nodes[row].id] = .some(nil) }
+        var unknown = known.count
         var sources: [String] = []
-        for run in runs.prefix(Self.runsRead) where !unknown.isEmpty {
-            let count = unknown.count
-            for (step, duration) in run.durations() where unknown.remove(step) != nil { durations[step] = duration }
-            if unknown.count < count { sources.append(run.run) }
+        for (number, run) in runs.prefix(Self.runsRead).enumerated() where unknown > 0 {
+            let before = unknown
+            run.readDurations { step, duration in
+                guard let index = known.index(forKey: step) else { return }
+                switch known.values[index] {
+                case nil: unknown -= 1
+                case (_, number)?: break
+                default: return
+                }
+                known.values[index] = (duration, number)
+            }
+            if unknown < before { sources.append(run.run) }
         }
-        return StepDurations(durations, from: sources)
+        return StepDurations(known.compactMapValues { $0?.duration }, from: sources)
     }
 }

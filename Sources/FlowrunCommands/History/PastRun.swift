@@ -96,8 +96,10 @@ struct PastRun: Sendable {
         .unable("cannot read the journal of the run `\(run)`: \(error.words)")
     }
 
-    /// By step, of those that succeeded.
-    func durations() -> [String: Duration] { JournalDurations.read(in: folder.descriptor) }
+    /// How long its steps took, those that succeeded, in the order of their ends.
+    func readDurations(_ note: (_ step: String, Duration) -> Void) {
+        JournalDurations.read(in: folder.descriptor, note)
+    }
 
     /// Cuts its journal back to the last whole record.
     func recover() throws(SystemError) { try JournalRecovery.recover(in: folder.descriptor) }
