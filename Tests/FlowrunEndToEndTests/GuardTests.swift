@@ -20,6 +20,13 @@ struct GuardTests {
         return (running, try #require(Int32(line)))
     }
 
+    private func startStopped(_ test: FlowrunTest) async throws -> (RunningFlowrun, runner: Int32) {
+        let (running, runner) = try await start(test)
+        try test.signal(runner, SIGSTOP)
+        try await running.waitUntilStopped()
+        return (running, runner)
+    }
+
     // F11
     @Test(arguments: [SIGKILL, SIGSEGV, SIGABRT, SIGTRAP])
     func `a runner that dies takes everything with it, and flowrun ends as it did`(signal: Int32) async throws {
@@ -121,9 +128,7 @@ struct GuardTests {
         let test = try FlowrunTest(Self.held)
         let gate = try test.gate("go")
         defer { gate.open() }
-        let (running, runner) = try await start(test)
-        try test.signal(runner, SIGSTOP)
-        try await running.waitUntilStopped()
+        let (running, _) = try await startStopped(test)
         running.signal(SIGCONT)
         gate.open()
         try await running.finish().expect(exit: 0)
@@ -133,9 +138,7 @@ struct GuardTests {
         let test = try FlowrunTest(Self.held)
         let gate = try test.gate("go")
         defer { gate.open() }
-        let (running, runner) = try await start(test)
-        try test.signal(runner, SIGSTOP)
-        try await running.waitUntilStopped()
+        let (running, runner) = try await startStopped(test)
         try test.signal(runner, SIGCONT)
         try test.signal(runner, SIGTERM)
         let result = try await running.finish()

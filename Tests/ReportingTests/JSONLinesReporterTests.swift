@@ -27,9 +27,10 @@ import WorkflowModel
             cause: Cause(
                 kind: .failFast, message: "fail-fast of group build[x86]", subject: .group("build[x86]"),
                 file: "release.yml", line: 9, next: .because(root)),
-            outputBytes: 25,
-            usage: ResourceUsage(maxResident: 2048, user: .microseconds(1500), system: .milliseconds(2)),
-            outputTruncated: "held_open", droppedBytes: 7, containment: "session", escaped: 1, leftBehind: 2,
+            process: ProcessReport(
+                outputBytes: 25,
+                usage: ResourceUsage(maxResident: 2048, user: .microseconds(1500), system: .milliseconds(2)),
+                outputTruncated: "held_open", droppedBytes: 7, containment: "session", escaped: 1, leftBehind: 2),
             item: "x86", name: "Compile")
         reporter.report(
             RunEvent(

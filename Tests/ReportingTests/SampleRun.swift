@@ -83,15 +83,16 @@ func sampleRun() -> EventLog {
         .stepFinished(
             StepFinished(
                 step: "lint", attempt: 1, outcome: .failure, status: .exited(2), duration: .milliseconds(799),
-                cause: lint, outputBytes: 20, usage: usage, containment: "session")),
+                cause: lint, process: ProcessReport(outputBytes: 20, usage: usage, containment: "session"))),
         at: 803)
     log.add(.stepAttempt(step: "build[x86].crash", attempt: 1, status: .signalled(11)), at: 900)
     log.add(
         .stepFinished(
             StepFinished(
                 step: "build[x86].crash", attempt: 1, outcome: .failure, status: .signalled(11),
-                duration: .milliseconds(898), cause: crash, usage: usage, outputTruncated: "held_open",
-                containment: "session", leftBehind: 2)),
+                duration: .milliseconds(898), cause: crash,
+                process: ProcessReport(
+                    usage: usage, outputTruncated: "held_open", containment: "session", leftBehind: 2))),
         at: 901)
     log.add(.groupCancelRequested(group: "build[x86]", cause: stopped), at: 902)
     log.add(.stepCancelRequested(step: "build[x86].compile", attempt: 1, cause: stopped), at: 902)
@@ -101,7 +102,8 @@ func sampleRun() -> EventLog {
         .stepFinished(
             StepFinished(
                 step: "build[x86].compile", attempt: 1, outcome: .cancelled, status: .signalled(15),
-                duration: .milliseconds(908), cause: stopped, outputBytes: 25, usage: usage, containment: "session")),
+                duration: .milliseconds(908), cause: stopped,
+                process: ProcessReport(outputBytes: 25, usage: usage, containment: "session"))),
         at: 911)
     log.add(
         .groupFinished(
@@ -126,7 +128,7 @@ func sampleRun() -> EventLog {
         .stepFinished(
             StepFinished(
                 step: "flaky", attempt: 1, outcome: .failure, status: .exited(1), duration: .milliseconds(7),
-                cause: flaky, usage: usage, containment: "session", isTolerated: true)),
+                cause: flaky, process: ProcessReport(usage: usage, containment: "session"), isTolerated: true)),
         at: 921)
     log.add(started("slow", line: 50), at: 921)
     log.add(.stepCancelRequested(step: "slow", attempt: 1, cause: late), at: 1921)
@@ -137,7 +139,7 @@ func sampleRun() -> EventLog {
         .stepFinished(
             StepFinished(
                 step: "slow", attempt: 1, outcome: .timeout, status: .exited(0), duration: .milliseconds(1002),
-                cause: late, outputBytes: 8, usage: usage, containment: "session")),
+                cause: late, process: ProcessReport(outputBytes: 8, usage: usage, containment: "session"))),
         at: 1924)
     log.add(.runPaused(source: "ctl"), at: 2000)
     log.add(.runJobs(jobs: 2, source: "ctl"), at: 2100)
@@ -152,7 +154,7 @@ func sampleRun() -> EventLog {
                 cause: Cause(
                     kind: .spawn, message: "cannot start `/nowhere`: no such file or directory",
                     subject: .step("broken"), file: "release.yml", line: 70),
-                errno: 2)),
+                process: ProcessReport(errno: 2))),
         at: 3001)
     log.add(
         .runFinished(
@@ -207,17 +209,21 @@ func rareEvents() -> EventLog {
     log.add(
         .valueFinished(
             ValueFinished(
-                value: version, outcome: .success, status: .exited(0), duration: .milliseconds(20), outputBytes: 12,
-                usage: ResourceUsage(maxResident: 1000, user: .milliseconds(2), system: .milliseconds(1)),
-                containment: "cgroup")), at: 25)
+                value: version, outcome: .success, status: .exited(0), duration: .milliseconds(20),
+                process: ProcessReport(
+                    outputBytes: 12,
+                    usage: ResourceUsage(maxResident: 1000, user: .milliseconds(2), system: .milliseconds(1)),
+                    containment: "cgroup"))), at: 25)
     log.add(
         .valueFinished(
             ValueFinished(
                 value: image, outcome: .timeout, status: .signalled(15), duration: .seconds(1),
                 cause: Cause(
                     kind: .timeout, message: "timed out after 1s", subject: .sharedValue("image"), file: "flow.yml",
-                    line: 9), outputTruncated: "held_open", droppedBytes: 3, containment: "guard", escaped: 1,
-                leftBehind: 2, isOutOfMemory: true, errno: 2)), at: 1005)
+                    line: 9),
+                process: ProcessReport(
+                    outputTruncated: "held_open", droppedBytes: 3, containment: "guard", escaped: 1, leftBehind: 2,
+                    isOutOfMemory: true, errno: 2))), at: 1005)
     return log
 }
 

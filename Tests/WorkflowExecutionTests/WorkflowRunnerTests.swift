@@ -229,7 +229,7 @@ import WorkflowExecution
         let result = try run.run()
         #expect(result.isOutOfProcesses)
         #expect(run.outcome(of: "a") == .failure)
-        #expect(run.finish(of: "a")?.errno == EMFILE)
+        #expect(run.finish(of: "a")?.process.errno == EMFILE)
         #expect(run.finish(of: "a")?.attempt == 0)
         #expect(run.finish(of: "a")?.cause?.kind == .spawn)
         #expect(run.clock.elapsed >= .seconds(30) && run.clock.elapsed < .seconds(31))
@@ -331,7 +331,7 @@ import WorkflowExecution
         let run = try VirtualRun("steps: { a: { run: [no-such-program-here] }, b: { run: x } }")
         #expect(try run.run().outcome == .failure)
         #expect(run.causes(of: "a") == ["cannot start `no-such-program-here`: not found along PATH"])
-        #expect(run.finish(of: "a")?.attempt == 0 && run.finish(of: "a")?.errno == ENOENT)
+        #expect(run.finish(of: "a")?.attempt == 0 && run.finish(of: "a")?.process.errno == ENOENT)
         #expect(run.outcome(of: "b") == .success)
     }
 

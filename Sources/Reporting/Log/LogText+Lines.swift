@@ -44,7 +44,7 @@ extension LogText {
         beginLine(
             at: elapsed, verb: step.outcome.rawValue, step.isTolerated ? .caution : step.outcome.style,
             duration: step.duration, subject: StepTitle.words(step.step, name: step.name, item: step.item))
-        if step.cause != nil || step.leftBehind > 0 || step.outputTruncated != nil {
+        if step.cause != nil || step.process.leftBehind > 0 || step.process.outputTruncated != nil {
             spaces(2)
             add(step.detail)
         }
@@ -119,8 +119,8 @@ extension StepFinished {
         var parts: [String] = []
         if let cause { parts.append(cause.words) }
         if isTolerated, outcome == .failure || outcome == .timeout { parts.append("tolerated") }
-        if leftBehind > 0 { parts.append("killed \(leftBehind) left behind") }
-        if let outputTruncated { parts.append("output incomplete (\(outputTruncated))") }
+        if process.leftBehind > 0 { parts.append("killed \(process.leftBehind) left behind") }
+        if let outputTruncated = process.outputTruncated { parts.append("output incomplete (\(outputTruncated))") }
         return parts.joined(separator: ", ")
     }
 }

@@ -82,7 +82,7 @@ extension StepOutput {
         self.init(writer, attempt: attempt, stream: stream, bytes: bytes, isPartial: isPartial)
     }
 
-    /// Whose output a record tells of, and of which attempt; nil where it tells of none.
+    /// The step whose output a record holds, and the attempt; nil if it holds none.
     package static func writer(_ record: JSONObject) -> (Writer, attempt: Int)? {
         switch record.string("event") {
         case "step.output":
@@ -112,35 +112,37 @@ extension ValueStarted {
 extension ValueFinished {
     init?(_ record: JSONObject, of value: ValueID) {
         guard let outcome = record.string("outcome").flatMap(StepOutcome.init),
-            let outputBytes = record.int("output_bytes"), let escaped = record.int("escaped")
+            let process = ProcessReport(record)
         else { return nil }
         self.init(
             value: value, outcome: outcome, status: ExitStatus(record), duration: record.duration("duration"),
-            cause: Cause(record.object("cause")), outputBytes: outputBytes, usage: ResourceUsage(record),
-            outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
-            containment: record.string("containment"), escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
-            isOutOfMemory: record.bool("oom_killed") ?? false,
-            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)))
+            cause: Cause(record.object("cause")), process: process)
     }
 }
 
 extension StepFinished {
     init?(_ record: JSONObject, of step: String, _ attempt: Int) {
         guard let outcome = record.string("outcome").flatMap(StepOutcome.init),
-            let outputBytes = record.int("output_bytes"), let escaped = record.int("escaped"),
-            let isTolerated = record.bool("tolerated")
+            let process = ProcessReport(record), let isTolerated = record.bool("tolerated")
         else { return nil }
         self.init(
             step: step, attempt: attempt, outcome: outcome, status: ExitStatus(record),
             duration: record.duration("duration"), attemptDuration: record.duration("attempt_duration"),
             cause: Cause(record.object("cause")), outputs: LoggedValue.all(record.object("outputs")),
-            outputBytes: outputBytes, usage: ResourceUsage(record),
-            outputTruncated: record.string("output_truncated"), droppedBytes: record.int("dropped_bytes") ?? 0,
-            containment: record.string("containment"),
+            process: process, isTolerated: isTolerated, item: record.string("item"), name: record.string("name"),
+            definition: record.string("definition"))
+    }
+}
+
+extension ProcessReport {
+    init?(_ record: JSONObject) {
+        guard let outputBytes = record.int("output_bytes"), let escaped = record.int("escaped") else { return nil }
+        self.init(
+            outputBytes: outputBytes, usage: ResourceUsage(record), outputTruncated: record.string("output_truncated"),
+            droppedBytes: record.int("dropped_bytes") ?? 0, containment: record.string("containment"),
             escaped: escaped, leftBehind: record.int("left_behind") ?? 0,
             isOutOfMemory: record.bool("oom_killed") ?? false,
-            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)), isTolerated: isTolerated,
-            item: record.string("item"), name: record.string("name"), definition: record.string("definition"))
+            errno: record.int("errno").map(Int32.init(truncatingIfNeeded:)))
     }
 }
 

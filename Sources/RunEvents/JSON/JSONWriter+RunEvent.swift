@@ -129,7 +129,7 @@ extension JSONWriter {
         }
     }
 
-    /// Which of `vars`.
+    /// The fields that name one of `vars`.
     private mutating func fields(of value: ValueID) {
         field("var", value.name)
         field("group", value.group)
@@ -147,24 +147,24 @@ extension JSONWriter {
         status(value.status)
         field("duration", value.duration)
         cause("cause", value.cause)
-        field("output_bytes", value.outputBytes)
-        field("output_truncated", value.outputTruncated)
-        field("dropped_bytes", value.droppedBytes)
-        usage(value.usage)
-        field("containment", value.containment)
-        field("escaped", value.escaped)
-        field("left_behind", value.leftBehind)
-        field("oom_killed", value.isOutOfMemory)
-        field("errno", value.errno.map(Int.init))
+        fields(of: value.process)
     }
 
-    private mutating func usage(_ usage: ResourceUsage?) {
-        field("max_rss", usage.map { $0.maxResident * 1024 })
-        field("user", usage?.user)
-        field("sys", usage?.system)
+    private mutating func fields(of process: ProcessReport) {
+        field("output_bytes", process.outputBytes)
+        field("output_truncated", process.outputTruncated)
+        field("dropped_bytes", process.droppedBytes)
+        field("max_rss", process.usage.map { $0.maxResident * 1024 })
+        field("user", process.usage?.user)
+        field("sys", process.usage?.system)
+        field("containment", process.containment)
+        field("escaped", process.escaped)
+        field("left_behind", process.leftBehind)
+        field("oom_killed", process.isOutOfMemory)
+        field("errno", process.errno.map(Int.init))
     }
 
-    /// The fields that say whose an output is.
+    /// The fields that name the writer of an output.
     package mutating func writer(of output: StepOutput) {
         switch output.writer {
         case .step(let step):
@@ -191,15 +191,7 @@ extension JSONWriter {
         cause("cause", step.cause)
         field("tolerated", step.isTolerated)
         values("outputs", step.outputs)
-        field("output_bytes", step.outputBytes)
-        field("output_truncated", step.outputTruncated)
-        field("dropped_bytes", step.droppedBytes)
-        usage(step.usage)
-        field("containment", step.containment)
-        field("escaped", step.escaped)
-        field("left_behind", step.leftBehind)
-        field("oom_killed", step.isOutOfMemory)
-        field("errno", step.errno.map(Int.init))
+        fields(of: step.process)
         field("item", step.item)
         field("name", step.name)
     }

@@ -33,3 +33,22 @@ extension ExitStatus {
             }
     }
 }
+
+extension ProcessReport {
+    /// `ending` is nil for a command without a process.
+    init(_ ending: ProcessEnding?, outputBytes: Int, errno: Int32?) {
+        self.init(
+            outputBytes: outputBytes,
+            usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
+            outputTruncated: ending.flatMap {
+                $0.outputError != nil ? "unreadable" : $0.isOutputTruncated ? "held_open" : nil
+            },
+            droppedBytes: ending?.droppedBytes ?? 0, containment: ending?.layer, escaped: ending?.escaped ?? 0,
+            leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false, errno: errno)
+    }
+}
+
+extension ProcessEnding {
+    /// nil if the first process was not reaped.
+    var exitStatus: ExitStatus? { isReaped ? ExitStatus(status) : nil }
+}

@@ -41,16 +41,10 @@ extension RunState {
             StepFinished(
                 step: plan.nodes[row].id,
                 attempt: attempt?.lastStarted ?? 0,
-                outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
+                outcome: outcome, status: ending?.exitStatus,
                 duration: attempt?.duration, attemptDuration: ending?.duration,
                 cause: traced, outputs: outputs,
-                outputBytes: attempt?.outputBytes ?? 0,
-                usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
-                outputTruncated: ending?.outputTruncation,
-                droppedBytes: ending?.droppedBytes ?? 0,
-                containment: ending?.layer, escaped: ending?.escaped ?? 0,
-                leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false,
-                errno: attempt?.errno,
+                process: ProcessReport(ending, outputBytes: attempt?.outputBytes ?? 0, errno: attempt?.errno),
                 isTolerated: isTolerated, item: item, name: plan.settings(of: row)?.name,
                 definition: outcome == .success || isTolerated ? definition : nil))
     }
@@ -122,7 +116,7 @@ extension RunState {
         return traced
     }
 
-    /// A sequence remembers it for all members to come.
+    /// A sequence records it for all later members.
     private mutating func noteHarm(of row: PlanIndex) {
         let parent = plan.parent(of: row)
         guard plan.isSequence(parent), plan.nodes[row].hook == nil else { return }

@@ -5,17 +5,17 @@ internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// The command of one of `vars` while it runs, or waits for its place.
+/// The command of one of `vars` while it runs, or waits for its slot.
 ///
-/// It counts in `-j` like a step: it waits for a slot of its own, before any step that is ready, unless a step that
-/// holds one waits for the value; then it runs in the place of that step. So whoever waits for a value either holds
-/// nothing that the command needs or lends it. Once it runs it waits for nothing.
+/// It counts in `-j` like a step. It waits for a slot of its own, before any step that is ready, unless a step that
+/// holds a slot waits for the value; then it runs in the slot of that step. So a step that waits for a value either
+/// holds nothing that the command needs or lends it. Once the command runs, it waits for nothing.
 @EventLoopActor
 final class SharedCommand {
-    /// Whose slot it runs in.
+    /// The slot that it runs in.
     private enum Slot {
         case none, awaited, own
-        /// That of a step which waits for it.
+        /// The slot of a step that waits for it.
         case lent
     }
 
@@ -56,12 +56,12 @@ final class SharedCommand {
             ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true).timeout
     }
 
-    /// As the log names it.
+    /// Its name in the log.
     private var value: ValueID {
         ValueID(name: definition.name, group: key.group == .root ? nil : runner.plan.nodes[key.group].id)
     }
 
-    /// nil where there is no process yet.
+    /// nil if there is no process yet.
     var status: RunStatus.RunningValue? {
         guard let process, let started else { return nil }
         return RunStatus.RunningValue(
@@ -83,7 +83,7 @@ final class SharedCommand {
         start()
     }
 
-    /// Starts the process in the place of a step that waits for it and holds a slot.
+    /// Starts the process in the slot of a step that waits for the value.
     func takeLentSlot() {
         guard slot == .none || slot == .awaited else { return }
         if slot == .awaited { runner.send(.errandEnded(errand)) }
@@ -91,15 +91,15 @@ final class SharedCommand {
         start()
     }
 
-    /// The step that has lent its slot ends or goes on.
+    /// Called when the step that has lent its slot ends or goes on.
     func returnLentSlot() {
         guard slot == .lent else { return }
         slot = .own
         runner.send(.errandGoesOn(errand))
     }
 
-    /// Starts the process once it may, unless the run is paused: then a resume calls this again. Waits as a step does
-    /// while the machine has no process.
+    /// Starts the process once it may, unless the run is paused; a resume of the run calls this again. Waits as a step
+    /// does while the machine has no process.
     func start() {
         guard slot == .own || slot == .lent, process == nil, !isWaiting, !isStopped, !runner.isPaused else { return }
         isWaiting = true
@@ -140,7 +140,7 @@ final class SharedCommand {
 
     // MARK: Stop
 
-    /// Nothing waits for the value any more.
+    /// Stops a command whose value no step waits for any more.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
@@ -173,7 +173,7 @@ final class SharedCommand {
 
     // MARK: End
 
-    /// Tells of the end, and then whoever waits.
+    /// Reports the end to the log, and then to the steps that wait.
     private func end(_ result: Result<Value, SharedFailure>?, _ ending: ProcessEnding? = nil, errno: Int32? = nil) {
         let cause: Cause? =
             switch result {
@@ -183,7 +183,12 @@ final class SharedCommand {
             }
         let outcome: StepOutcome =
             cause.map { result == nil ? .cancelled : $0.kind == .timeout ? .timeout : .failure } ?? .success
-        record(.valueFinished(ValueFinished(value, outcome, cause, ending, outputBytes: outputBytes, errno: errno)))
+        record(
+            .valueFinished(
+                ValueFinished(
+                    value: value, outcome: outcome, status: ending?.exitStatus, duration: ending?.duration,
+                    cause: cause,
+                    process: ProcessReport(ending, outputBytes: outputBytes, errno: errno))))
         release(result)
     }
 
@@ -191,7 +196,7 @@ final class SharedCommand {
         process = nil
         limit.take()?.cancel()
         whenEnded(result)
-        // Behind those who waited, so that the best of all that is ready gets the slot.
+        // After those who waited, so that the best of all that is ready gets the slot.
         if slot == .awaited || slot == .own { runner.send(.errandEnded(errand)) }
         slot = .none
     }
@@ -269,24 +274,4 @@ extension SharedCommand: ProcessObserver {
         }
         end(isStopped ? nil : result(of: ending), ending)
     }
-}
-
-extension ValueFinished {
-    fileprivate init(
-        _ value: ValueID, _ outcome: StepOutcome, _ cause: Cause?, _ ending: ProcessEnding?, outputBytes: Int,
-        errno: Int32?
-    ) {
-        self.init(
-            value: value, outcome: outcome, status: ending.flatMap { $0.isReaped ? ExitStatus($0.status) : nil },
-            duration: ending?.duration, cause: cause, outputBytes: outputBytes,
-            usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
-            outputTruncated: ending?.outputTruncation, droppedBytes: ending?.droppedBytes ?? 0,
-            containment: ending?.layer, escaped: ending?.escaped ?? 0, leftBehind: ending?.leftBehind ?? 0,
-            isOutOfMemory: ending?.isOutOfMemory ?? false, errno: errno)
-    }
-}
-
-extension ProcessEnding {
-    /// Why what was written may be incomplete, in the log's word; nil where it is whole.
-    var outputTruncation: String? { outputError != nil ? "unreadable" : isOutputTruncated ? "held_open" : nil }
 }
