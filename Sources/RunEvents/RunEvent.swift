@@ -47,7 +47,7 @@ package struct RunEvent {
         case lockReleased(name: String, by: Subject)
         /// The process of an attempt exists.
         indirect case stepStarted(StepStarted)
-        /// Also of the command of one of `vars`.
+        /// The writer is a step or the command of one of `vars`.
         case stepOutput(StepOutput)
         case stepCancelRequested(step: String, attempt: Int, cause: Cause)
         /// A signal was sent to the step's processes; `signal` is its name, such as `SIGTERM`.
@@ -67,5 +67,24 @@ package struct RunEvent {
         indirect case valueFinished(ValueFinished)
         case warning(code: String, message: String)
         indirect case runFinished(RunFinished)
+    }
+}
+
+/// The steps and groups that count as undone once a step of a hook starts.
+package struct Undoing: Sendable, Hashable {
+    /// The id of the group that the hook belongs to; empty for the run.
+    package let body: String
+    /// Ids below it, as its `undoes` says; nil for the whole body.
+    package let members: [String]?
+
+    package init(body: String, members: [String]?) {
+        self.body = body
+        self.members = members
+    }
+
+    /// Full ids of steps and groups; empty for the run as a whole.
+    package var ids: [String] {
+        guard let members else { return [body] }
+        return body.isEmpty ? members : members.map { "\(body).\($0)" }
     }
 }

@@ -4,8 +4,8 @@ package import RunEvents
 
 /// Reads a run's journal from its start, record by record, up to the first that is not whole. Changes nothing.
 ///
-/// What follows one that was changed is not handed out, and what stands before it is not all that happened: a step may have
-/// been undone since. Who acts on what a journal says looks at `damage` first.
+/// Nothing after a changed record is handed out, and the records before it are not all that happened: a step may have
+/// been undone since. Code that acts on a journal looks at `damage` first.
 package final class JournalReader: OutputPlaces {
     package let header: JournalHeader
     /// Whether the run's last event has been read.
@@ -13,9 +13,9 @@ package final class JournalReader: OutputPlaces {
     /// How much of the steps' output is not there, in bytes, as far as events have been read: it was too long to keep,
     /// or its file is gone.
     package private(set) var missingOutput = 0
-    /// How much of it is there and does not match its checksum; counts as missing.
+    /// How many bytes are there and do not match their checksum; they count as missing.
     package private(set) var changedOutput = 0
-    /// The steps that it is missing of, in the order in which it begins, each with how much.
+    /// The steps whose output is missing, in the order in which it begins, each with how much.
     package private(set) var stepsWithMissingOutput: [(step: String, size: Int)] = []
     private var missingIndices: [String: Int] = [:]
     private var ownDamage: JournalDamage?
@@ -28,14 +28,14 @@ package final class JournalReader: OutputPlaces {
     private var repeated: (record: JSONObject, rest: Int)?
     /// The files of steps that run.
     private var files: [String: OutputFile] = [:]
-    /// Of what runs: where its output is.
+    /// Where the output of running attempts is.
     private var places: [StepOutput.Writer: Place] = [:]
     /// By step that has ended: names of files with all that its last attempt wrote.
     private var wholeFiles: [String: String] = [:]
 
     /// What one record can miss, in bytes; one that says more was not written by flowrun.
     private static let mostMissing = 1 << 44
-    /// The most that one record has, in bytes.
+    /// The most output that one record stands for, in bytes.
     private static let largestPiece = 64 << 20
 
     private struct Place {
@@ -69,7 +69,8 @@ package final class JournalReader: OutputPlaces {
     /// Why the journal could not be read any further; nil where it could, and where it is torn.
     package var failure: SystemError? { lines.failure }
 
-    /// Where the journal was changed after its run wrote it; nil as far as it has been read, and for what is torn at its end.
+    /// Where the journal was changed after its run wrote it; nil as far as it has been read, and for an end that is
+    /// torn.
     package var damage: JournalDamage? { ownDamage ?? lines.damage }
 
     /// How many bytes the records that were read take; what follows them is torn, once the last event has been read.
@@ -182,4 +183,12 @@ extension RunEvent {
         RunEvent(
             sequence: sequence + number, wallClock: wallClock, elapsed: elapsed, kind: kind, round: round)
     }
+}
+
+/// The place at which a journal has changed since its run wrote it; a torn end is no damage.
+package struct JournalDamage: Sendable, Hashable {
+    /// From the start of the file to that of the line, in bytes.
+    package let offset: Int
+    /// The number of the line, from 1.
+    package let line: Int
 }

@@ -1,30 +1,31 @@
 package import RunEvents
 package import WorkflowModel
 
-/// What a run that is resumed has left, and those that it has resumed itself: how steps ended, by id, and which hooks
-/// started.
+/// The results of a run that is resumed, and of the runs that it has resumed itself: how steps ended, by id, and which
+/// hooks started.
 ///
-/// The runs have numbers from 0, the first of them first. A moment is a place in all that they tell, one after another.
+/// The runs have numbers from 0, the earliest first. A moment is a position in the sequence of all their events.
 package struct PastResults: Sendable {
-    /// The last that is known of a step.
+    /// The last known state of a step.
     package struct Step: Sendable {
-        /// How its process ended; nil if it had not ended, or if there was none since it was skipped last.
+        /// How its process ended; nil if it had not ended, or if it had none since it was last skipped.
         package let outcome: StepOutcome?
         let isTolerated: Bool
-        /// What decided what it did; nil if its result cannot be taken over.
+        /// A digest of all that decided what it did; nil if its result cannot be taken over.
         package let definition: String?
         package let outputs: [Value.Field]
-        /// When its process started last, or ended.
+        /// When its process last started or ended.
         let moment: Int
-        /// Since which run what needs it has found it the same; nil where no run has a process of it that counts.
+        /// The first run since which its dependents have seen the same result; nil if no run has a process of it that
+        /// counts.
         let ran: Int?
-        /// In which run it last was what it would come to: it ran there, or was taken over.
+        /// The last run in which this result was current: it ran there, or was taken over.
         let checked: Int
         /// The runs that ended it without a process, the last one last.
         fileprivate(set) var absences: [Absence] = []
     }
 
-    /// An end of a step without a process.
+    /// The end of a step without a process.
     struct Absence: Sendable, Hashable {
         let run: Int
         let outcome: StepOutcome
@@ -33,28 +34,28 @@ package struct PastResults: Sendable {
     /// A step of a hook that started, or was about to.
     struct HookStart: Sendable {
         let step: String
-        /// nil where a kill came between.
+        /// nil if a kill came between.
         let command: StepStarted.Command?
         let undoing: Undoing
         let moment: Int
     }
 
     package let run: String
-    /// The first of the runs of which each has resumed the one before.
+    /// The first run of the chain in which each run has resumed the one before.
     package let origin: String
-    /// How many runs it is about.
+    /// How many runs there are in the chain.
     let runCount: Int
     package let steps: [String: Step]
-    /// Those that differ, each with the last moment at which it started so.
+    /// Starts that differ, each with the last moment at which it occurred.
     let hooks: [HookStart]
-    /// What a step wrote to standard output.
+    /// The standard output of a step.
     package let standardOutput: @Sendable (_ step: String) -> StandardOutput
 
     package enum StandardOutput: Sendable, Equatable {
         case known([UInt8])
         /// It was not kept, or not apart from standard error.
         case unknown
-        /// It is not what was kept.
+        /// It has changed since it was kept.
         case changed
     }
 
@@ -71,7 +72,7 @@ package struct PastResults: Sendable {
     }
 }
 
-/// Reads what runs tell of their steps, the first run first.
+/// Folds the events of a chain of runs, the earliest run first.
 package struct PastRecord {
     fileprivate private(set) var steps: [String: PastResults.Step] = [:]
     /// By step.
@@ -80,13 +81,13 @@ package struct PastRecord {
     private var moment = 0
     /// The last moment before the run began.
     private var runStart = 0
-    /// Of steps that run again because their failure was tolerated: how they failed before.
+    /// For steps that run again because their failure was tolerated: their failure before.
     private var failures: [String: PastResults.Step] = [:]
     private var retries = IDMarks()
 
     package init() {}
 
-    /// What follows is told by the next run.
+    /// Starts the events of the next run.
     package mutating func beginRun() {
         runCount += 1
         runStart = moment
@@ -144,7 +145,7 @@ package struct PastRecord {
             (try? Value(json: output.json)).map { Value.Field(name: output.name, value: $0) }
         }
         var absences = steps[step]?.absences ?? []
-        // In an earlier round of a group around it.
+        // The absence comes from an earlier round of an enclosing group.
         if absences.last?.run == run { absences.removeLast() }
         steps[step] = PastResults.Step(
             outcome: outcome, isTolerated: isTolerated, definition: values.count == outputs.count ? definition : nil,
@@ -153,7 +154,8 @@ package struct PastRecord {
 
     private mutating func noteAbsence(of step: String, _ outcome: StepOutcome) {
         let absence = PastResults.Absence(run: run, outcome: outcome)
-        // What is skipped has nothing to be taken over; everything else was not decided about, and is as it was.
+        // A skipped step has nothing to take over. All other absences leave the step undecided and its result as it
+        // was.
         guard outcome != .skipped, var known = steps[step] else {
             var absences = steps[step]?.absences ?? []
             if absences.last?.run == run { absences.removeLast() }
@@ -169,21 +171,21 @@ package struct PastRecord {
 
     private mutating func noteCommand(_ command: StepStarted.Command, ofHook step: String) {
         guard var starts = hooks[step], let start = starts.popLast(), start.command == nil else { return }
-        // A hook that starts in each run is there once.
+        // A hook that starts in each run is kept once.
         if let before = starts.last, before.undoing == start.undoing, before.command == command { starts.removeLast() }
         starts.append(
             PastResults.HookStart(step: step, command: command, undoing: start.undoing, moment: start.moment))
         hooks[step] = starts
     }
 
-    /// A hook for which the machine had no process has not started after all.
+    /// Removes the start of a hook for which the machine had no process.
     private mutating func noteEnd(ofHook step: StepFinished) {
         guard step.attempt == 0, let start = hooks[step.step]?.last, start.command == nil, start.moment > runStart
         else { return }
         hooks[step.step]?.removeLast()
     }
 
-    /// Notes that nothing counts that rounds of groups have left which were tried once more.
+    /// Discards the results of rounds that were followed by another one.
     package mutating func end() {
         guard !retries.isEmpty else { return }
         for (id, step) in steps where step.moment < retries.last(of: id)?.moment ?? -1 && step.ran != nil {
@@ -195,7 +197,7 @@ package struct PastRecord {
 }
 
 extension PastResults.Step {
-    /// Whether a failure that was tolerated is followed by one that nothing tells from it.
+    /// True if a tolerated failure is followed by one that cannot be told from it.
     fileprivate func hasSameEnd(as end: StepFinished) -> Bool {
         isTolerated && outcome == end.outcome && definition != nil && definition == end.definition
     }

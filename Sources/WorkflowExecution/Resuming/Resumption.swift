@@ -1,29 +1,29 @@
 package import RunEvents
 package import WorkflowPlanning
 
-/// Which steps of a resumed run take over what the runs before have left, and why the others run again.
+/// Decides which steps of a resumed run take over earlier results, and why the others run again.
 ///
-/// A step is taken over if it succeeded, its definition is the same, which says what it needs, too, nothing has undone
-/// it, and all that it needs is what it was when the step was last looked at. What a need *is* are the runs in which it
-/// was the same as now: a set that each row has once it has ended, those of all before it taken together.
+/// A step is taken over if it succeeded, its definition is the same, which includes its needs, nothing has undone it,
+/// and all that it needs is unchanged since the step was last checked. To compare needs, each row that has ended has a
+/// set: the runs in which it, and all before it, was the same as now.
 ///
-/// A value that is told what is decided and what ends, and asks nothing: a run and a dry run have the same answers.
+/// A value that is given decisions and ends and asks for nothing, so a run and a dry run get the same answers.
 package struct Resumption {
     package let past: PastResults
-    /// The names of steps and groups that are to run again, with all that is behind them.
+    /// The names of steps and groups that are to run again, with everything that depends on them.
     private let again: [String]
     private let undone: IDMarks
-    /// Of steps that have been decided about and not ended.
+    /// By step that has been decided about and has not ended.
     private var courses: [PlanIndex: Course] = [:]
-    /// Of rows that have ended: the runs in which they and all before them were what they are now.
+    /// By row that has ended: the runs in which it and all before it were the same as now.
     private var same: [PlanIndex: RunSet] = [:]
-    /// The same of what has ended inside groups that have not.
+    /// By group that has not ended: the same for its members that have.
     private var sameInside: [PlanIndex: RunSet] = [:]
-    /// The same of all that groups need which have started.
+    /// By group that has started: the same for all needs of it and of the enclosing groups.
     private var sameAround: [PlanIndex: RunSet] = [:]
 
     package enum Decision {
-        /// nil if nothing is known of it: it runs for the first time.
+        /// nil for a step that runs for the first time.
         case run(RerunReason?)
         case restore(PastResults.Step)
     }
@@ -31,7 +31,7 @@ package struct Resumption {
     private enum Course {
         case taken(PastResults.Step)
         case runs
-        /// It runs because a failure was tolerated; if it ends so again, nothing has changed for what needs it.
+        /// It runs because a failure was tolerated; if it ends so again, nothing has changed for its dependents.
         case runsAlike(PastResults.Step)
     }
 
@@ -41,7 +41,7 @@ package struct Resumption {
         undone = past.undoneIDs(in: plan.workflow)
     }
 
-    /// Decides about a step that starts, and notes it. Everything that it waits for has ended. `definition` as in
+    /// Decides about a step that starts, and records it. Everything that it waits for has ended. `definition` is as in
     /// `PastResults.Step`.
     package mutating func decide(_ row: PlanIndex, definition: String?, round: Int?, in plan: Plan) -> Decision {
         guard !plan.isInHook(row) else { return .run(nil) }
@@ -59,10 +59,10 @@ package struct Resumption {
         return .run(reason)
     }
 
-    /// Notes that a step runs although its result was to be taken over.
+    /// Records that a step runs although its result was to be taken over.
     package mutating func runsAfterAll(_ row: PlanIndex) { courses[row] = .runs }
 
-    /// Notes how a step or group has ended, after everything inside it.
+    /// Records how a step or group has ended, after everything inside it.
     package mutating func noteEnd(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) {
         guard row != .root, !plan.isInHook(row) else { return }
         var runs = plan.isStep(row) ? ownRuns(of: row, outcome, in: plan) : sameInside.removeValue(forKey: row) ?? all
@@ -101,13 +101,13 @@ package struct Resumption {
         return definition == before ? nil : .definition
     }
 
-    /// nil, too, for what runs again in any case, and what needs it with it.
+    /// The hook that has undone a step; nil also for a step that runs again in any case.
     private func hookUndoing(_ known: PastResults.Step, _ id: String) -> String? {
         guard known.outcome == .success || known.isTolerated else { return nil }
         return undone.last(of: id).flatMap { $0.moment > known.moment ? $0.hook : nil }
     }
 
-    /// In which runs all was the same that a row or a group around it needs. Asked once of each group.
+    /// The runs in which all needs of a row and of the enclosing groups were the same. Computed once a group.
     private mutating func runs(around row: PlanIndex, in plan: Plan) -> RunSet {
         var unknown = [row]
         while let next = unknown.last.map(plan.parent), next != .root, sameAround[next] == nil { unknown.append(next) }
@@ -128,12 +128,12 @@ extension Resumption {
     /// A hook that makes steps run again.
     package struct UndoingHook {
         package let hook: String
-        /// In the order of the plan, and behind it those of which only the run knows whether they will be.
+        /// In the order of the plan; then those of which only the run knows whether they will be there.
         package fileprivate(set) var steps: [String]
     }
 
-    /// Which hooks make which steps run again, by what is known before anything starts; what needs those steps is not
-    /// among them. O(rows) where a hook has started.
+    /// The hooks that make steps run again, by what is known before anything starts, without the steps that need those.
+    /// O(rows) if a hook has started.
     package func undoingHooks(in plan: Plan) -> [UndoingHook] {
         guard !undone.isEmpty else { return [] }
         var hooks: [UndoingHook] = []
@@ -157,7 +157,7 @@ extension Resumption {
 }
 
 extension PastResults.Step {
-    /// The runs, out of so many, that what it has left now was there in as now.
+    /// The runs, out of so many, in which its result was the same as now.
     fileprivate func runs(of count: Int) -> RunSet {
         var runs = RunSet(from: ran ?? count, count: count)
         for absence in absences { runs[absence.run] = false }

@@ -1,6 +1,6 @@
-/// Some of the runs of which each has resumed the one before, by their numbers from 0.
+/// A set of runs in a chain of resumed runs, by their numbers from 0.
 struct RunSet: Equatable {
-    /// The first 64; more than that are rare.
+    /// The first 64; longer chains are rare.
     private var first: UInt64 = 0
     private var rest: [UInt64] = []
 

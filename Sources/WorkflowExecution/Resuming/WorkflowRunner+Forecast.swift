@@ -1,19 +1,20 @@
 internal import OperationScheduling
 package import RunEvents
+internal import SourceDiagnostics
 package import WorkflowPlanning
 
-/// What a run that resumes will do with a step, as far as that can be told before anything starts.
+/// The expected decision of a resuming run about a step, as far as that is known before anything starts.
 package enum ResumeForecast: Sendable, Hashable {
     case takenOver
     /// nil: for the first time.
     case runs(RerunReason?)
-    /// It depends on what only the run makes: values of `vars`, digests of files, the copies of a fan-out.
+    /// It depends on values that only the run makes: those of `vars`, digests of files, the copies of a fan-out.
     case open
 }
 
 extension WorkflowRunner {
-    /// What the run would decide about its steps, but for those that `isRuledOut` names and those in hooks. Starts nothing
-    /// and makes no file. Called in place of `run`.
+    /// Forecasts what the run would decide about its steps, but for those that `isRuledOut` names and those in hooks.
+    /// Starts nothing and makes no file. Called in place of `run`.
     package func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
         var forecast = ForecastPass()
         let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
@@ -23,7 +24,7 @@ extension WorkflowRunner {
             } else if plan.isStep(row), !plan.isMilestone(row) {
                 end(row, decide(row, &forecast), &forecast)
             } else {
-                // Who joins others is what they are; the copies of a fan-out are not known.
+                // Its members depend on its copies, which are not known.
                 forecast.note(row, above(row, &forecast))
                 if !plan.isStep(row) { forecast.note(row, .init(isOpen: true)) }
                 end(row, .success, &forecast)
@@ -33,7 +34,7 @@ extension WorkflowRunner {
     }
 
     private struct ForecastPass {
-        /// What is known of something that is to run or may be.
+        /// The marks of a row before the run.
         struct Marks {
             /// It certainly runs, or something in it does.
             var isRunning = false
@@ -47,7 +48,7 @@ extension WorkflowRunner {
 
         var steps: [PlanIndex: ResumeForecast] = [:]
         var marks: [PlanIndex: Marks] = [:]
-        /// By group: those of all that it and the groups around it need.
+        /// By group: the certainties of all that it and the enclosing groups need.
         var above: [PlanIndex: Marks] = [:]
         /// How many members of a group have ended.
         var ended: [PlanIndex: Int] = [:]
@@ -64,7 +65,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// The marks of all that a row and the groups around it need. Each group is looked at once.
+    /// Combines the certainties of all that a row and the enclosing groups need. Visits each group once.
     private func above(_ row: PlanIndex, _ forecast: inout ForecastPass) -> ForecastPass.Marks {
         var unknown = [row]
         while let next = unknown.last.map(plan.parent), next != .root, forecast.above[next] == nil {
@@ -78,7 +79,7 @@ extension WorkflowRunner {
         return marks
     }
 
-    /// Returns how the step is taken to end.
+    /// Returns how the step is assumed to end.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
         guard let known = resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
             // Its condition may have kept it from running before, and may do so again.
@@ -99,7 +100,7 @@ extension WorkflowRunner {
             forecast.note(row, .open)
         case .run(let reason):
             forecast.steps[row] = .runs(reason)
-            // A failure that is tolerated once more changes nothing for what is behind it.
+            // A failure that is tolerated once more changes nothing for its dependents.
             if reason == .outcome, known.isTolerated, definition == known.definition, let outcome = known.outcome {
                 return outcome == .timeout ? .timeout : .failure
             }
@@ -108,7 +109,7 @@ extension WorkflowRunner {
         return .success
     }
 
-    /// Takes over what a step has left, as far as others read it. Returns why that cannot be; nil if it can.
+    /// Takes over a step's results, as far as other steps read them. Returns why that is impossible; nil if it is done.
     private func restore(_ row: PlanIndex, _ step: PastResults.Step) -> RerunReason? {
         var result = RowResult(status: .exited(0), outputs: step.outputs)
         if keepsStandardOutput(of: row), let past = resumption?.past {
@@ -123,7 +124,7 @@ extension WorkflowRunner {
         return nil
     }
 
-    /// nil where that needs something that only the run makes.
+    /// nil if it needs something that only the run makes.
     private func definition(of row: PlanIndex) -> String? {
         let made: String?? = context.pending.evaluate(for: row) {
             do throws(StepError) { return try builder.definition(of: row) } catch { return nil }
@@ -151,5 +152,29 @@ extension WorkflowRunner {
 
     private func bodyMembers(of row: PlanIndex) -> [PlanIndex] {
         plan.isStep(row) ? [] : plan.members(of: row).filter { plan.nodes[$0].hook == nil }
+    }
+}
+
+extension WorkflowRunner {
+    /// How many steps a line names at most.
+    private static let namesShown = 5
+
+    /// Warns, before anything starts, of hooks that make steps run again, and names the key that prevents it.
+    func tellUndoingHooks() {
+        for message in undoingHooks { recorder.record(.warning(code: "undone", message: message)) }
+    }
+
+    /// The warnings, a line for each hook.
+    package var undoingHooks: [String] {
+        (resumption?.undoingHooks(in: plan) ?? []).map { hook in
+            let names = hook.steps.prefix(Self.namesShown)
+            let more = hook.steps.count - names.count
+            let steps =
+                more > 0
+                ? "\(names.map { "`\($0)`" }.joined(separator: ", ")) and \(more) more" : Phrase.all(names)
+            return "the hook `\(hook.hook)` has started since: \(steps) will run again, with all that "
+                + "needs them; a hook that undoes nothing says `undoes: []`, one that undoes less than its "
+                + "body `undoes: [ids]`"
+        }
     }
 }

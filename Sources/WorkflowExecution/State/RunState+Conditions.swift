@@ -4,8 +4,8 @@ internal import WorkflowPlanning
 
 // What conditions ask about outcomes.
 extension RunState {
-    /// What a status function says where a row's condition is decided: about all it needs and, in a hook, about the
-    /// body that the hook belongs to. What a copy needs, its fan-out does; what a group needs, its members do not see.
+    /// The value of a status function when a row's condition is decided: about all its needs and, in a hook, about the
+    /// body that the hook belongs to. A copy has the needs of its fan-out; members do not see the needs of their group.
     func status(_ function: StatusFunction, of row: PlanIndex) -> Bool {
         let harm = harmSeen(by: plan.whole(of: row))
         return switch function {
@@ -24,7 +24,7 @@ extension RunState {
         return harm
     }
 
-    /// What the end of a row means to what needs it; of one that was not run, what its roots do.
+    /// The harm that a row's end does to its dependents; for a row that was not run, that of its roots.
     func harm(of row: PlanIndex) -> Harm {
         switch outcome(of: row) {
         case .success, .skipped, nil: []
@@ -43,7 +43,7 @@ extension RunState {
         }
     }
 
-    /// The harm of what has ruled out members of a group. O(members).
+    /// The harm of everything that has ruled out members of a group. O(members).
     private func rootsOfMembers(of group: PlanIndex) -> Harm {
         var roots: Harm = []
         for member in plan.members(of: group) where outcome(of: member) == .notRun {
@@ -52,7 +52,7 @@ extension RunState {
         return roots
     }
 
-    /// The harm of everything that has ruled a row out, noted when it ends, so that nothing walks back. O(needs).
+    /// The harm of everything that has ruled a row out, recorded at its end, so that nothing walks back. O(needs).
     func roots(of row: PlanIndex, ruledOutBy cause: OperationCause) -> Harm {
         switch cause {
         case .member: return rootsOfMembers(of: row)
@@ -68,7 +68,7 @@ extension RunState {
         }
     }
 
-    /// That of something whose end was not accepted, though another would tolerate it.
+    /// The harm of a need whose end was not accepted, even if others would tolerate it.
     private func harmOfUnmet(_ row: PlanIndex) -> Harm {
         outcome(of: row) == .failure || outcome(of: row) == .timeout ? .failure : harm(of: row)
     }
@@ -103,5 +103,34 @@ extension RunState {
             next = plan.parent(of: next)
         }
         return nil
+    }
+}
+
+/// How a bad end affects the status functions of dependents.
+struct Harm: OptionSet {
+    let rawValue: UInt8
+
+    /// A row has failed or timed out.
+    static let failure = Harm(rawValue: 1)
+    static let cancel = Harm(rawValue: 2)
+    /// A row was ruled out; the cause does not matter.
+    static let absence = Harm(rawValue: 4)
+}
+
+/// The first members of a sequence, in file order, that have done harm; all later members see it.
+struct SequenceHarm {
+    private var failed: PlanIndex?
+    private var cancelled: PlanIndex?
+
+    mutating func note(_ row: PlanIndex, _ harm: Harm) {
+        if harm.contains(.failure) { failed = min(failed ?? row, row) }
+        if harm.contains(.cancel) { cancelled = min(cancelled ?? row, row) }
+    }
+
+    func before(_ row: PlanIndex) -> Harm {
+        var harm: Harm = []
+        if let failed, failed < row { harm.insert(.failure) }
+        if let cancelled, cancelled < row { harm.insert(.cancel) }
+        return harm
     }
 }

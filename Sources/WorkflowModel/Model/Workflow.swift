@@ -17,7 +17,7 @@ package struct Workflow: Sendable {
     package var parameters: [Parameter] = []
     package var secrets: [Secret] = []
     package var pools: [Pool] = []
-    /// How much of the steps' output a run keeps in files, in bytes; nil where the file does not say.
+    /// How much of the steps' output a run keeps in files, in bytes; nil if the file does not say.
     package var outputLimit: Int?
     /// Row 0 stands for the workflow: its settings hold the top level's `timeout`, `env`, `max-parallel`, …
     package var nodes: [WorkflowNode]
@@ -139,6 +139,24 @@ extension Workflow {
             row = nodes[row].parent.row
         }
         return ids.reversed().joined(separator: ".")
+    }
+
+    /// The group whose body a step in a hook counts as undoing, and the members of it, nil being all; nil for a step in
+    /// no hook. Of nested hooks the outermost counts, since no hook is ever taken over. O(depth).
+    package func undoing(by step: NodeIndex) -> (group: NodeIndex, members: [StepReference]?)? {
+        var found: (NodeIndex, [StepReference]?)?
+        var declared: [StepReference]?
+        var next = step
+        while next != .root {
+            if nodes[next.row].hook != nil {
+                found = (nodes[next.row].parent, declared)
+                declared = nil
+            } else if declared == nil {
+                declared = nodes[next.row].settings?.undoes
+            }
+            next = nodes[next.row].parent
+        }
+        return found
     }
 }
 
