@@ -176,8 +176,8 @@ static void remove_folder(const char *path, int depth) {
     rmdir(path);
 }
 
-// Kills one at a time, as older kernels must, and where a process' first thread has ended: the kernel's own KILL of a
-// cgroup leaves the other threads alone.
+// Kills the members one at a time. Older kernels have no KILL for a cgroup, and the kernel's own passes by a process
+// whose first thread has ended.
 static void kill_members(uint64_t name, int number) {
     char path[4200], text[4096], own[64];
     if (!leaf_path(name, number, "/cgroup.procs", path, sizeof path)) return;
@@ -185,11 +185,11 @@ static void kill_members(uint64_t name, int number) {
     snprintf(own, sizeof own, "/flowrun-%llx-%d", (unsigned long long)name, number);
     for (char *next = text, *end; *next != 0; next = end + 1) {
         const long pid = strtol(next, &end, 10);
-        // A number that the end of the buffer has cut is not one.
+        // The end of the buffer may have cut the last number.
         if (end == next || *end != '\n') return;
         const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0) continue;
-        // The number may be another's by now.
+        // The number may belong to another process by now.
         char groups[4096];
         snprintf(path, sizeof path, "/proc/%ld/cgroup", pid);
         if (read_file(AT_FDCWD, path, groups, sizeof groups) > 0 && strstr(groups, own) != NULL)
@@ -198,7 +198,7 @@ static void kill_members(uint64_t name, int number) {
     }
 }
 
-// Returns 1 where somebody is in it, who is killed then.
+// Returns 1 if the leaf has members, which are killed then.
 static int remove_leaf(uint64_t name, int number) {
     char path[4200];
     if (!leaf_path(name, number, "", path, sizeof path)) return 0;

@@ -15,14 +15,14 @@ struct removal {
     int error;
 };
 
-// So much is read of a folder at a time.
+// Bytes that are read of a folder at a time.
 enum { buffer_size = 4096 };
 
 static void note(struct removal *removal) {
     if (removal->error == 0) removal->error = -errno;
 }
 
-// Gives whoever opens it all rights in it.
+// Opens a folder and gives its owner all rights in it.
 static int open_folder(int parent, const char *name) {
     const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int folder = openat(parent, name, O_RDONLY | flags);
@@ -31,7 +31,8 @@ static int open_folder(int parent, const char *name) {
         return folder;
     }
     if (errno != EACCES) return -1;
-    // What may not be read can be named by a descriptor, and so is no link by the time that its rights are changed.
+    // An unreadable folder can still be named by a descriptor, which cannot have become a link when its rights are
+    // changed.
     int place = openat(parent, name, O_PATH | flags);
     if (place < 0) return -1;
     char path[64];
@@ -43,9 +44,9 @@ static int open_folder(int parent, const char *name) {
     return folder;
 }
 
-// To right below the root, so that no path gets long and no recursion deep.
+// Moves a folder right below the root, so that no path gets long and no recursion deep.
 static int move_up(struct removal *removal, int folder, const char *name) {
-    // To move a folder is to change its entry for the one above.
+    // A move changes the folder's own entry for its parent, which takes the right to write in it.
     int moved = open_folder(folder, name);
     if (moved >= 0) close(moved);
     for (;;) {
@@ -59,7 +60,7 @@ static int move_up(struct removal *removal, int folder, const char *name) {
 // Removes the files in a folder and moves its folders up. Returns how many entries have gone from it.
 static long empty(struct removal *removal, int folder);
 
-// A folder right below the root.
+// Removes a folder right below the root.
 static int remove_folder(struct removal *removal, const char *name) {
     if (unlinkat(removal->root, name, AT_REMOVEDIR) == 0) return 1;
     int folder = open_folder(removal->root, name);
@@ -67,7 +68,7 @@ static int remove_folder(struct removal *removal, const char *name) {
         note(removal);
         return 0;
     }
-    // What has gone from a folder may hide what stands behind it until it is read again.
+    // Removing entries may hide later ones until the folder is read again.
     long gone;
     do {
         lseek(folder, 0, SEEK_SET);

@@ -29,15 +29,15 @@ static pid_t runner;
 // What the runner, which does not stop at once, has been asked for and has not done yet.
 static enum { nothing, to_stop, to_go_on } asked;
 static pid_t sentinel;
-// What the runner leaves for the guard and the sentinel, in memory that all see; NULL where there is none.
+// What the runner leaves to the guard and the sentinel, in memory that all three share; NULL where there is none.
 static struct estate {
-    // 0 where none stands.
+    // 0 while there is none.
     pid_t sentinel;
     int has_lent_terminal;
     struct termios modes;
-    // To be removed, absolute; empty where there is none.
+    // The absolute path of the folder to remove; empty where there is none.
     char temporary_folder[PATH_MAX];
-    // Of the size that it says itself.
+    // Its size is in its first field.
     char cgroup[] __attribute__((aligned(16)));
 } *estate;
 // Whether the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
@@ -183,16 +183,16 @@ pid_t clinux_sentinel(void) { return estate != NULL ? __atomic_load_n(&estate->s
 
 int clinux_wants_death_signal(void) { return estate != NULL && (guard.mark == 0 || clinux_sentinel() == 0); }
 
-// Returns whether there is one.
+// Returns 0 if there is no process for it.
 static int make_sentinel(void) {
-    if (estate == NULL) return 1; // Nobody could tell it anything.
+    if (estate == NULL) return 1; // A sentinel could be told nothing.
     pid_t pid = fork();
     if (pid == 0) clinux_be_sentinel(&guard, runner, estate->temporary_folder, &estate->sentinel);
     sentinel = pid > 0 ? pid : 0;
     return pid > 0;
 }
 
-// Returns whether it was the sentinel that has ended.
+// Returns 1 if the child that ended is the sentinel.
 static int forget_sentinel(const siginfo_t *info) {
     if (sentinel == 0 || info->si_pid != sentinel || info->si_code == CLD_STOPPED) return 0;
     sentinel = 0;
@@ -210,7 +210,7 @@ static void end_sentinel(void) {
 
 void clinux_note_temporary_folder(const char *path) {
     if (estate == NULL) return;
-    // Whoever reads it while it is written reads an empty one.
+    // A reader that comes while the path is written sees an empty one.
     __atomic_store_n(&estate->temporary_folder[0], 0, __ATOMIC_RELEASE);
     if (path == NULL || path[0] != '/' || strlen(path) >= sizeof estate->temporary_folder) return;
     strcpy(estate->temporary_folder + 1, path + 1);
@@ -290,7 +290,7 @@ static int has_gone_on(void) {
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
 }
 
-// The same, and the next time only if it has once more.
+// The same, and takes the report, so that the next call returns 1 only if it has gone on again.
 static int hear_of_going_on(void) {
     siginfo_t info = {0};
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == runner;
@@ -308,15 +308,15 @@ static int is_pending(int number) {
     return sigismember(&pending, number) == 1;
 }
 
-// A run that is over by then has not run out of memory.
+// A shorter run has not run out of memory.
 static const double short_run = 0.002;
-// So long a run has no sentinel: most are over by then.
+// A run gets a sentinel after this time; most are over by then.
 static const double unwatched = 0.005;
-// What the guard does next by itself, and when.
+// What the guard does next unasked, and when.
 static enum { to_count, to_watch, to_do_nothing } due;
 static double due_at;
 
-// Returns whether there was one before something is due.
+// Returns 0 if the guard's own work comes due first.
 static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
     for (;;) {
         if (due == to_do_nothing) {
@@ -324,14 +324,14 @@ static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
             continue;
         }
         const double left = due_at - seconds();
-        // Signals that come without pause do not put it off.
+        // A flood of signals does not put the work off.
         if (left <= 0) return 0;
         const struct timespec time = {.tv_nsec = (long)(left * 1e9)};
         if (sigtimedwait(all, info, &time) > 0) return 1;
     }
 }
 
-// Somebody has killed the sentinel: there is to be another one.
+// The sentinel was killed: the guard makes another one.
 static void watch_again(void) {
     if (due != to_do_nothing) return;
     due = to_watch;
@@ -373,7 +373,7 @@ static void hand_on(const siginfo_t *info) {
     case SIGURG: return;
     case SIGTSTP: asked = to_stop; break;
     case SIGCONT:
-        // The runner sends it where somebody has woken it alone.
+        // The runner sends CONT when it alone was woken.
         if (info->si_pid == runner ? hear_of_going_on() : wake_runner()) {
             asked = nothing;
         } else if (info->si_pid != runner && asked == to_stop) {
@@ -399,7 +399,7 @@ static _Noreturn void keep_guard(const sigset_t *all) {
             due = to_watch;
             due_at = start + unwatched;
         } else {
-            // Without a process for it now, perhaps later.
+            // There may be no process for it now, but later.
             due = make_sentinel() ? to_do_nothing : to_watch;
             due_at = seconds() + unwatched;
         }
@@ -408,7 +408,7 @@ static _Noreturn void keep_guard(const sigset_t *all) {
 
 int clinux_enter_guard(void) {
     if (guard.pid != 0) return 0; // It was made before main.
-    // Both of them, before there is a step that could look.
+    // Hides guard and runner before a step could look at them.
     clinux_hide();
     guard.pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     if (guard.pidfd < 0) return -errno;

@@ -6,16 +6,16 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// /proc/PID/environ is a view of the memory in which the kernel has laid the variables, one behind the other. They move,
-// and that memory is emptied. Nothing else points there: the C library has looked at what concerns it before.
+// /proc/PID/environ shows the memory in which the kernel laid the variables, one after another. They move, and that
+// memory is cleared. Nothing else points there: the C library has read what it needs before.
 static void move_environment(void) {
     if (environ == NULL || environ[0] == NULL) return;
     char *const start = environ[0];
     char *end = start;
     size_t count = 0;
-    // What the process itself has set since is elsewhere already.
+    // Variables that the process itself has set are elsewhere already.
     for (; environ[count] == end; count++) end += strlen(end) + 1;
-    // No call for more memory at most starts; touched before the fork, it is shared with the guard.
+    // Saves most starts an allocation. Written before the fork, the page is shared with the guard.
     static char small[8192];
     const size_t size = (size_t)(end - start);
     char *const place = size <= sizeof small ? small : malloc(size);

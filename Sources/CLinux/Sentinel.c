@@ -29,7 +29,7 @@ static double seconds(void) {
 
 static const uint64_t command_bits = ((uint64_t)1 << CLINUX_MARK_RUN) - 1;
 
-// 1, 0, or -ESRCH where it is gone.
+// Returns 1, 0, or -ESRCH if the process is gone.
 static int is_marked(pid_t pid, uint64_t mark) {
     uint64_t found;
     const int known = clinux_mark(pid, &found);
@@ -64,28 +64,28 @@ static void end_process(pid_t pid, uint64_t mark, pid_t spared) {
     if (group > 1 && group != spared && group != getpgrp()) kill(-group, SIGKILL);
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd < 0) return;
-    // The number may be another's since the look.
+    // The number may belong to another process by now.
     if (is_marked(pid, mark) == 1) syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
     close(pidfd);
 }
 
-// Of this run, which a step of the other one may have started.
+// The flowrun of this run; a step of another run may have started it.
 static int is_flowrun(pid_t pid) {
     const struct clinux_guard *guard = clinux_guard();
     return pid == getpid() || (guard != NULL && pid == guard->pid) || pid == clinux_sentinel();
 }
 
-// What a look at all processes has found.
-enum look { nobody, perhaps, somebody };
+// What a look at all processes has found; `unknown`: a process has ended between the list and the look at it, and may
+// have left a child that is not on the list.
+enum look { none, unknown, some };
 
-// Kills whoever it finds. `perhaps`: one has ended between the list and the look at it, and may have left a child that is
-// not on the list.
+// Kills what it finds.
 static enum look look_and_kill(uint64_t mark, pid_t spared) {
     // Not on the stack, which may be as small as its limit allows.
     static char text[1 << 16] __attribute__((aligned(8)));
     int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return nobody;
-    enum look found = nobody;
+    if (folder < 0) return none;
+    enum look found = none;
     for (ssize_t count; (count = getdents64(folder, text, sizeof text)) > 0;) {
         for (ssize_t at = 0; at < count;) {
             struct dirent64 *entry = (struct dirent64 *)(text + at);
@@ -95,8 +95,8 @@ static enum look look_and_kill(uint64_t mark, pid_t spared) {
             const int known = is_marked(pid, mark);
             if (known == 0) continue;
             if (known == 1) end_process(pid, mark, spared);
-            if (known == 1 && is_alive(pid)) found = somebody;
-            else if (found == nobody) found = perhaps;
+            if (known == 1 && is_alive(pid)) found = some;
+            else if (found == none) found = unknown;
         }
     }
     close(folder);
@@ -104,17 +104,18 @@ static enum look look_and_kill(uint64_t mark, pid_t spared) {
 }
 
 void clinux_end_marked(uint64_t mark, pid_t spared, double limit) {
-    // On a machine where processes come and go all the time, no look would be the last one.
-    static const int looks_without_anybody = 20;
+    // Where processes come and go all the time, every look finds a process that has just ended; so many looks are
+    // enough.
+    static const int looks_without_members = 20;
     struct timespec wait = {.tv_nsec = 1000000};
     const double start = seconds();
     const struct clinux_guard *guard = clinux_guard();
     const int is_own = guard != NULL && guard->mark == mark;
-    for (int looks = 0; looks < looks_without_anybody && seconds() - start < limit;) {
+    for (int looks = 0; looks < looks_without_members && seconds() - start < limit;) {
         const int left = is_own && clinux_cgroup_remove();
-        const enum look found = mark != 0 ? look_and_kill(mark, spared) : nobody;
-        if (found == nobody && !left) return;
-        if (found != somebody && !left) {
+        const enum look found = mark != 0 ? look_and_kill(mark, spared) : none;
+        if (found == none && !left) return;
+        if (found != some && !left) {
             looks++;
             continue;
         }
@@ -128,7 +129,7 @@ void clinux_end_marked(uint64_t mark, pid_t spared, double limit) {
 
 static const char name[] = "sentinel";
 
-// So that who ends the others by a name, also by a word of their command line, does not mean this one.
+// Keeps the sentinel alive when the others are killed by name or by a word of their command line.
 static void take_name(void) {
     prctl(PR_SET_NAME, name, 0, 0, 0);
     int count;
@@ -139,9 +140,9 @@ static void take_name(void) {
     strncpy(start, name, (size_t)(end - start));
 }
 
-// The two descriptors become 0 and 1; no pipe, terminal or file of the caller is held.
+// Makes the two descriptors 0 and 1, and closes all others: no pipe, terminal or file of the caller stays open.
 static void keep_descriptors(int first, int second) {
-    // Both above where they are going.
+    // Both move above 0 and 1 first.
     first = fcntl(first, F_DUPFD, 2);
     second = fcntl(second, F_DUPFD, 2);
     dup2(first, 0);
@@ -154,23 +155,23 @@ _Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner
     const pid_t spared = getpgrp();
     setsid();
     take_name();
-    // Of the run, and not one of those that may not outlive it.
+    // Marks it as a process of the run that may outlive it.
     const struct rlimit own_mark = {guard->mark, guard->mark};
     if (guard->mark != 0) setrlimit(RLIMIT_RTTIME, &own_mark);
     int runner_end = (int)syscall(SYS_pidfd_open, runner, 0);
-    // A runner that has ended is the guard's to deal with, and so is a machine without descriptors.
+    // If the runner has ended already, or there is no descriptor, the guard deals with it.
     if (runner_end < 0) _exit(0);
     keep_descriptors(guard->pidfd, runner_end);
     if (chdir("/") != 0) {}
     __atomic_store_n(standing, getpid(), __ATOMIC_RELEASE);
-    // poll leaves negative ones out.
+    // poll skips negative descriptors.
     struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
     while (ends[0].fd >= 0 || ends[1].fd >= 0) {
         if (poll(ends, 2, -1) < 0) continue;
         if (ends[0].revents != 0) ends[0].fd = -1;
         if (ends[1].revents == 0 || ends[1].fd < 0) continue;
         ends[1].fd = -1;
-        // It may be stopped, as its runner was.
+        // The guard may have stopped with its runner.
         if (ends[0].fd >= 0) syscall(SYS_pidfd_send_signal, 0, SIGCONT, NULL, 0);
     }
     clinux_end_marked(guard->mark, spared, 10);

@@ -24,22 +24,22 @@ int clinux_enter_guard(void);
 /// The guard of this process; NULL if it has none.
 const struct clinux_guard *clinux_guard(void);
 
-/// Makes the calling process the one that adopts what loses its parent below it, where the guard has ended.
+/// Makes the calling process adopt the orphans below it, for a runner whose guard has ended.
 void clinux_adopt_orphans(void);
 
 /// Tells the guard that the terminal is lent to a command, with the modes that it is to get back; NULL: it is not lent.
 /// Where the runner dies meanwhile, the guard takes it back.
 void clinux_note_terminal(const struct termios *modes);
 
-/// Tells the guard the path of a folder, absolute, that is to go with the run however that ends; NULL: there is none any
+/// Tells the guard the absolute path of a folder to remove when the run ends, however it ends; NULL: there is none any
 /// more.
 void clinux_note_temporary_folder(const char *path);
 
-/// The number of the sentinel, a child of the guard that ends what guard and runner leave where both are killed together;
-/// 0 where none stands, as in the first five milliseconds.
+/// The process number of the sentinel, a child of the guard that ends what guard and runner leave when both are killed
+/// together; 0 where there is none, as in the first five milliseconds.
 pid_t clinux_sentinel(void);
 
-/// Whether a new process has to be told to end with the runner, because no sentinel would find it.
+/// 1 if a new process has to ask the kernel to end it with the runner, because no sentinel would find it.
 int clinux_wants_death_signal(void);
 
 /// A mark is a limit on real-time scheduling (RLIMIT_RTTIME) that nothing ever reaches: every process inherits it, across

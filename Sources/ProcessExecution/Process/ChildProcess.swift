@@ -21,7 +21,7 @@ final class ChildProcess: RunningProcess {
     private var stops: StopWatch?
     /// Nil where there is none to be had.
     private var leaf: CgroupLeaf?
-    /// How long to wait before the next attempt to reap, and for how long nobody is killed; nil before the first.
+    /// How long to wait before the next attempt to reap, during which nothing is killed; nil before the first.
     private var reaping: (interval: Duration, until: EventLoopClock.Instant)?
     private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
@@ -138,7 +138,7 @@ final class ChildProcess: RunningProcess {
 
     private func look() {
         let presence = tree.presence(isLikely: lifecycle.expectsSurvivors)
-        perform(lifecycle.looked(isAlive: presence != .nobody, at: EventLoopClock().now))
+        perform(lifecycle.looked(isAlive: presence != .absent, at: EventLoopClock().now))
     }
 
     private func wake(at time: EventLoopClock.Instant) {
@@ -184,14 +184,14 @@ final class ChildProcess: RunningProcess {
 
     // MARK: What happens
 
-    /// The first process has ended and cannot be reaped: whoever traces it hears of its end first, and nothing tells when
-    /// that lets go of it. A tracer that belongs to the command has the drain window.
+    /// Handles a first process that has ended and cannot be reaped: its tracer hears of the end first, and no event
+    /// tells when the tracer lets go. A tracer that belongs to the command has the drain window.
     private func reapLater() {
         let end = EventLoopClock().now.advanced(by: ProcessLifecycle.drainWindow)
         let wait = reaping ?? (interval: .milliseconds(1), until: end)
         reaping = (min(wait.interval * 2, .milliseconds(50)), wait.until)
         Poller.shared.after(wait.interval) {
-            // Lost meanwhile.
+            // The command was given up as lost meanwhile.
             guard self.observer != nil else { return }
             if EventLoopClock().now >= wait.until { self.killAll() }
             self.reap()

@@ -22,9 +22,9 @@ final class Containment {
     let run: UInt64?
     /// The guard's children; -1 where there is no guard, or a kernel that does not list them.
     private let children: Int32
-    /// The runner's own, opened by the first look; nil before.
+    /// The runner's own list of children, opened by the first look; nil before.
     private var ownChildren: Int32?
-    /// The first processes of commands, those that are not reaped.
+    /// The first processes of commands that are not reaped.
     private var leaders: [pid_t] = []
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let runner = getpid()
@@ -94,38 +94,38 @@ final class Containment {
 
     // MARK: Orphans
 
-    /// To be told of each process that flowrun has started.
+    /// Notes a process that flowrun has started.
     func began(_ leader: pid_t) { leaders.append(leader) }
 
-    /// To be told of each that has been reaped.
+    /// Notes a process that has been reaped.
     func reaped(_ leader: pid_t) {
         guard let index = leaders.lastIndex(of: leader) else { return }
         leaders.swapAt(index, leaders.endIndex - 1)
         leaders.removeLast()
     }
 
-    /// Whoever has lost his parent, and with `includingStrangers` also who was made a child of flowrun by somebody else
-    /// (`CLONE_PARENT`); zombies included, in no order. nil where that is not known: without a guard, or where there are
-    /// more than a look shows.
+    /// Processes of the run that have lost their parent and, with `includingStrangers`, those that another process made
+    /// children of flowrun (`CLONE_PARENT`); zombies included, in no order. nil if that is not known: without a guard,
+    /// or where there are more than a look shows.
     ///
-    /// With the strangers empty is proof: every process that is left of a command whose first one is reaped descends from
-    /// one of these.
+    /// With the strangers, an empty list is proof: every process that is left of a command whose first one is reaped
+    /// descends from one of these.
     func orphans(includingStrangers: Bool) -> [pid_t]? {
-        // In this order: what a stranger leaves when it ends is an orphan by then.
+        // In this order: what a stranger leaves when it ends is an orphan by the time the orphans are read.
         guard children >= 0, let strangers = includingStrangers ? strangers : [] else { return nil }
         guard let count = readChildren(children) else { return nil }
-        // The kernel's list may leave out entries only behind one that it shows, and the runner is the first.
+        // The kernel's list can lack entries only after one that it shows, and the runner is its first.
         var isWhole = false
         let sentinel = clinux_sentinel()
         var found = strangers
         forEachNumber(count) { number in
             if number == runner { isWhole = true } else if number != sentinel { found.append(number) }
         }
-        // Without the runner it is the list of a guard that is dead.
+        // A list without the runner is that of a dead guard.
         return isWhole ? found : nil
     }
 
-    /// Children of flowrun that it has not started, those that were zombies not any more. nil where they are not known.
+    /// Children of flowrun that it has not started; reaps those that are zombies. nil if they are not known.
     private var strangers: [pid_t]? {
         if ownChildren == nil { ownChildren = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) }
         guard let file = ownChildren, file >= 0 else { return nil }
@@ -151,7 +151,7 @@ final class Containment {
         }
     }
 
-    /// Reads a list of children into `buffer`. Returns how many bytes they take; nil where they are not known.
+    /// Reads a list of children into `buffer`. Returns its length in bytes; nil if it cannot be read whole.
     private func readChildren(_ children: Int32) -> Int? {
         let count = pread(children, buffer.baseAddress, buffer.count, 0)
         guard count >= 0 else { return nil }

@@ -15,29 +15,30 @@ package enum Guard {
     /// What the marks of all processes of this run have in common; nil where they have none.
     @EventLoopActor package static var mark: UInt64? { Containment.shared.run }
 
-    /// The processes of flowrun itself in this run.
+    /// True for flowrun's own processes in this run.
     static func isFlowrun(_ pid: pid_t) -> Bool {
         pid == getpid() || pid == startedProcess || pid == clinux_sentinel()
     }
 
-    /// Calls `handler`, which is to end all commands, when the guard has ended. It never does so by itself while the runner
-    /// lives. Never where there is none.
+    /// Calls `handler`, which is to end all commands, when the guard has ended; by itself the guard ends after the
+    /// runner. Never called where there is no guard.
     @EventLoopActor
     package static func whenGone(_ handler: @escaping @EventLoopActor () -> Void) {
         guard let guardian = clinux_guard()?.pointee else { return }
         Poller.shared.watchOnce(guardian.pidfd) {
-            // First of all, so that nothing more gets away to whoever adopts orphans outside.
+            // Comes first, so that no more orphans go to a process outside of the run.
             clinux_adopt_orphans()
             isGone = true
             Poller.shared.closeAfterEvent(guardian.pidfd)
             handler()
-            // Those who fork and end faster than a look takes have nobody to adopt them, and no command would find them.
+            // Ends processes that fork and end faster than a look takes: they have no parent left, and no command would
+            // find them.
             clinux_end_marked(guardian.mark, getpgrp(), 2)
         }
     }
 
-    /// Wakes the guard, which has stopped with the runner, where somebody has woken only the runner. Twice, because it may
-    /// have been about to stop.
+    /// Wakes the guard, which has stopped with the runner, when a signal has woken only the runner. Sends it twice,
+    /// because the guard may have been about to stop.
     @EventLoopActor
     static func wake() {
         sendContinue()
@@ -50,10 +51,10 @@ package enum Guard {
         _ = clinux_pidfd_send_signal(guardian.pidfd, SIGCONT)
     }
 
-    /// Whether its pidfd has been closed.
+    /// True once its pidfd has been closed.
     @EventLoopActor private static var isGone = false
 
-    /// Has the folder at this path removed with the run, however that ends; nil: there is none any more.
+    /// Has the folder at this path removed when the run ends, however it ends; nil: there is none any more.
     package static func note(temporaryFolder path: String?) { clinux_note_temporary_folder(path) }
 
     /// Removes the leaves of cgroup v2 where the guard has died, who would have done so. Called when nothing of the run is

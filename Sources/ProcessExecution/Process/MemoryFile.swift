@@ -13,8 +13,8 @@ package final class MemoryFile: Sendable {
         guard descriptor >= 0 else { throw .last }
     }
 
-    /// Lets other processes of this user open the file for as long as this object lives, and with it see all that this
-    /// process holds. Returns where they find it.
+    /// Lets other processes of this user open the file while this object lives, and with it see all that this process
+    /// holds. Returns the path under which they find it.
     package func publish() -> String {
         clinux_show()
         return "/proc/\(getpid())/fd/\(descriptor)"

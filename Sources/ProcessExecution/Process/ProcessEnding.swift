@@ -11,8 +11,8 @@ package struct ProcessEnding: Sendable {
     /// How long after KILL a process may take to disappear before it counts as one that does not.
     package static let killWindow = ProcessLifecycle.killWindow
 
-    /// How long what is left of a command may go on after its first process has ended by itself, and then after KILL
-    /// until the end of a pipe that a stranger holds is waited for no longer.
+    /// How long a command's remaining processes may go on after its first one has ended by itself, with the wait after
+    /// KILL for a pipe that a stranger holds.
     package static func longestDrain(isDetached: Bool = false) -> Duration {
         (isDetached ? .zero : ProcessLifecycle.drainWindow) + ProcessLifecycle.lastWait
     }

@@ -8,8 +8,8 @@ internal import Glibc
 /// so that a teardown can look even where steps have left no other.
 @EventLoopActor
 enum ProcessTable {
-    /// A process that is neither gone nor a zombie. One whose first thread has ended looks like a zombie and is none as
-    /// long as it has others.
+    /// A process that is neither gone nor a zombie. One whose first thread has ended looks like a zombie and is none
+    /// while it has other threads.
     struct Entry {
         let pid: pid_t
         let parent: pid_t
@@ -122,7 +122,7 @@ enum ProcessTable {
         return .entry(Entry(pid: pid, parent: parent, group: group, session: session, mark: mark))
     }
 
-    /// Whether a process has more threads than the first one, by the fields behind its session.
+    /// True if a process has threads besides its first one, by the fields behind its session.
     private static func hasThreads(_ fields: Substring.UTF8View) -> Bool {
         let number = fields.split(separator: UInt8(ascii: " "), maxSplits: 14).dropFirst(13).first
         return number.flatMap { Int(Substring($0)) }.map { $0 > 1 } ?? false

@@ -29,7 +29,7 @@ struct ProcessTree {
     }
 
     enum Presence {
-        case nobody, somebody
+        case absent, present
         /// The machine does not let flowrun look.
         case unknown
     }
@@ -43,37 +43,37 @@ struct ProcessTree {
 
     // MARK: Looking
 
-    /// Whether anybody is left whose leader is reaped, zombies not counted: they stay until somebody reaps them.
-    /// `isLikely` says whether a look at all processes is worth its price where nothing cheaper gives proof.
+    /// Looks for processes of a command whose leader is reaped, without zombies, which stay until they are reaped.
+    /// `isLikely`: a look at all processes is worth its price if nothing cheaper gives proof.
     mutating func presence(isLikely: Bool) -> Presence {
-        // What has left the leaf has its mark still.
+        // A process that has left the leaf still has its mark.
         let isPopulated = leaf?.isPopulated
-        if isPopulated == true { return .somebody }
-        // Whoever became a child of flowrun is in the leaf.
+        if isPopulated == true { return .present }
+        // A child that was handed to flowrun is still in the leaf.
         if let orphans = lookAtOrphans(includingStrangers: isPopulated == nil) { return orphans }
-        // A guard whose list cannot be had is no proof of anything.
-        guard isLikely || Containment.shared.layer == .guarded || hasGroup else { return .nobody }
+        // Without the guard's list there is no proof.
+        guard isLikely || Containment.shared.layer == .guarded || hasGroup else { return .absent }
         guard let members else { return .unknown }
-        return members.isEmpty ? .nobody : .somebody
+        return members.isEmpty ? .absent : .present
     }
 
-    /// nil where orphans are not known. One that forks and ends at once is dead when it is read, and its child is in the
-    /// next list: nobody is left only where a list has nobody new.
+    /// nil if orphans are not known. One that forks and ends at once is dead when it is read, and its child is in the next
+    /// list, so only a list without a new process proves that none is left.
     private func lookAtOrphans(includingStrangers: Bool) -> Presence? {
-        var presence = Presence.nobody
+        var presence = Presence.absent
         var seen: Set<pid_t> = []
         for _ in 0..<20 {
             guard let orphans = Containment.shared.orphans(includingStrangers: includingStrangers) else { return nil }
             guard !seen.isSuperset(of: orphans) else { return presence }
             for orphan in orphans where seen.insert(orphan).inserted {
                 switch ProcessTable.read(orphan) {
-                case .entry(let entry): if isMember(entry) { return .somebody }
+                case .entry(let entry): if isMember(entry) { return .present }
                 case .gone: break
                 case .unknown: presence = .unknown
                 }
             }
         }
-        return .somebody
+        return .present
     }
 
     /// Whether a process of the leader's own group is left, if only a zombie.

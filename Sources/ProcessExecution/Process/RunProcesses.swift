@@ -15,8 +15,8 @@ package struct RunProcesses {
         self.isKnown = isKnown
     }
 
-    /// Those that live and may not outlive the run; without flowrun itself, if what started it is a step of the same run.
-    /// Throws where the machine does not let flowrun look: that nobody is left needs proof.
+    /// Living processes that may not outlive the run; without flowrun's own, if a step of the same run started it.
+    /// Throws if the machine does not let flowrun look: an empty list needs proof.
     package func find() throws(SystemError) -> [Int32] {
         var found: [Int32] = []
         try ProcessTable.forEachProcess { pid throws(SystemError) in
@@ -34,13 +34,13 @@ package struct RunProcesses {
         if try contains(pid) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
     }
 
-    /// Kills all that have the mark of the run, also those who fork and end faster than a look takes, and waits until they
-    /// are dead.
+    /// Kills all processes that have the run's mark, also those that fork and end faster than a look takes, and waits
+    /// until they are dead.
     package func endMarked() {
         if let mark { clinux_end_marked(mark << UInt64(CLINUX_MARK_RUN), getpgrp(), Self.killWindow) }
     }
 
-    /// How long that may take, in seconds; only what hangs in the kernel takes longer.
+    /// The longest wait, in seconds; only a process that hangs in the kernel takes longer.
     private static let killWindow = 10.0
 
     private func contains(_ pid: Int32) throws(SystemError) -> Bool {

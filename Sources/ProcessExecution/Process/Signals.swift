@@ -35,7 +35,7 @@ package enum Signals {
         var taken = sigset_t()
         sigemptyset(&taken)
         for number in [SIGINT, SIGTERM, SIGWINCH] { sigaddset(&taken, number) }
-        // It has happened when it is heard of; the guard may not have heard it.
+        // CONT has already had its effect; the runner hears of it because the guard may not have.
         sigaddset(&taken, SIGCONT)
         for number in ending + [SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
         // Whatever else the parent blocked is let through again; CHLD is for a `StopWatch`.
