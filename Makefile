@@ -55,7 +55,7 @@ alone:
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. The library loses nothing: programs of its API under a million orders of their
 # threads, and a million times on real ones. `check` finds nothing in a thousand sound files of up to a hundred thousand
-# steps, offers no bad edit in ten thousand files with mistakes, and costs what the file is large, whatever is large in it.
+# steps, offers no bad edit in ten thousand files with mistakes, and costs in proportion to the file.
 proof:
 	@.ci/setup proof
 	FLOWRUN_PROOF_BOUNDS=10000 FLOWRUN_PROOF_WORKFLOWS=100000 FLOWRUN_PROOF_SCENARIOS=1000000 \
@@ -65,8 +65,8 @@ proof:
 	    --filter 'ExplorerTests|InterleavingTests|RandomSchedulesTests|StressTests|LongestRunTests|SoundFileTests|EditTests'
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
 
-# Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And what
-# `plan` says of the time of a run is true of real ones.
+# Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And real
+# runs keep to the times that `plan` gives.
 torture: build
 	@.ci/setup test
 	$(PYTHON) Tests/Scripts/torture_processes.py $(BINARY)

@@ -5,16 +5,17 @@ import Testing
 
 @testable import FlowrunCommands
 
-/// What a pull request can name, files, ids and values, reaches no terminal and no CI log in a form that either obeys:
-/// every command, with every option, in every form of its answer. What steps print is their own, behind their mark.
+/// Names that a pull request can choose, of files, ids and values, reach no terminal and no CI log in a form that
+/// either obeys: every command, with every option, in every form of its answer. The output of steps is their own, after
+/// their mark.
 struct HostileNameTests {
-    /// As names of files, values of options and words of commands.
+    /// Used as names of files, values of options and words of commands.
     private static let names = [
         "ok\nFORGED ::error::x\u{1B}[2J\r.yml", "::error file=a::FORGED\u{202E}\u{85}.yml",
         "\u{2066}##[error]FORGED ##vso[task.complete]\u{E0041}\u{7F}.yml",
     ]
 
-    /// Sound or not, its texts hold all of that, too.
+    /// Its texts hold all of these, too, in sound files and in others.
     private static func workflow(isSound: Bool) -> String {
         let text = #"x\u001B[2J\u202E\nFORGED ##[error]y"#
         return """
@@ -81,7 +82,7 @@ struct HostileNameTests {
         }
     }
 
-    @Test(arguments: names) func `no word of a command line does`(name: String) async throws {
+    @Test(arguments: names) func `no word of a command line steers a terminal or a CI job`(name: String) async throws {
         let test = try FlowrunTest("version: 1\nparams: { p: { type: int, default: 1 } }\nsteps: { a: { run: echo } }")
         func expectHarmless(_ arguments: [String]) async throws {
             self.expectHarmless(try await test.start(arguments, stdin: .null).finish(), arguments)
@@ -107,7 +108,7 @@ struct HostileNameTests {
         try await expectHarmless(["ctl", "flowrun.yml", "jobs", name])
     }
 
-    @Test func `what is harmless stays as it is`() {
+    @Test func `harmless text stays as it is`() {
         for text in ["", "\n", "a: b\n\tc::d\n", "Grüße ✓ 🎉 日本\n  # [x] ##\n", "a ## b", "x ::error::"] {
             #expect(text.harmlessLines == text && text.harmlessJSON == text)
         }

@@ -1,9 +1,9 @@
 import FlowrunTestSupport
 import Testing
 
-/// What `check` costs, by the families of files that `make proof` counts the instructions for.
+/// The cost of `check`, by the families of files for which `make proof` counts the instructions.
 struct CheckCostTests {
-    /// Those in which something grew with the square once.
+    /// Families in which the cost once grew with the square.
     private static let families = [
         "params-read", "secrets", "pools-of", "mutexes-held", "env-at-top-read", "matrix-axes", "matrix-variables-read",
         "run-expressions", "default", "outputs-read", "outputs-unknown", "reads-by-members", "reads-setup",
@@ -14,7 +14,7 @@ struct CheckCostTests {
     @Test func `check takes as long as the file is large, whatever is large in it`() async throws {
         let test = try FlowrunTest()
         let script = "\(PackageFolder.path)/Tests/Scripts/check_sizes.py"
-        // Eight times the size would take 64 times as long. Small ones take no time that can be told from none.
+        // Eight times the size would take 64 times as long. The time of small files is too short to measure.
         let result = try await test.run(
             "--time", "--sizes", "500,4000", "--limit", "1.6", "--only", Self.families.joined(separator: ","),
             launcher: ["python3", script])

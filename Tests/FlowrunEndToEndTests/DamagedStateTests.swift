@@ -2,7 +2,7 @@ import FlowrunTestSupport
 import Foundation
 import Testing
 
-/// What becomes of a byte that has changed in what runs have left.
+/// A byte that has changed in the state that runs have left.
 struct DamagedStateTests {
     private static let workflow = """
         version: 1
@@ -37,7 +37,7 @@ struct DamagedStateTests {
     }
 
     @Test(arguments: 0..<12)
-    func `a byte that has changed in a journal is told of once, with its place, and nothing is taken over`(
+    func `a changed byte in a journal is reported once, with its place, and nothing is taken over`(
         seed: Int
     ) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -47,7 +47,7 @@ struct DamagedStateTests {
         let path = ".flowrun/runs/\(run)/journal.jsonl"
         let whole = try bytes(test, path)
         let starts = [0] + whole.indices.filter { whole[$0] == Self.newline }.map { $0 + 1 }
-        // Any byte of any record, and the end of each one as often as another.
+        // Any byte of any record; the end of a record is as likely as its other bytes.
         let line = Int.random(in: 0..<starts.count - 1, using: &random)
         let bytesOfLine = starts[line]..<starts[line + 1]
         let place = seed % 3 == 0 ? bytesOfLine.upperBound - 1 : Int.random(in: bytesOfLine, using: &random)
@@ -97,7 +97,7 @@ struct DamagedStateTests {
         #expect(try test.contents(of: "sum") == sum)
     }
 
-    @Test func `a byte that has changed in the lock or the key costs a run at most, which says so`() async throws {
+    @Test func `a changed byte in the lock or the key costs a run at most, which says so`() async throws {
         let test = try FlowrunTest(Self.workflow, files: ["ok": ""])
         try await test.run("workflow.yml").expect(exit: 0)
         for (file, offsets) in [("workflow.yml.lock", [0, 8, 20, 33, 40, 60, 63]), ("key", [0, 15, 16, 19, 20, 21])] {

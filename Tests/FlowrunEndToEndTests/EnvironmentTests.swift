@@ -97,7 +97,7 @@ struct EnvironmentTests {
         #expect((result.stdout + result.stderr).contains("absent.env"))
     }
 
-    @Test(arguments: [false, true]) func `a dotenv file that is a FIFO is refused, whoever writes to it`(
+    @Test(arguments: [false, true]) func `a dotenv file that is a FIFO is refused, written to or not`(
         isWritten: Bool
     ) async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { dotenv: pipe.env, run: 'true' } }\n")

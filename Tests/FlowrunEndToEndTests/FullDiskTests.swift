@@ -17,7 +17,7 @@ struct FullDiskTests {
         return probe.terminationStatus == 0 ? nil : "this user may not mount a file system"
     }()
 
-    /// Two hundred of them are a part of `make torture`.
+    /// `make torture` runs two hundred of them.
     @Test(.enabled(if: cannotMount == nil, cannotMount))
     func `hooks run wherever the disk fills up`() async throws {
         let test = try FlowrunTest()
@@ -51,7 +51,7 @@ struct OutputLimitTests {
         let result = try await test.runLogged()
         result.expect(exit: 0)
         let log = try result.log()
-        // What is handed on is whole.
+        // Values that are handed on are whole.
         #expect(log.output(of: "reads") == "1988895\n")
         #expect(log.all("warning").map { $0["code"]?.string } == ["output-limit"])
         let kept = try output(test)
@@ -65,7 +65,7 @@ struct OutputLimitTests {
             #expect(try replay.log().output(of: step).hasSuffix("\n89999\n90000\n"))
         }
         #expect(try replay.log().output(of: "large").hasSuffix("\n299999\n300000\n"))
-        // Its read output is not whole.
+        // Its output, which is read, is not whole.
         let again = try await test.runLogged("--resume")
         again.expect(exit: 0)
         #expect(try again.log().all("step.rerun").map { $0["step"]?.string } == ["large", "reads"])

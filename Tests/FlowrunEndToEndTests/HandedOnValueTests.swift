@@ -137,7 +137,7 @@ struct HandedOnValueTests {
         LogInvariants.check(log)
     }
 
-    @Test func `what ended and what failed have the same fields in the items of a fan-out`() async throws {
+    @Test func `the items of a fan-out have the same fields for copies that succeeded and that failed`() async throws {
         let test = try FlowrunTest(
             """
             version: 1

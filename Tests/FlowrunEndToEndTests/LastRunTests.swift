@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Which run is the last one, for everything that asks about it.
+/// Which run is the last one, for all commands that use it.
 struct LastRunTests {
     private static let failing = """
         version: 1
@@ -49,7 +49,7 @@ struct LastRunTests {
         for run in listed { #expect(try #require(run["duration"]?.double) < 1000) }
         try await test.ask("why", "b").expect(stdout: "exit 4")
         #expect(try await test.ask("replay").stdout == live.stdout)
-        // And the times that are expected are those of that run.
+        // The expected durations are those of that run, too.
         let durations = try await test.ask("replay", "--log", "json").log().all("step.finished")
         let duration = try #require(durations.first { $0.step == "a" }?["duration"]?.double)
         let plan = try await test.ask("plan", "workflow.yml", "--format", "json")
@@ -73,7 +73,7 @@ struct LastRunTests {
         #expect(try takeRan(test) == ["b"])
         #expect(try await resumed(test, "lint", "a") == part)
         #expect(try takeRan(test) == [])
-        // Of others nothing is taken over unless they are named.
+        // Without a name nothing is taken over from other runs.
         let result = try await test.start(["workflow.yml", "--log", "json", "--resume", "lint"]).finish()
         let warning = try #require(try result.log().first("warning"))
         #expect(warning["code"]?.string == "resume")
@@ -81,13 +81,13 @@ struct LastRunTests {
         #expect(try await resumed(test, "lint") != nil)
     }
 
-    @Test func `of a step that the last run was not asked for, why tells from the run before`() async throws {
+    @Test func `for a step that the last run was not asked for, why explains the run before`() async throws {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
         try await test.run("workflow.yml").expect(exit: 1)
         try await test.run("workflow.yml", "lint").expect(exit: 0)
         try await test.ask("why", "b").expect(stdout: "exit 3")
         try await test.ask("why", "lint").expect(exit: 0, stdout: "lint: success\n", stderr: "")
-        // What no run has is asked of the last one.
+        // A step that no run has is looked for in the last one.
         let unknown = try await test.ask("why", "lin")
         unknown.expect(exit: 1, stdout: "")
         unknown.expect(stderr: "had no step or group `lin`; did you mean `lint`?")
@@ -115,7 +115,7 @@ struct LastRunTests {
         #expect(try await resumed(test) == own)
     }
 
-    @Test func `a run without a journal is told of, and what the one before it has left is taken over`() async throws {
+    @Test func `a run without a journal is reported, and the one before it is taken over`() async throws {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
         try await test.run("workflow.yml").expect(exit: 1)
         let journalled = try await last(test)
@@ -130,7 +130,7 @@ struct LastRunTests {
         async throws
     {
         let test = try FlowrunTest(Self.failing, files: ["code": "3"])
-        // A clock that was ahead then.
+        // The clock was ahead then.
         try await test.run("workflow.yml", launcher: try test.clock(setBy: Self.year)).expect(exit: 1)
         let old = try await last(test)
         let journal = ".flowrun/runs/\(old)/journal.jsonl"

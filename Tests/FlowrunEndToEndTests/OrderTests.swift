@@ -48,7 +48,7 @@ struct OrderTests {
         #expect(log.startOrder == ["head", "tail", "short", "other"])
     }
 
-    @Test func `what took long in the last run starts first, as the simulation says`() async throws {
+    @Test func `the longest step of the last run starts first, as in the simulation`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -69,7 +69,7 @@ struct OrderTests {
         let second = try await test.runLogged("-j", "2").log()
         #expect(second.startOrder.first == "long")
         #expect(second.first("run.started")?["durations_from"]?.strings == [id])
-        // What has no need of an order asks no past run.
+        // A workflow that needs no order reads no past run.
         for options in [["-j", "2", "--no-history"], ["-j", "1"], ["-j", "4"]] {
             let log = try await test.start(["workflow.yml", "--log", "json"] + options).finish().log()
             #expect(log.startOrder == ["a", "b", "c", "long"], "\(options)")

@@ -2,7 +2,7 @@ import FlowrunTestSupport
 import Foundation
 import Testing
 
-/// `--dry-run` with `--resume` and `--from`: what would be taken over, and why the rest would run.
+/// `--dry-run` with `--resume` and `--from`: which steps would be taken over, and why the rest would run.
 struct ResumeDryRunTests {
     private static let workflow = """
         version: 1
@@ -38,7 +38,7 @@ struct ResumeDryRunTests {
           fail: { needs: [level], run: 'test -e ok' }
         """
 
-    /// Everything in a folder: names, and what is in files.
+    /// Everything in a folder: names and contents of files.
     private func contents(_ test: FlowrunTest) throws -> [String: Data?] {
         let names = try #require(FileManager.default.enumerator(atPath: test.folder)).compactMap { $0 as? String }
         return Dictionary(uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: test.path($0))) })
@@ -91,12 +91,13 @@ struct ResumeDryRunTests {
         for (step, word) in forecast where word != "open" {
             #expect(decisions[step] ?? "runs" == word, "\(step)")
         }
-        // Only what a command of `vars` and the copies of a list decide is open; of hooks and joints nothing is said.
+        // Only steps that a command of `vars` or the copies of a list decide are open; hooks and milestones are not
+        // named.
         let open = Set(forecast.filter { $0.value == "open" }.keys)
         #expect(open == ["stamp", "copies[*]", "joined", "release.on-failure.rollback"])
     }
 
-    @Test func `in words it names the run, what is taken over, and what a hook has undone`() async throws {
+    @Test func `the text form names the run, what is taken over, and what a hook has undone`() async throws {
         let test = try FlowrunTest(Self.workflow)
         try await test.run("workflow.yml").expect(exit: 1)
         let run = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))[0]

@@ -3,11 +3,10 @@ import Foundation
 import Glibc
 import Testing
 
-/// Which steps a resumed run takes over: what needs what, what a hook has undone, and what a tolerated failure means for
-/// the steps behind it.
+/// The steps that a resumed run takes over: how needs, hooks that undo, and tolerated failures decide.
 struct ResumeRuleTests {
-    /// Runs a workflow that fails, writes another text to its file, makes the file `ok`, and resumes. Returns the log of
-    /// the last run.
+    /// Runs a workflow that fails, writes another text to its file, makes the file `ok`, and resumes. Returns the log
+    /// of the last run.
     private func log(of text: String, then next: String? = nil) async throws -> EventLog {
         let test = try FlowrunTest(text)
         try await test.run("workflow.yml").expect(exit: 1)
@@ -85,7 +84,7 @@ struct ResumeRuleTests {
         #expect(log.first("warning").map { $0["seq"]?.int == 1 } ?? !hasUndone)
     }
 
-    @Test func `what is live after a resume is what the last run has deployed`() async throws {
+    @Test func `a resume leaves live what the last run has deployed`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -171,7 +170,7 @@ struct ResumeRuleTests {
                     finally: { early: { \(undoes)if: failure(), run: ":" }, each: { undoes: [], run: ":" } }
                   last: { needs: [g], run: test -e ok }
                 """)
-        // The first round's failure is the one that had a hook: what the second one has done came after it.
+        // The hook belonged to the failure of the first round; the second round came after it.
         #expect(log.decisions.filter { $0.key != "last" } == ["g.a": "restored", "g.b": "restored"])
         let late = try await self.log(
             of: """
@@ -232,7 +231,7 @@ struct ResumeRuleTests {
         }
         try await kill()
         try FileManager.default.removeItem(atPath: test.path("slow"))
-        // Killed once more before the step that was undone is done again.
+        // Killed once more before the step that was undone has run again.
         try test.write("", to: "hold")
         try await kill("--resume")
         try FileManager.default.removeItem(atPath: test.path("hold"))
@@ -252,7 +251,7 @@ struct ResumeRuleTests {
         #expect(try test.contents(of: "ran") == "deploy\ndeploy\n")
     }
 
-    /// Runs under a tracer that holds up each write, so that whoever kills the runner is sooner than what it writes once
+    /// Runs under a tracer that delays each write, so that the runner is killed before the record that it writes once
     /// there is a process.
     private func runWithSlowWrites(_ test: FlowrunTest, _ options: String...) async throws {
         _ = try await test.start(
@@ -327,7 +326,7 @@ struct ResumeRuleTests {
         #expect(log.decisions.filter { $0.value != "restored" && $0.key != "last" } == again)
     }
 
-    @Test func `what needs a step runs again once that is skipped, and once it is not any more`() async throws {
+    @Test func `dependents of a step run again when it is skipped, and when it no longer is`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -366,8 +365,8 @@ struct ResumeRuleTests {
 
     // MARK: All of it together
 
-    /// `make torture` does more of it.
-    @Test func `what a random workflow has left after kills, edits and resumes is what one run leaves`() async throws {
+    /// `make torture` runs more of them.
+    @Test func `a random workflow leaves the same after kills, edits and resumes as after one run`() async throws {
         let script = "\(PackageFolder.path)/Tests/Scripts/torture_resume_rules.py"
         let test = try FlowrunTest()
         let result = try await test.run(
@@ -398,7 +397,7 @@ struct ResumeRuleTests {
         try await test.run("workflow.yml").expect(exit: 0)
         let kept = ["soft": "outcome", "hard": "restored", "end": "restored"]
         for _ in 0..<2 { #expect(try await decisions() == kept) }
-        // Killed when it has come again and nothing behind it has been looked at.
+        // Killed when the failure has come again and no step after it has been decided about.
         try test.write("", to: "hold")
         let gate = try test.gate("go")
         let killed = try await test.start("workflow.yml", "--resume")

@@ -229,8 +229,8 @@ struct ResumeTests {
         #expect(other != lines[0][2])
     }
 
-    /// Runs until there is a file, and kills the run so that none of its own processes can end what is left. Once it is
-    /// dead there is the file `second`.
+    /// Runs until a file exists, and kills the run so that none of its own processes can end the others. The file
+    /// `second` exists once the run is dead.
     private func leaveBehind(_ test: FlowrunTest, until file: String, launcher: [String] = []) async throws {
         let killed = try await test.start("workflow.yml", launcher: launcher)
         try await killed.waitForFile(file)

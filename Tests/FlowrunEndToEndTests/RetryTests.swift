@@ -162,7 +162,7 @@ struct RetryTests {
         }
     }
 
-    @Test func `a group hands on what can be told of it, also after a failure, and so does the run`() async throws {
+    @Test func `a group and the run hand on the outputs that can be made, also after a failure`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -184,7 +184,7 @@ struct RetryTests {
         #expect(log.errors == ["g.b"])
     }
 
-    @Test func `a step takes from its first start to its end, and the last attempt stands beside that`() async throws {
+    @Test func `a step's duration is from its first start to its end, and the last attempt has its own`() async throws {
         let test = try FlowrunTest(
             """
             version: 1
@@ -202,7 +202,7 @@ struct RetryTests {
         #expect(whole <= end.time - began.time + 0.01)
         let once = try #require(log.finished("once"))
         #expect(once["attempt_duration"]?.double == once["duration"]?.double)
-        // What one success takes is what the next run is expected to take.
+        // The next run is expected to take as long as one success.
         let plan = try await test.ask("plan", "--format", "json", "workflow.yml")
         let steps = try JSONDecoder().decode(JSONValue.self, from: Data(plan.stdout.utf8))["steps"]?.array ?? []
         #expect(steps.first { $0["id"]?.string == "a" }?["estimate"]?.double == whole)

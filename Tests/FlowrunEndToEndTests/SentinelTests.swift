@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import Testing
 
-/// What guard and runner leave when they are killed together is ended by a third process, and what all three leave by the
-/// next start.
+/// A third process ends what guard and runner leave when they are killed together; the next start ends what all three
+/// leave.
 struct SentinelTests {
-    /// A tree of processes, made once the sentinel stands.
+    /// A tree of processes, made once there is a sentinel.
     private static let awaitsSentinel = """
         read -r _ _ _ guard _ < /proc/$PPID/stat
         until grep -qsx sentinel $(sed 's|[0-9][0-9]*|/proc/&/comm|g' /proc/$guard/task/$guard/children); do :; done
@@ -19,7 +19,7 @@ struct SentinelTests {
         return "version: 1\nsteps:\n  tree:\n    run: |\n      test ! -e up || exec ./tree count > seen\n\(lines)\n"
     }
 
-    /// Makes flowrun do without cgroup v2, where there is any.
+    /// Makes flowrun do without cgroup v2, if there is any.
     private static let hiding = ["unshare", "-m", "sh", "-c", #"mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@""#]
     private static let layers: [[String]] = geteuid() == 0 && Cgroup.own != nil ? [[], hiding] : [[]]
 
@@ -60,7 +60,7 @@ struct SentinelTests {
         for end in ends { await end.waitUntilReadable() }
     }
 
-    @Test func `a KILL of the process group, and of whoever is called flowrun, does not reach the sentinel`()
+    @Test func `a KILL of the process group, and of every process named flowrun, does not reach the sentinel`()
         async throws
     {
         let test = try FlowrunTest(Self.workflow(.setsid))
@@ -111,7 +111,7 @@ struct SentinelTests {
     @Test(.enabled(if: FaultTests.hasStrace && Cgroup.own != nil, "needs strace, and a cgroup v2 that can be divided"))
     func `the first process of a step that starts before the sentinel stands ends with the runner`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo $$ $PPID > up; exec sleep 9999' } }\n")
-        // The guard's second one is the sentinel; steps are made by clone3.
+        // The guard's second child is the sentinel; steps are made by clone3.
         let running = try await test.start(
             "workflow.yml",
             launcher: ["strace", "-f", "-o", "trace", "-e", "trace=clone", "-e", "inject=clone:error=EAGAIN:when=2+"])
@@ -121,7 +121,7 @@ struct SentinelTests {
         let end = try Descriptor.ofProcess(leader)
         let line = try String(contentsOfFile: "/proc/\(runner)/stat", encoding: .utf8)
         let guardian = try #require(Int32(line.split(separator: " ")[3]))
-        // Neither of the two may end it.
+        // Keeps either of the two from ending it.
         try test.signal(guardian, SIGSTOP)
         try test.signal(runner, SIGKILL)
         await end.waitUntilReadable()
@@ -141,7 +141,7 @@ struct SentinelTests {
         try await killed.waitForFile("up")
         try killed.killAll()
         _ = try await killed.finish()
-        // The first one may have ended with the runner.
+        // The first process may have ended with the runner.
         #expect(test.treeSurvivors().count >= 2)
         let next = try await test.start(["workflow.yml"] + options, launcher: launcher).finish()
         next.expect(exit: 0)
@@ -234,7 +234,7 @@ struct SentinelTests {
         #expect(try test.contents(of: "kept/file") == "kept")
     }
 
-    @Test func `who traces a step's first process and never lets go makes nobody spin`() async throws {
+    @Test func `a tracer that never lets go of a step's first process makes no process spin`() async throws {
         let test = try FlowrunTest(
             """
             version: 1

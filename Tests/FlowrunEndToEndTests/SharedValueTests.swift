@@ -277,7 +277,7 @@ struct SharedValueTests {
         #expect(try test.contents(of: "runs") == "x\n")
     }
 
-    @Test func `a command is told of like a step, with what it wrote, and nothing secret`() async throws {
+    @Test func `a command is logged like a step, with its output, and nothing secret`() async throws {
         let test = try FlowrunTest(
             """
             version: 1

@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// What a step that lists no secret, or another process of the same user, finds of those of others: nothing.
+/// A step that lists no secret, or another process of the same user, finds none of the others' secrets.
 struct SpyTests {
-    /// Of this test alone: what starts another one's flowrun has its secret in an argument.
+    /// Used by this test alone: the process that starts another test's flowrun may have its secret in an argument.
     private let secret = String(UUID().uuidString.prefix(24))
     private var backwards: String { String(secret.reversed()) }
 
@@ -51,12 +51,12 @@ struct SpyTests {
 
     private func test(_ workflow: String) throws -> FlowrunTest {
         let test = try FlowrunTest(workflow, files: ["spy.py": Self.spy, "key": "\(secret)\n", "tmp/.keep": ""])
-        // The key is for whoever runs flowrun; the spy is not told of it.
+        // The key is for the process that runs flowrun; the spy does not get it.
         #expect(chmod(test.folder, 0o777) == 0 && chmod(test.path("tmp"), 0o777) == 0)
         return test
     }
 
-    /// Where nothing but flowrun itself has been told the secret.
+    /// A command that gives the secret to flowrun and to no other process.
     private func launcher(_ test: FlowrunTest, isRoot: Bool) -> [String] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return (isRoot ? [] : Self.asNobody)
@@ -97,14 +97,14 @@ struct SpyTests {
         // It could look at processes of its user, and found them empty.
         #expect(said == ["looked environ mem file cmdline"])
         #expect(log.output(of: "lists").contains("***"))
-        // What bash has noted is known, too, though nobody may open flowrun's descriptors.
+        // The notes of bash arrive, too, though no process may open flowrun's descriptors.
         #expect(log.finished("fails")?.cause?.message == "exit 1 in `false`")
         for name in try FileManager.default.subpathsOfDirectory(atPath: test.folder) where name != "key" {
             if let text = try? test.contents(of: name) { #expect(!text.contains(secret), "\(name)") }
         }
     }
 
-    @Test func `the environment that flowrun was given stands in the entry of none of its processes`() async throws {
+    @Test func `no process of flowrun shows the environment that flowrun was given`() async throws {
         let test = try test(
             """
             version: 1
@@ -125,7 +125,7 @@ struct SpyTests {
         case crashed = "kill -SEGV $PPID"
     }
 
-    /// Also in what is left of it: temporary files, state, cores.
+    /// Also in what it leaves: temporary files, state, cores.
     @Test(
         .enabled(if: ResumeTests.cannotRunAsAnother == nil, ResumeTests.cannotRunAsAnother), arguments: End.allCases)
     private func `nor does it find one of a flowrun that was killed`(end: End) async throws {

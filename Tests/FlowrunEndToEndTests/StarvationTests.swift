@@ -39,7 +39,7 @@ struct StarvationTests {
         let group = "\(try #require(Cgroup.ownProcesses))/flowrun-test-\(UUID().uuidString)"
         #expect(mkdir(group, 0o700) == 0)
         defer { rmdir(group) }
-        // The guard, the runner and four steps, or three once the sentinel has got a place.
+        // The guard, the runner and four steps, or three once there is a sentinel.
         try "6".write(toFile: group + "/pids.max", atomically: false, encoding: .utf8)
         let steps = (1...24).map { "  s\($0): { timeout: 1h, run: [sleep, '0.05'] }" }
         let test = try FlowrunTest("version: 1\nsteps:\n\(steps.joined(separator: "\n"))\n")

@@ -375,7 +375,7 @@ struct StateTests {
         try await test.run("workflow.yml", launcher: launcher).expect(exit: 0)
         #expect(try test.contents(of: "trace").contains("(INJECTED)"))
         #expect(FileManager.default.contents(atPath: key) == before)
-        // And the run is the last one all the same.
+        // The run is the last one all the same.
         let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
         #expect(runs.count == 2)
         try await test.run("workflow.yml", "--resume", "--log", "quiet").expect(exit: 0, stderr: "")

@@ -152,7 +152,7 @@ struct StepProcessTests {
         LogInvariants.check(try result.log())
     }
 
-    @Test func `a process that is left behind and ends holds nothing up, even where nobody reaps it`() async throws {
+    @Test func `a process that is left behind and ends holds nothing up, even as a zombie`() async throws {
         // Like PID 1 of a container that is no init: adopts orphans and never waits for them.
         let adopter = """
             import ctypes, subprocess, sys

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A table of the article `Conditions`, which says once what an edge, an `if` and a stop make of a step.
+/// A table of the article `Conditions`, which says once how edges, `if` and stops decide about a step.
 package struct DecisionTable: Sendable {
     /// The words above the columns, without the first, and in front of the rows, in the order of the page.
     package let columns: [String]
@@ -28,7 +28,7 @@ package struct DecisionTable: Sendable {
         }
     }
 
-    /// Fails where the page has no such cell, so that no rule is left out unseen.
+    /// Fails if the page has no such cell, so that no rule is left out unseen.
     package subscript(row: String, column: String) -> String {
         guard let cell = cells[row]?[column] else { preconditionFailure("no cell for \(row), \(column)") }
         return cell
@@ -41,8 +41,8 @@ package struct DecisionTable: Sendable {
     package static let stops = DecisionTable("Stops")
     package static let rounds = DecisionTable("Rounds")
 
-    /// The row of `conditions` for several needs: the strictest decides, and among plain and written edges that rule a
-    /// row out the written ones, which a condition cannot overrule.
+    /// The row of `conditions` for several needs: the strictest decides; if both plain and written edges rule a row
+    /// out, the written ones, which a condition cannot overrule.
     package static func strictest(_ needs: [(kind: String, verdict: String)]) -> String {
         if needs.contains(where: { $0.verdict == "not-run" && $0.kind != "plain" }) {
             return "not-run by a written kind"

@@ -50,10 +50,10 @@ package final class Descriptor: Sendable {
         return file
     }
 
-    /// Waits until it can be read, as the descriptor of a process once that has ended.
+    /// Waits until it can be read, as a process' descriptor can once the process has ended.
     package func waitUntilReadable() async {
         await withCheckedContinuation { continuation in
-            // A thread of its own, because the call blocks.
+            // On a thread of its own, because the call blocks.
             Thread.detachNewThread {
                 var request = pollfd(fd: self.number, events: Int16(POLLIN), revents: 0)
                 while poll(&request, 1, -1) < 0 {}

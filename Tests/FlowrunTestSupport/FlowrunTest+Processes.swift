@@ -2,8 +2,8 @@ import CLinux
 import Foundation
 import Glibc
 
-/// The processes of a test are those that carry its mark in their environment, those whose program is in its folder, and
-/// flowrun's own that work there: they hide their environment.
+/// The processes of a test: those with its mark in their environment, those whose program is in its folder, and
+/// flowrun's own that work there, which hide their environment.
 extension FlowrunTest {
     /// The command lines of processes that the program's steps left behind: all alive that carry the test's mark.
     package func survivors() -> [String] {
@@ -14,7 +14,7 @@ extension FlowrunTest {
         }
     }
 
-    /// Kills all that `survivors` tells of.
+    /// Kills all `survivors`.
     package func killSurvivors() throws {
         for line in survivors() { try signal(Int32(line.prefix { $0 != " " }), SIGKILL) }
     }
@@ -36,7 +36,7 @@ extension FlowrunTest {
         return environment.split(separator: 0).contains { $0.elementsEqual(cookie.utf8) }
     }
 
-    /// Whether a process is flowrun, working in the test's folder; nil for one that hides that from this user.
+    /// True if a process is flowrun, working in the test's folder; nil if it hides that from this user.
     private func isFlowrun(_ pid: Int32) -> Bool? {
         guard FileManager.default.contents(atPath: "/proc/\(pid)/comm")?.elementsEqual("flowrun\n".utf8) == true else {
             return false

@@ -23,7 +23,7 @@ extension FlowrunTest {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path(name))
     }
 
-    /// What to start the program with so that its clock is set forward by so many seconds, or back.
+    /// The command that starts the program with its clock set forward by so many seconds, or back.
     package func clock(setBy seconds: Int) throws -> [String] {
         if !exists("clockshift") { try addProgram("clockshift", from: "clockshift.c") }
         return [path("clockshift"), "\(seconds)"]

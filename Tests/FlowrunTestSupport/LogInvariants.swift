@@ -218,8 +218,8 @@ package enum LogInvariants {
         return found
     }
 
-    /// I4: each command of `vars` that started has one end before it starts again and before that of the run, and writes
-    /// nothing afterwards; one that succeeded does not start again in the same round.
+    /// I4: each command of `vars` that started has one end before it starts again and before that of the run, and
+    /// writes nothing afterwards; one that succeeded does not start again in the same round.
     private static func values(_ log: EventLog) -> [String] {
         var found: [String] = []
         var open: Set<String> = []
@@ -234,7 +234,7 @@ package enum LogInvariants {
                 }
             case "value.output": if !open.contains(name) { found.append("I4: output of \(name), which does not run") }
             case "value.finished":
-                // One that could not be started has an end only.
+                // A command that could not be started has only an end.
                 if open.remove(name) == nil, record["duration"]?.double != nil {
                     found.append("I4: \(name) ended without a start")
                 }

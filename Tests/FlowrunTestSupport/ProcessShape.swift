@@ -14,7 +14,7 @@ extension FlowrunTest {
     package func treeSurvivors() -> [Int32] {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.compactMap(Int32.init).filter { pid in
-            // A process whose first thread has ended has its program in another one only.
+            // If the first thread has ended, only the other threads show the program.
             let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
             return threads.contains { thread in
                 let link = "/proc/\(pid)/task/\(thread)/exe"

@@ -19,7 +19,7 @@ package final class RunningFlowrun: Sendable {
     /// The child of the process that was started, which does the work; nil where /proc does not tell.
     package var runner: Int32? { children.first }
 
-    /// The child that ends what the other two leave where they are killed together; nil where none stands.
+    /// The child that ends what the other two leave when they are killed together; nil if there is none.
     package var sentinel: Int32? {
         children.first { (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "sentinel\n" }
     }
@@ -29,11 +29,11 @@ package final class RunningFlowrun: Sendable {
         return (list ?? "").split(separator: " ").compactMap { Int32($0) }
     }
 
-    /// Kills the processes of flowrun itself, so that none of them can end what is left. With `sparingSentinel` all but
-    /// that one; returns what tells of its end then.
+    /// Kills the processes of flowrun itself, so that none of them can end the others. `sparingSentinel` leaves the
+    /// sentinel, and returns a descriptor that tells of its end.
     @discardableResult
     package func killAll(sparingSentinel: Bool = false) throws -> Descriptor? {
-        // While the guard is stopped it reaps nobody: the numbers stay what they are.
+        // A stopped guard reaps no process, so the numbers stay valid.
         signal(SIGSTOP)
         let (runner, sentinel) = (runner, sentinel)
         let end = try sentinel.map { try Descriptor.ofProcess($0) }

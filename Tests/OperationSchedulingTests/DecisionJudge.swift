@@ -2,7 +2,7 @@ import FlowrunTestSupport
 
 @testable import OperationScheduling
 
-/// Holds the end of every row of a finished run against the tables of the article `Conditions`.
+/// Checks the end of every row of a finished run against the tables of the article `Conditions`.
 struct DecisionJudge {
     private var scheduler: OperationScheduler
     private let rows: [OperationID]
@@ -15,7 +15,7 @@ struct DecisionJudge {
 
     init(_ scheduler: OperationScheduler) {
         self.scheduler = scheduler
-        // Those of earlier rounds that were dropped are no members any more.
+        // Members of earlier rounds that were dropped no longer count.
         var rows: [OperationID] = []
         var members: [OperationID: [OperationID]] = [:]
         var groups = [OperationID.root]
@@ -50,7 +50,7 @@ struct DecisionJudge {
         case .condition where has(id, .isHook): return nil
         case .condition where outcome == .failure:
             return expect("runs", of: id, whereTrue(id))
-        // It may need by itself, too, what has ruled the group out.
+        // Its own needs may include the row that has ruled the group out.
         case .dependency where isShared(id): return nil
         case .dependency(let need) where dependsItself(id, on: need):
             return expect(Self.word(outcome), of: id, whereFalse(id))
@@ -73,21 +73,21 @@ struct DecisionJudge {
         return expect(Self.word(outcome), of: group, whereFalse(group))
     }
 
-    /// Whether it ended as, and because, a group around it did.
+    /// True if it ended as, and because, an enclosing group did.
     private func isShared(_ id: OperationID) -> Bool {
         var next = id
         while next != .root {
             next = scheduler.parent(of: next)
             let around = state(of: next)
             guard around.phase == .finished, around.cause == state(of: id).cause else { continue }
-            // What is inside a group that fails by its own condition is not run.
+            // The members of a group that fails by its own condition are not run.
             return around.outcome == state(of: id).outcome || around.outcome == .failure
         }
         return false
     }
 
     private func hasRun(_ id: OperationID) -> String? {
-        // What is inside decides about a group.
+        // The members decide about a group.
         isGroup(id) && ![.success, .failure, .timeout].contains(state(of: id).outcome)
             ? nil : expect("runs", of: id, whereTrue(id))
     }
@@ -102,8 +102,8 @@ struct DecisionJudge {
         return says == word ? nil : "by its needs, \(row), and with \(column), it is \(says)"
     }
 
-    /// The row of the table for all needs together; nil where one of them may have ended in another way when it was
-    /// looked at, because it has been tried again since.
+    /// The row of the table for all needs together; nil if one of them may have ended in another way when it was looked
+    /// at, because it has been tried again since.
     private func rowByNeeds(of id: OperationID) -> String? {
         var found: [(kind: String, verdict: String)] = []
         for need in scheduler.needs.all(of: id) where need.reason == .dependency {
@@ -159,7 +159,7 @@ struct DecisionJudge {
     static func end(_ outcome: OperationOutcome, isTolerated: Bool) -> String {
         switch outcome {
         case .failure, .timeout: (isTolerated ? "tolerated " : "") + word(outcome)
-        // Whatever ruled it out.
+        // The cause does not matter.
         case .notRun: "not-run after a failure"
         case .success, .skipped, .cancelled: word(outcome)
         }

@@ -26,11 +26,11 @@ struct ExploredRun {
     /// Whether questions wait for an answer like everything else, and are not answered on the spot.
     private let answersLate: Bool
     private var questions: [OperationScheduler.Command] = []
-    /// Whether a condition is answered only once an errand has ended, as where it reads what a command has to make.
+    /// True if a condition is answered only once an errand has ended, like one that reads the value of a command.
     private let decidesByErrands: Bool
-    /// The rows whose conditions wait for errands; none for an errand that nothing waits for any more.
+    /// The rows whose conditions wait for errands; none for an errand that no row waits for any more.
     private var errands: [Errand: OperationID] = [:]
-    /// Those that are still to be asked for, that wait for a slot, and that run.
+    /// Errands that are still to be asked for, that wait for a slot, and that run.
     private var newErrands: [Errand] = []
     private var waitingErrands: [Errand] = []
     private var runningErrands: Set<Errand> = []
@@ -126,7 +126,8 @@ struct ExploredRun {
         if problem == nil, let wrong = DecisionJudge(scheduler).problem() { fail(wrong) }
     }
 
-    /// Asks for the slots of errands that conditions wait for, and takes back what nothing waits for any more.
+    /// Asks for the slots of errands that conditions wait for, and takes back those that no condition waits for any
+    /// more.
     private mutating func sendErrands() {
         while let event = nextErrandEvent() {
             for command in scheduler.handle(event, at: time) { note(command) }
@@ -254,7 +255,7 @@ struct ExploredRun {
         hasher.combine(running)
         hasher.combine(backingOff)
         hasher.combine(questions)
-        // By what waits for them, because numbers grow.
+        // By the waiting rows, because the numbers of errands grow.
         hasher.combine(runningErrands.map { errands[$0]?.row ?? -1 }.sorted())
         hasher.combine(waitingErrands.map { errands[$0]?.row ?? -1 })
         hasher.combine(isSuspended)

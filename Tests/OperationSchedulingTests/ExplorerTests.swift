@@ -24,7 +24,7 @@ import Testing
     @Test
     func `where groups take only what they name themselves, the explorer finds stalls, and the scheduler tells them`() {
         var stalls = 0
-        // Few of them have a ring of holders, so that more are looked at until there are enough.
+        // Few of them have a cycle of holders, so the search goes on until there are enough.
         for seed in 0..<UInt64(4000) where (seed < 800 || stalls < 10) && !Self.scenario(seed).namesAreNested {
             guard let finding = Self.explore(seed, .takesItsOwn) else { continue }
             #expect(finding.isToldStall, "\(finding.problem)")

@@ -219,7 +219,7 @@ struct InvariantCheck {
             ?? membersBefore(id).first { rows[$0].outcome == nil }.map { OperationID($0) }
     }
 
-    /// Of a row in a sequence.
+    /// For a row in a sequence.
     private func membersBefore(_ id: OperationID) -> [Int] {
         guard flags(parent(id)).contains(.isSequence), !flags(id).contains(.isHook) else { return [] }
         return members[parent(id).row].filter { $0 < id.row }

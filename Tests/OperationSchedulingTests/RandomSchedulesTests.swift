@@ -50,7 +50,7 @@ extension OperationScheduler {
         }
         return nil
     }
-    /// Looks at the members themselves, not at the memory of the sequence, which may be what is wrong.
+    /// Looks at the members themselves, not at the record of the sequence, which may be wrong.
     private func isBehindWhatHasEnded(_ id: OperationID) -> Bool {
         let group = parent(of: id)
         guard has(group, .isSequence) else { return true }

@@ -70,7 +70,7 @@ struct Scenario {
                 var filling = Filling(
                     locks: pools + known.mutexes.map { LockRequest(lock: $0) }, mutexes: known.mutexes, isPlain: false,
                     size: size)
-                // Of a group that came by an expansion itself it is not known here.
+                // Unknown here for a group that an expansion has added.
                 let isJudged = id.row >= table.rows.count || table.rows[id.row].flags.contains(.judgesMembers)
                 // Deep enough that expansions inside expansions stay few.
                 filling.fill(
@@ -186,8 +186,8 @@ private struct Filling {
                 id = graph.addOperation(options)
             }
             var isNeeded = false
-            // Copies that are judged together never need each other, nor does what is in them: a copy whose condition
-            // is false waits for those of the others.
+            // Copies that are judged together never need each other, nor do their members: a copy whose condition is
+            // false waits for the conditions of the others.
             for need in siblings where random.chance(4) && !isJudged {
                 isNeeded = isNeeded || need == siblings.last
                 addNeed(of: id, on: need, in: &graph, &random)
@@ -235,7 +235,7 @@ private struct Filling {
             toleratesFailure: random.chance(6), locks: wanted)
         guard !isPlain else { return options }
         options.isConditional = isJudged ? !random.chance(5) : random.chance(5)
-        // Of a group without a condition it is that of those which its members are judged by.
+        // A group without a condition has that of the group which judges its members.
         options.waitsForAll = (options.isConditional || isGroup) && random.chance(3)
         if random.chance(3) {
             options.retry = RetryPolicy(

@@ -71,7 +71,7 @@ import Testing
             lock.note(temporaryFolder: "/tmp/a\nb", of: runs[0])
         }
         do {
-            // Killed before it has entered, it leaves what it has found to the next one.
+            // Killed before it has entered, it leaves its findings to the next one.
             #expect(try RunLock(of: "w.yml", in: directory).previous == first)
             let lock = try RunLock(of: "w.yml", in: directory)
             #expect(lock.previous == first && lock.previous?.hasEnded == false)
@@ -95,7 +95,7 @@ import Testing
         #expect(holder == RunLock.Holder(pid: 1, run: "20260101T000000-aaaaaa"))
     }
 
-    @Test func `a holder of which a bit has changed is not believed, one of an older version is`() throws {
+    @Test func `a holder with a changed bit is not believed, one of an older version is`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         let run = "20260101T000000-aaaaaa"

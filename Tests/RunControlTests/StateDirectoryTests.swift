@@ -164,7 +164,7 @@ import Testing
         #expect(!names.contains { $0.hasSuffix("~") })
     }
 
-    @Test func `a bit that has changed costs the key at most, and no number`() throws {
+    @Test func `a changed bit costs the key at most, and no number`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         let before = try #require((0..<5).compactMap { _ in directory.enter { 0 } }.last)

@@ -134,7 +134,7 @@ import Testing
         #expect(try size(of: "run/journal.jsonl.torn") == 64 << 20)
     }
 
-    @Test func `after a bit that has changed nothing is believed, and its place is told`() throws {
+    @Test func `nothing after a changed bit is believed, and its place is reported`() throws {
         let bytes = try write(shortRun)
         var changed = bytes
         for offset in bytes.indices {
@@ -147,7 +147,7 @@ import Testing
                 #expect(reader.header == Self.header)
                 var count = 0
                 while reader.next({ _ in count += 1 }) {}
-                // Of the two records about the whole run one is enough.
+                // One of the two records about the whole run is enough.
                 let isHarmless = line < 2 && !(line == 1 && bytes[offset] == Self.newline)
                 #expect(reader.isFinished == isHarmless && count == (isHarmless ? 4 : max(0, line - 2)))
                 let start = (bytes[..<offset].lastIndex(of: Self.newline) ?? -1) + 1
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `output that is not what was kept is missing, and it is known how much`() throws {
+    @Test func `output that differs from what was kept counts as missing, and its size is known`() throws {
         let piece = [UInt8](repeating: 65, count: 40_000)
         try write(events([output(piece), output(piece)]))
         let name = try #require(
@@ -215,7 +215,7 @@ import Testing
         #expect(without.missing == pieces[6...].reduce(0) { $0 + $1.count })
     }
 
-    @Test func `of a step that writes more than there is room for the beginning and the end are kept`() throws {
+    @Test func `a step that writes more than there is room for keeps its beginning and its end`() throws {
         let piles = (0..<70).map { number in [UInt8](repeating: UInt8(number), count: 1 << 20) }
         try write(events(piles.map { output($0) }), outputLimit: 4 << 20)
         let read = try outputs()
@@ -224,7 +224,7 @@ import Testing
         #expect(read.steps.map(\.step) == ["a/b"] && read.steps.map(\.size) == [64 << 20])
     }
 
-    @Test func `of each step at least the last 64 KiB are kept, however little room there is`() throws {
+    @Test func `each step keeps at least its last 64 KiB, however little room there is`() throws {
         let line = [UInt8](repeating: 7, count: 256)
         for limit in [0, 100_000, 1 << 20] {
             let folder = try folder("limit\(limit)")
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `the oldest output of successful steps that nobody reads makes room first`() throws {
+    @Test func `the oldest output of successful steps that no step reads makes room first`() throws {
         let piece = [UInt8](repeating: 7, count: 64 << 10)
         func step(_ id: String, _ outcome: StepOutcome, _ stream: StepOutput.Stream = .output) -> [RunEvent.Kind] {
             let end = StepFinished(
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    @Test func `what was lent before its file went can be read to the end`() throws {
+    @Test func `output that was lent before its file went can be read to the end`() throws {
         let pile = [UInt8](repeating: 7, count: 64 << 10)
         let writer = try JournalWriter(in: folder, Self.header, outputLimit: 128 << 10)
         let end = StepFinished(
@@ -292,7 +292,7 @@ import Testing
         #expect(bytes == pile && writer.isOverLimit && writer.file(ofStep: "a/b") == nil)
     }
 
-    @Test func `what is not kept at all takes one record, and a reader has all its events`() throws {
+    @Test func `output that is not kept at all takes one record, and a reader has all its events`() throws {
         let first = [UInt8](repeating: 7, count: 40 << 10)
         let end = StepFinished(
             step: "a/b", attempt: 1, outcome: .success, status: .exited(0), duration: .milliseconds(1))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real runs, one at a time, against what `plan` says of them.
+"""Compares real runs, one at a time, with the times that `plan` gives for them.
 
 usage: bound_runs.py FLOWRUN [RUNS [SLEEPS]]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `flowrun check` costs grows with the file, whatever is large in it.
+"""Checks that the cost of `flowrun check` grows with the file, whatever is large in it.
 
     Tests/Scripts/check_sizes.py FLOWRUN [--time] [--only WORD,...] [--sizes N,N,...] [--limit SLOPE] [--jobs N]
 
@@ -350,7 +350,7 @@ def write(folder, files):
 
 
 def instructions(flowrun, folder):
-    """How many instructions the check of a folder's workflow takes."""
+    """The number of instructions that the check of a folder's workflow takes."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", flowrun, "check", "--format", "json",
                "workflow.yml"]
     run = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -373,14 +373,14 @@ def processor_time(flowrun, folder):
 
 
 def slope(sizes, costs):
-    """How the least squares line through the points rises, both as logarithms."""
+    """The slope of the least squares line through the points, both as logarithms."""
     points = [(math.log(size), math.log(max(cost, 1))) for size, cost in zip(sizes, costs)]
     x, y = (sum(values) / len(points) for values in zip(*points))
     return sum((px - x) * (py - y) for px, py in points) / sum((px - x) ** 2 for px, _ in points)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="What `flowrun check` costs grows with the file.")
+    parser = argparse.ArgumentParser(description="Checks that the cost of `flowrun check` grows with the file.")
     parser.add_argument("flowrun", metavar="FLOWRUN")
     parser.add_argument("--time", action="store_true", help="processor time in place of instructions")
     parser.add_argument("--only", metavar="WORD,...", default="", help="families that have one of these in their name")
@@ -401,14 +401,14 @@ def main():
             write(folder, files)
             return measure(flowrun, folder)
 
-    # Below this, all is the same for every size.
+    # Part of every cost, whatever the size.
     floor = cost(flow())
-    # And less than this, a millisecond or an instruction, cannot be told from nothing.
+    # Less than this, a millisecond or an instruction, cannot be measured.
     least = 1000 if options.time else 1
 
     def measured(make):
         costs = [max(least, cost(make(size)) - floor) for size in sizes]
-        # Whatever else the machine does makes a time longer, never shorter.
+        # Other work of the machine makes a time longer, never shorter.
         for _ in range(4 if options.time else 0):
             if slope(sizes, costs) <= options.limit:
                 break
@@ -418,7 +418,7 @@ def main():
     bad = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for name, costs in zip(chosen, pool.map(measured, chosen.values())):
-            # What is over after a fixed number of findings, or at a fixed limit, may rise less than linearly.
+            # A check that ends after a fixed number of findings, or at a fixed limit, may rise less than linearly.
             rise = slope(sizes, costs)
             verdict = "" if rise <= options.limit else "  TOO STEEP"
             if verdict:

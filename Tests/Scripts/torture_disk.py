@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Lets the disk with the state of a run fill up at random points, and looks whether the hooks run.
+"""Lets the disk with the state of a run fill up at random points, and checks that the hooks run.
 
     torture_disk.py FLOWRUN [POINTS]
 
 Each run keeps its state in a small file system of its own (a tmpfs in a mount namespace, so that it needs the rights for
 that), with room for a random part of what the run would write, or for so many files; TMPDIR is elsewhere. 200 points if not
-said. Exits with 1 if a run that has begun did not run its hooks, did not tell of their end on standard output, or said
-anything but 125 where it could not keep its journal.
+said. Exits with 1 if a run that has begun did not run its hooks, did not report their end on standard output, or did
+not end with 125 when it could not keep its journal.
 """
 
 import json
@@ -64,10 +64,10 @@ def run(flowrun, folder, options):
 
 
 def mistakes(status, log, said, found):
-    """What is wrong with a run that has begun."""
+    """The mistakes of a run that has begun."""
     wanted = {"swept", "tidied", "after"} | ({"told"} if "failed" in found else set())
     if "failed" not in found:
-        # What has not begun has nothing to sweep.
+        # A run that has not begun has nothing to sweep.
         wanted.discard("swept")
     missing = sorted(wanted - found)
     ended = {record["step"]: record["outcome"] for record in log if record["event"] == "step.finished"}

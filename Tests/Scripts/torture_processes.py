@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""How many processes are left of trees that are hard to take down, for every way in which a run can end.
+"""Counts the processes that are left of trees that are hard to take down, for every way in which a run can end.
 
     torture_processes.py FLOWRUN [--times N] [--starts N] [--shapes a,b] [--ends a,b] [--moments a,b] [--layers a,b] [--peers]
 
 A row is a shape of treegen.c, a column a way to end; a cell is the largest number of processes of the tree that were alive
 one second after the end (two after a kill -9), `hangs` where the runner did not end within a minute. Exits 1 if flowrun
-leaves one. The layers are `cgroup` and `guard`, both where both can be had: for the second one cgroup v2 is hidden, which
-takes root. What the log calls the containment is held against it. With --peers the same for ninja, make, just and go-task,
+leaves one. The layers are `cgroup` and `guard`, both if the machine has both: for the second one cgroup v2 is hidden, which
+takes root. The log has to name the same containment. With --peers the same for ninja, make, just and go-task,
 where they are installed.
 
 A KILL comes at one of four moments, in turn: `up`, once the tree stands; `start`, at random within 200 ms of the start of
 flowrun; `hook`, once the tree stands in a hook; `drain`, once the first process of the step has ended and the tree goes on.
-Where a KILL of guard and runner at `start` came before the sentinel stood, what is left is the next start's to end: that is
-tried then, only what is left afterwards counts, and how often it came to that is told below the table.
+If a KILL of guard and runner at `start` came before there was a sentinel, the next start has to end what is left: only what
+that start leaves counts, and the number of these cases is below the table.
 
-Then come starts of a file after its run was killed, in turn: guard, runner and sentinel at once, so that nobody has ended
-anything, or guard and runner alone; with and without a journal. The first step of the new run counts what is left of the
+Then come starts of a file after its run was killed, in turn: guard, runner and sentinel at once, so that nothing
+has been ended, or guard and runner alone; with and without a journal. The first step of the new run counts what is left of the
 old one: a cell is the number of starts in which that was more than nothing.
 """
 import argparse
@@ -66,7 +66,7 @@ def comet_of(program):
 
 
 def flies(group):
-    """Whether a comet goes on: whether anybody of its group has begun within the last moment."""
+    """True while a comet goes on: a process of its group has begun within the last moment."""
     start = time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")
     time.sleep(0.1)
     for name in os.listdir("/proc"):
@@ -98,8 +98,8 @@ def survivors(program):
 
 
 def named_flowrun(root):
-    """The processes that descend from one, itself included, with `flowrun` in their name or command line: who is ended by
-    `pkill -9 flowrun` or `pkill -9 -f flowrun`."""
+    """The processes that `pkill -9 flowrun` or `pkill -9 -f flowrun` ends: those below one, itself included, with `flowrun`
+    in their name or command line."""
     parents, named = {}, set()
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -208,8 +208,8 @@ def layer_of(launcher, flowrun):
 
 
 def end_run(process, tool, end):
-    """Ends a run in one of the ways that need nothing of the workflow."""
-    # What leads to flowrun may not have come to it yet.
+    """Ends a run in one of the ways that do not depend on the workflow."""
+    # The launcher may not have become flowrun yet.
     is_guard = tool.endswith("flowrun") and name_of(process.pid) == "flowrun"
     runner = (children_of(process.pid) or [process.pid])[0] if is_guard else process.pid
     if end == "ctrl-c":
@@ -298,7 +298,7 @@ steps: { a: { run: "test ! -e up || exec ./tree count > seen; exec ./tree SHAPE 
 
 
 def start_again(launcher, flowrun, treegen, shape, number):
-    """Whether the first step of a start after a KILL saw nothing of the run before it."""
+    """True if the first step of a start after a KILL saw nothing of the run before it."""
     folder = tempfile.mkdtemp(prefix="torture-")
     shutil.copy(treegen, os.path.join(folder, "tree"))
     with open(os.path.join(folder, "w.yml"), "w") as file:
@@ -395,7 +395,7 @@ def main():
             tables += 1
             moments = options.moments.split(",")
             worst |= table(f"flowrun, {layer}", launcher, flowrun, treegen, shapes, ends, options.times, moments)
-            # While nobody ends it, a comet fills the machine's table of processes.
+            # A comet that is not ended fills the machine's table of processes.
             lasting = [shape for shape in shapes if "comet" not in shape]
             if options.starts and lasting:
                 worst |= again(launcher, flowrun, treegen, lasting, options.starts)

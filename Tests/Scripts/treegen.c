@@ -92,7 +92,7 @@ static void respawner(void) {
     }
 }
 
-// Every process forks and ends at once: a look at all processes may miss it, so its group stands in a file.
+// Every process forks and ends at once. A look at all processes may miss it, so its group is written to a file.
 static void comet(void) {
     FILE *group = fopen("group", "w");
     if (group == NULL || fprintf(group, "%d\n", getpgrp()) < 0 || fclose(group) != 0) _exit(95);
@@ -104,7 +104,7 @@ static void comet(void) {
     }
 }
 
-// The same in a session of its own, where no signal to the leader's group reaches it.
+// The same in a session of its own, out of reach of a signal to the leader's group.
 static void far_comet(void) {
     setsid();
     comet();
@@ -143,7 +143,7 @@ static void tracer(void) {
     if (ptrace(PTRACE_SEIZE, getppid(), 0, 0) != 0) _exit(96);
 }
 
-// A process whose first thread has ended has its program in another one only.
+// If the first thread has ended, only the other threads show the program.
 static int runs(int pid, const struct stat *program) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", pid);

@@ -12,7 +12,7 @@ import WorkflowExecution
 
     init() { EventLoopThread.ensureRunning() }
 
-    /// What stands behind a need: `x`, with the condition its own or that of each of its copies.
+    /// The dependent of a need: `x`, with the condition its own or that of each of its copies.
     enum Form: CaseIterable, Sendable {
         case step, milestone, group, fanOut, copies, copiesOfTheRun, groupsAsCopies
 
@@ -20,11 +20,11 @@ import WorkflowExecution
 
         var isFanOut: Bool { self == .fanOut || isOfCopies }
 
-        /// The lines of `x` and of what it takes.
+        /// The lines of `x` and of all that it takes.
         func lines(needing kind: String, _ condition: String?) -> [String] {
             let needs = [("n", kind)] + (self == .copiesOfTheRun ? [("list", "plain")] : [])
             let list = "[\(needs.map(\.0).joined(separator: ", "))]"
-            // In a map there is no plain kind.
+            // A map has no plain kind.
             let map = "{ \(needs.map { "\($0): \($1 == "plain" ? "success" : $1)" }.joined(separator: ", ")) }"
             let own = condition.map { isOfCopies ? "item != 'z' && (\($0))" : $0 }
             let keys = "needs: \(kind == "plain" ? list : map)" + (own.map { ", if: \"\($0)\"" } ?? "")
@@ -42,7 +42,7 @@ import WorkflowExecution
             }
         }
 
-        /// What runs in it.
+        /// The steps that run in it.
         var steps: [String] {
             switch self {
             case .step, .milestone: ["x"]
@@ -152,7 +152,7 @@ import WorkflowExecution
                 let says = DecisionTable.conditions[byNeeds, Self.column(condition, after: end)]
                 let expected = says == "runs" ? "success" : says
                 for step in form.steps {
-                    // What no list was evaluated for has no copies.
+                    // A fan-out whose list was never evaluated has no copies.
                     let isUnborn = form == .copiesOfTheRun && says != "runs" && run.outcome(of: step) == nil
                     #expect(isUnborn || run.outcome(of: step)?.rawValue == expected, "\(step) of \(lines)")
                 }
@@ -173,12 +173,12 @@ import WorkflowExecution
     ) throws {
         for function in DecisionTable.functions.columns {
             let says = DecisionTable.functions[end, function] == "true"
-            // What a false one comes to depends on the edge, and is told by the other table.
+            // The result of a false one depends on the edge, and is in the other table.
             let sequence = try run(
                 ["s:", "  order: sequence", "  steps:"]
                     + (Self.producer(of: end) + ["b: { if: always(), run: x }", "x: { if: \"\(function)\", run: x }"])
                     .map { "    \($0)" })
-            // There, what is cancelled rules out what would fail behind it.
+            // There, a cancelled step rules out the one that would fail after it.
             let isPossible = end != "not-run after both"
             #expect(
                 !isPossible || (sequence.outcome(of: "s.x") == .success) == says,
@@ -187,7 +187,7 @@ import WorkflowExecution
                 Self.producer(of: end) + ["g: { needs: { n: done }, steps: { x: { if: \"\(function)\", run: x } } }"])
             let alone = DecisionTable.functions["success", function] == "true"
             #expect((outer.outcome(of: "g.x") == .success) == alone, "\(function) in a group that needs \(end)")
-            // Of what was not run, the root is part of the body as well, and the worst end counts.
+            // If it was not run, the root is part of the body as well, and the worst end counts.
             guard !end.hasPrefix("not-run") else { continue }
             let hook = try run(
                 Self.producer(of: end), top: "finally: { x: { if: \"\(function)\", run: x } }\n")
@@ -235,7 +235,7 @@ import WorkflowExecution
     private static let trueCopy = "a copy where it is true"
     private static let falseCopy = "a copy where it is false"
 
-    /// Ways to stop or drain a group after ten seconds: what stands at the top, in the group, and beside its members.
+    /// Ways to stop or drain a group after ten seconds: lines for the top, for the group, and beside its members.
     private static let stops: [(name: String, column: String, top: String, key: String, beside: [String])] = [
         ("Ctrl-C", "stopped", "", "", []), ("ctl cancel of the run", "stopped", "", "", []),
         ("ctl cancel of the group", "stopped", "", "", []), ("limit of the run", "stopped", "timeout: 10s\n", "", []),
@@ -246,7 +246,7 @@ import WorkflowExecution
         ("drain of the group", "drained", "", "fail-fast: drain", ["bad: { run: fails-late }"]),
     ]
 
-    /// The lines of a group whose `s` is in a state after ten seconds, and whose end is looked at.
+    /// The lines of a group whose `s` is in a state after ten seconds, and whose end is checked.
     private static func subject(in state: String) -> (lines: [String], id: String) {
         let retry = "retry: { attempts: 2, delay: 1h }"
         switch state {
@@ -279,7 +279,7 @@ import WorkflowExecution
 
     @Test(arguments: DecisionTable.stops.rows)
     @EventLoopActor
-    func `a stop or a drain makes of each state what the table says, whoever asks for it`(state: String) throws {
+    func `each state ends after a stop or a drain as the table says, whatever its origin`(state: String) throws {
         let (lines, id) = Self.subject(in: state)
         for stop in Self.stops {
             let run = try run(
@@ -330,7 +330,7 @@ import WorkflowExecution
             let isFollowed = table[row, "the group"] == "tries again"
             #expect(run.lines(of: "g").contains { $0.contains("retry") } == (attempts > 1 && !isEarly), "\(row)")
             let hook = table[row, "on-failure"]
-            // What follows is the last round.
+            // The next round is the last one.
             let last = hook == "waits" ? DecisionTable.rounds["it was the last", "on-failure"] : hook
             #expect(ends("g.on-failure.h") == [last == "runs" ? "success" : last], "\(row): \(run.lines)")
             #expect(table[row, "finally"] == "runs")

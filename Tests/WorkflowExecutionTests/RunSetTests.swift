@@ -2,7 +2,7 @@ import Testing
 
 @testable import WorkflowExecution
 
-/// Sets of runs and marks of ids, which a resumed run decides by.
+/// Sets of runs and marks of ids, by which a resumed run decides.
 struct RunSetTests {
     @Test(arguments: [0, 1, 2, 63, 64, 65, 127, 128, 129, 200]) func `a set has the runs from one on`(count: Int) {
         for start in Set([0, 1, 5, 62, 63, 64, 65, 127, 128, 130, 199, 200]) where start <= count {
@@ -11,7 +11,7 @@ struct RunSetTests {
         }
     }
 
-    @Test func `what two sets have in common is what both have, however many runs there are`() {
+    @Test func `the intersection of two sets has the runs of both, however many there are`() {
         for count in [7, 64, 65, 150] {
             var evens = RunSet((0..<count).filter { $0.isMultiple(of: 2) }, count: count)
             var later = RunSet(from: count / 3, count: count)
@@ -24,7 +24,7 @@ struct RunSetTests {
         }
     }
 
-    @Test func `the last mark of an id is that of what is around it, copies and labels with dots included`() {
+    @Test func `the last mark of an id may be that of an enclosing one, copies and labels with dots included`() {
         var marks = IDMarks()
         func hook(_ id: String) -> String? { marks.last(of: id)?.hook }
         #expect(marks.isEmpty && hook("a") == nil)

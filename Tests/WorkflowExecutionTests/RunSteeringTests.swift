@@ -183,7 +183,7 @@ import WorkflowExecution
         #expect(run.lines.filter { $0.contains("started") } == ["0 started a", "3 started b", "10 started c"])
     }
 
-    @Test @EventLoopActor func `a change of the jobs is told before what it lets start`() throws {
+    @Test @EventLoopActor func `a change of the jobs is logged before the starts that it allows`() throws {
         let run = try VirtualRun("steps: { a: { run: x }, b: { run: x } }", jobs: 1) { _, _ in
             Behaviour(duration: .seconds(10))
         }

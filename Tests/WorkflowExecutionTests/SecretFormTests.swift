@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkflowExecution
 
-/// What other programs make of secrets is hidden, as bash, python3, base32 and xxd themselves write it.
+/// Secrets stay hidden in the forms that other programs give them: bash, python3, base32 and xxd write the texts.
 struct SecretFormTests {
     private static let secrets = [
         "hunter2 \"&/'<>", "correct horse battery staple, and 17 more $(words) `of` {it} [all]!",
@@ -13,7 +13,7 @@ struct SecretFormTests {
     ]
 
     /// Prints as JSON, for each secret of `secrets.json` and each way to write it: the secret, the way, the text, and
-    /// what a mask leaves of it, either exactly or as the most characters that are not blanks.
+    /// the rest that a mask leaves of it, either exactly or as the most characters that are not blanks.
     private static let script = #"""
         import html, json, shutil, subprocess, xml.sax.saxutils
 

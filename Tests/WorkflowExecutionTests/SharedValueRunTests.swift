@@ -6,8 +6,8 @@ import Testing
 
 @testable import WorkflowExecution
 
-/// Random workflows whose steps, conditions, lists and hooks read `vars`, with failures, retries, rounds, cancels, pauses
-/// and signals, in virtual time.
+/// Random workflows whose steps, conditions, lists and hooks read `vars`, with failures, retries, rounds, cancels,
+/// pauses and signals, in virtual time.
 struct SharedValueRunTests {
     private typealias Behaviour = FakeSpawner.Behaviour
     private static let runs = getenv("FLOWRUN_PROOF_WORKFLOWS").flatMap { Int(String(cString: $0)) } ?? 400
@@ -54,7 +54,7 @@ struct SharedValueRunTests {
         }
     }
 
-    /// Whether each command that started has one end before it starts again.
+    /// True if each command that started has one end before it starts again.
     private static func isPaired(_ events: [RunEvent]) -> Bool {
         var open: Set<ValueID> = []
         for event in events {

@@ -41,7 +41,7 @@ struct `A failure that a step behind always() does not see` {
         #expect(planned.summary == [])
     }
 
-    @Test func `in a sequence all before are needed, and only what the one before needs outside is passed by`() throws {
+    @Test func `a member of a sequence needs all before it, and passes by only outside needs`() throws {
         let planned = Planned(
             """
             build: { run: x }

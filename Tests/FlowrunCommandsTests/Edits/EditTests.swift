@@ -2,9 +2,9 @@ import FlowrunTestSupport
 import Foundation
 import Testing
 
-/// What `fix.edits` of a finding make of the file.
+/// The edits of a finding, `fix.edits`, applied to its file.
 struct EditTests {
-    /// A step or more of a workflow, and what the edits of its only finding make of it; nil for no edits.
+    /// Steps of a workflow, and the text that the edits of its only finding make of them; nil for no edits.
     private static let cases: [(steps: String, edited: String?)] = [
         (#"a: { run: "echo ${{ params.p }}" }"#, #"a: { run: "echo \"$p\"" }"#),
         (#"a: { run: 'echo ${{ params.p }}' }"#, #"a: { run: 'echo "$p"' }"#),
@@ -54,7 +54,7 @@ struct EditTests {
         #expect(try EditedFile(Self.file(edited)).findings.isEmpty)
     }
 
-    /// `make proof` sets FLOWRUN_PROOF_MUTATED_FILES, so that ten thousand are looked at.
+    /// `make proof` sets FLOWRUN_PROOF_MUTATED_FILES to ten thousand.
     @Test func `no edit for a mistake leaves a finding in its place or makes one in its own text`() throws {
         let files = ProcessInfo.processInfo.environment["FLOWRUN_PROOF_MUTATED_FILES"].flatMap(Int.init) ?? 400
         var (findings, offered, dropped, rest) = (0, 0, 0, 0)

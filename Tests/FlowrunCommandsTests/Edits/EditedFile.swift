@@ -5,7 +5,7 @@ import Reporting
 import SourceDiagnostics
 import WorkflowModel
 
-/// The findings about a text as `check --format json` gives them, and what becomes of the text by their edits.
+/// The findings about a text as `check --format json` gives them, and the text with their edits.
 struct EditedFile {
     struct Finding: Decodable {
         struct Fix: Decodable {
@@ -45,7 +45,7 @@ struct EditedFile {
         findings = try decoder.decode([Finding].self, from: Data(DiagnosticPrinter.json(diagnostics).utf8))
     }
 
-    /// What the edits of a finding make of the text, with where its place is then and which text is new.
+    /// The text with the edits of a finding, the finding's place in it, and the ranges of new text.
     private struct Result {
         var scalars: [Unicode.Scalar] = []
         var places: Set<Int> = []
@@ -94,7 +94,7 @@ struct EditedFile {
 
     func edited(by finding: Finding) -> String { result(of: finding).text }
 
-    /// Why the edits of a finding are worse than none; nil where they mend it.
+    /// The reason why the edits of a finding are worse than none; nil if they mend it.
     func problem(_ finding: Finding) throws -> String? {
         guard finding.fix?.edits.isEmpty == false else { return nil }
         let result = result(of: finding)

@@ -1,7 +1,7 @@
 import FlowrunTestSupport
 import Foundation
 
-/// A workflow file with the mistakes that people make: a few changes to one that stands in the package.
+/// A workflow file with mistakes as people make them: a few changes to a file of the package.
 struct MutatedFile {
     let text: String
 

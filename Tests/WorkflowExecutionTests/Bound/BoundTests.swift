@@ -60,7 +60,7 @@ struct BoundTests {
         #expect(plan.bound(jobs: 8) == .atMost(.milliseconds(612_200 + 7_200)))
     }
 
-    /// The default grace of ten seconds is that of a group without one, which nothing in it has.
+    /// The default grace of ten seconds is that of a group without one; no step here has it.
     @Test func `only what runs has a grace`() throws {
         let limit = TimeLimit(duration: .seconds(60), range: .beginning)
         let workflow = WorkflowSketch.workflow(
@@ -83,7 +83,7 @@ struct BoundTests {
         #expect(try #require(Planner.plan(workflow).plan).bound(jobs: 8) == .atMost(.milliseconds(24_400)))
     }
 
-    @Test func `instances count one by one, and what is not said is inherited`() throws {
+    @Test func `instances count one by one, and limits that are not set are inherited`() throws {
         var defaults = Defaults()
         defaults.timeout = .seconds(4)
         defaults.grace = .seconds(1)
@@ -211,7 +211,7 @@ struct BoundTests {
         }
     }
 
-    @Test func `what is ruled out by known values takes no time`() throws {
+    @Test func `steps that known values rule out take no time`() throws {
         let plan = try #require(
             LongestRunTests.plan(
                 "defaults: { timeout: 10s, grace: 0s }\nsteps:\n  a: { if: 'false', run: x }\n  b: { run: x }\n"))
@@ -219,8 +219,8 @@ struct BoundTests {
         #expect(plan.bound(jobs: 1) == .atMost(.milliseconds(24_400)))
     }
 
-    /// The finding names the chain, what each of it takes, and what comes on top.
-    @Test func `a deadline that may be exceeded names what it is made of`() throws {
+    /// The finding names the chain, the time of each of its steps, and what comes on top.
+    @Test func `a deadline that may be exceeded names the parts of the bound`() throws {
         let workflow = WorkflowSketch.workflow([
             step("a", 10, grace: 1).with(\.retry, Retry(attempts: 2, delay: .seconds(3), range: .beginning)),
             step("b", 20, needs: ["a"]), step("c", 5), step("d", 5),
@@ -258,7 +258,7 @@ struct BoundTests {
                 == .atMost(.milliseconds(16_400 + 13_200 + 27_800)))
         let copies = "g: { for-each: [p, q], vars: { v: { run: x } }, steps: { s: { run: 'echo $v' } } }"
         #expect(try bound(copies) == .atMost(.milliseconds(2 * 32_800)))
-        // Two rounds, in which what a body is given may be something else.
+        // Two rounds, in which a body may be given different values.
         let rounds = """
             g: { retry: { attempts: 2 }, steps: { u: { uses: t } } }
             """

@@ -1,9 +1,9 @@
 import FlowrunTestSupport
 
-/// A random workflow in which everything has a limit, with all that makes a run longer or makes steps wait.
+/// A random workflow in which everything has a limit, with all the features that lengthen a run or make steps wait.
 struct LimitedWorkflow {
     enum Feature: String, CaseIterable {
-        /// `needsInside` is a member of a group that needs what is outside the group; the reverse is an error.
+        /// `needsInside`: a member of a group needs a step outside of the group; the reverse is an error.
         case needs, needsInside, group, sequence, stepRetry, groupRetry, groupLimit, retryDeadline, pool, mutex, holder
         case maxParallel, copies, copiesAtOnce, onFailure, finally, condition, tolerance, failFast, runLimit, vars
     }
@@ -19,7 +19,7 @@ struct LimitedWorkflow {
     private let size: Int
     private let hasVars: Bool
 
-    /// `size` bounds the steps.
+    /// `size` bounds the number of steps.
     init(seed: UInt64, size: Int, hasVars: Bool) {
         var random = SeededGenerator(seed: seed)
         jobs = Int.random(in: 1...4, using: &random)

@@ -9,9 +9,9 @@ import YAMLSyntax
 
 @testable import WorkflowExecution
 
-/// The bound of a run against the scheduler of real runs in virtual time.
+/// Checks the bound of a run against the scheduler of real runs in virtual time.
 ///
-/// `make proof` sets FLOWRUN_PROOF_BOUNDS, so that ten thousand workflows are looked at.
+/// `make proof` sets FLOWRUN_PROOF_BOUNDS to ten thousand workflows.
 @Suite struct LongestRunTests {
     private static let proof = getenv("FLOWRUN_PROOF_BOUNDS").flatMap { Int(String(cString: $0)) }
     private static let workflows = proof ?? 40
@@ -36,7 +36,7 @@ import YAMLSyntax
         }
         print(results.table)
         #expect(results.failures.isEmpty, "\(results.failures.prefix(3).joined(separator: "\n"))")
-        // Locks between groups may close rings, which the planner refuses.
+        // Locks between groups may close cycles, which the planner refuses.
         #expect(results.refused * 3 < Self.workflows)
         #expect(results.ratio(at: 0.5) <= 1.3)
         #expect(Self.proof == nil || results.ratio(ofWhole: true, at: 0.95) <= 2)
@@ -104,7 +104,7 @@ import YAMLSyntax
     }
 }
 
-/// How far bounds are from the longest runs, and what the workflows have.
+/// How far bounds are from the longest runs, and which features the workflows have.
 private struct Tightness: Sendable {
     var failures: [String] = []
     var refused = 0
@@ -124,7 +124,7 @@ private struct Tightness: Sendable {
         counts.merge(other.counts, uniquingKeysWith: +)
     }
 
-    /// Of those whose longest run is known for sure, or of all.
+    /// For workflows whose longest run is certain, or for all.
     func ratio(ofWhole: Bool = false, at share: Double) -> Double {
         let sorted = ratios.filter { $0.isWhole || !ofWhole }.map(\.ratio).sorted()
         return sorted.isEmpty ? .infinity : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]

@@ -4,16 +4,16 @@ import WorkflowPlanning
 @testable import OperationScheduling
 @testable import WorkflowExecution
 
-/// Looks for the longest run of a plan: the scheduler of real runs in virtual time, with steps that take as long or as
-/// short as they can, and end well or badly.
+/// Searches for the longest run of a plan: the scheduler of real runs in virtual time, with steps that take as long or
+/// as short as they can, and end well or badly.
 struct LongestSearch {
-    /// What a step does in its attempts and rounds.
+    /// The behaviour of a step in its attempts and rounds.
     enum Choice: CaseIterable {
         /// Ends well at once.
         case nothing
-        /// Takes its whole timeout, ends well, and leaves something behind that takes the whole drain.
+        /// Takes its whole timeout, ends well, and leaves a process behind that takes the whole drain.
         case everything
-        /// Ends by its limit and not before KILL, whenever it is tried.
+        /// Ends by its limit and only by KILL, whenever it is tried.
         case tooLong
         /// The same until the last attempt of the last round, which takes everything and ends well.
         case onceMore
@@ -88,11 +88,11 @@ struct LongestSearch {
         let id: OperationID
         var end: Duration
         var outcome: OperationOutcome
-        /// When the first process ends by itself; nil once it has, or if it does not.
+        /// The time at which the first process ends by itself; nil once it has, or if it does not.
         var exit: Duration?
     }
 
-    /// When a run ends in which each step does what is chosen.
+    /// The end of a run in which each step does what is chosen.
     func end(_ choices: [Choice]) -> Duration {
         var scheduler = OperationScheduler(graph, width: jobs)
         var running: [Running] = []
@@ -150,10 +150,10 @@ struct LongestSearch {
         switch choice {
         case .nothing: return Running(id: id, end: now, outcome: .success)
         case .onceMore where !isLast, .tooLong:
-            // Its limit comes before.
+            // Its limit comes first.
             return Running(id: id, end: now + timeout * 1000 + .seconds(1_000_000), outcome: .failure)
         case .everything, .onceMore:
-            // The last moment at which its limit does not come first.
+            // The last moment before its limit.
             let exit = now + timeout - .microseconds(1)
             return Running(id: id, end: exit + drain, outcome: .success, exit: exit)
         }

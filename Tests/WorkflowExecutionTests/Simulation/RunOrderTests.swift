@@ -8,7 +8,7 @@ import WorkflowPlanning
 
 /// The order in which ready steps start, judged in virtual time.
 struct RunOrderTests {
-    /// A random graph of steps, each with what it needs and how long it takes.
+    /// A random graph of steps, each with its needs and its duration.
     private struct Graph {
         var needs: [[Int]] = []
         var lengths: [Int] = []
@@ -34,7 +34,7 @@ struct RunOrderTests {
             plan.rows.map { $0 == .root ? .zero : .seconds(lengths[$0.offset - 1]) }
         }
 
-        /// The shortest of all schedules, those included in which a slot waits for a step that is not ready yet.
+        /// The shortest of all schedules, including those in which a slot waits for a step that is not ready yet.
         var optimum: Int {
             var best = lengths.reduce(0, +)
             func go(_ now: Int, _ ended: Int, _ running: [(step: Int, end: Int)]) {
@@ -92,7 +92,7 @@ struct RunOrderTests {
 
     /// `early` and `gate` end together. One after the other, `short` would take the slot of the first before `long` is
     /// ready.
-    @Test func `what ends at one moment ends before anything starts`() throws {
+    @Test func `all ends of one moment come before any start`() throws {
         let workflow = WorkflowSketch.workflow([
             .step("early"), .step("gate"), .step("long", needs: ["gate"]), .step("short"), .step("short2"),
         ])

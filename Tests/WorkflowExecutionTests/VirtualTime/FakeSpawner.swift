@@ -90,7 +90,7 @@ private final class FakeProcess: RunningProcess {
         isStopping = true
         observer?.process(sent: signal)
         if !behaviour.isDeaf { return die(by: signal) }
-        // What it has left behind does not hear of the signal either, and is not ended before KILL.
+        // Processes that it has left behind do not get the signal either, and are not ended before KILL.
         if behaviour.lingering > .zero, due <= clock.now, let timer { clock.cancel(timer) }
         killTimer = clock.schedule(at: clock.now.advanced(by: grace)) { self.killAll() }
     }

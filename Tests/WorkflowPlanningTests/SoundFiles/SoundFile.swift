@@ -1,7 +1,7 @@
 import FlowrunTestSupport
 
-/// The text of a workflow in which every step reads only what is certain when it starts: outputs of what it needs,
-/// directly or through anything between, with a default where a step may be skipped or fail.
+/// The text of a workflow in which every step reads only results that are certain when it starts: outputs of its needs,
+/// direct or not, with a default if a step may be skipped or fail.
 struct SoundFile {
     private enum Kind: CaseIterable {
         case plain, conditional, tolerant, always, copies, group, sequence
@@ -9,11 +9,11 @@ struct SoundFile {
 
     private struct Unit {
         let kind: Kind
-        /// Units before it whose end it waits for and whose good end it wants.
+        /// Earlier units whose good end it waits for.
         let needs: [Int]
     }
 
-    /// How far behind what a unit needs lies.
+    /// How far back the needs of a unit are.
     private enum Shape: CaseIterable {
         case chain, neighbours, layers, anywhere, hub
     }
@@ -82,7 +82,7 @@ struct SoundFile {
             var needs = ""
             if member > 0 {
                 if !isSequence { needs = "needs: [m\(member - 1)], " }
-                // All before it have succeeded, whether it needs them itself or not.
+                // All earlier ones have succeeded, whether it needs them itself or not.
                 let earlier = Int.random(in: 0..<member, using: &random)
                 let isPrevious = isSequence && Bool.random(using: &random)
                 words += ", \"${{ \(isPrevious ? "previous" : "steps.m\(earlier)").outputs.v }}\""
@@ -109,24 +109,24 @@ struct SoundFile {
             wanted = (0..<Int.random(in: 0...3, using: &random)).map { _ in Int.random(in: 0..<count, using: &random) }
         case .hub: wanted = [count - Int.random(in: 1...min(count, 3), using: &random), 0]
         }
-        // Who runs after a failure is not for others to need: they would run after it, too.
+        // No unit needs one that runs after a failure: it would run after the failure, too.
         return Set(wanted).filter { units[$0].kind != .always }.sorted()
     }
 
-    /// What a unit says in its command: words that read the results of units before it.
+    /// The command of a unit: words that read the results of earlier units.
     private mutating func words(of unit: Int, _ random: inout SeededGenerator) -> String {
         var words = ""
         for _ in 0..<Int.random(in: 0...2, using: &random) {
             guard let read = ancestor(of: unit, &random) else { continue }
             reads += 1
-            // Behind a failure only the end is certain.
+            // After a failure only the end is certain.
             let value = units[unit].kind == .always ? "steps.u\(read).outcome" : value(of: read)
             words += ", \"${{ \(value) }}\""
         }
         return words
     }
 
-    /// A unit behind any number of needs.
+    /// An earlier unit, any number of needs away.
     private func ancestor(of unit: Int, _ random: inout SeededGenerator) -> Int? {
         guard var found = units[unit].needs.randomElement(using: &random) else { return nil }
         var hops = Int.random(in: 0...[0, 1, 3, 300].randomElement(using: &random)!, using: &random)

@@ -5,7 +5,7 @@ import Testing
 import WorkflowModel
 import WorkflowPlanning
 
-/// What `check` says about files in which nothing is wrong.
+/// `check` finds nothing in files without mistakes.
 struct SoundFileTests {
     /// `make proof` asks for more, and for larger ones.
     private static func number(_ name: String, otherwise: Int) -> Int {
