@@ -20,12 +20,12 @@ struct StandardStream {
         }
     }
 
-    /// What a command answers, by what has to be done before a terminal or a CI log may have it.
+    /// The answer of a command, by what makes it harmless for a terminal or a CI log.
     enum Answer {
         /// Lines for people.
         case lines(String)
         case json(String)
-        /// What its own writer has made harmless, and the text of a file.
+        /// Text that its own writer has made harmless, and the text of a file.
         case asIs(String)
 
         fileprivate var text: String {
@@ -40,7 +40,7 @@ struct StandardStream {
     /// One line after the program's name.
     func say(_ message: String) { write(Self.line(message)) }
 
-    /// A message as one line after the program's name, whatever it quotes.
+    /// A message as one line after the program's name, with all that it quotes made harmless.
     static func line(_ message: String) -> String { "flowrun: \(message.visible)".harmlessLines + "\n" }
 
     func show(_ diagnostics: [Diagnostic], color: ColorMode = .auto) {

@@ -44,7 +44,7 @@ package enum ControlClient {
     private static let socketTime = Duration.seconds(2)
     private static let pollInterval: UInt32 = 2_000
 
-    /// The ids of the runs that answer, sorted. Changes nothing: what dead runs left stays.
+    /// The ids of the runs that answer, sorted. Removes nothing that dead runs have left.
     ///
     /// Waits for runs that have only just taken their lock, up to two seconds.
     package static func liveRuns(in directory: StateDirectory) -> [String] {
@@ -70,7 +70,7 @@ package enum ControlClient {
     /// Whether there is another run that may be about to make its socket.
     private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
         RunLock.names(in: directory).contains { name in
-            // Also where the clock was set back since: then it may have begun just now.
+            // A clock that was set back counts too: the run may have begun just now.
             guard now(CLOCK_REALTIME) - RunLock.lastChange(of: name, in: directory) < socketTime,
                 let holder = RunLock.holder(of: name, in: directory)
             else { return false }

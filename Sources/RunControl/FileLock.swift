@@ -17,7 +17,7 @@ package enum FileLock {
             var (own, other) = (stat(), stat())
             guard stat("/proc/self/exe", &own) == 0 else { return false }
             guard stat("/proc/\(pid)/exe", &other) == 0 else {
-                // A flowrun with secrets is hidden from its own user; its name is not.
+                // A flowrun with secrets is hidden from its own user; only its name is readable.
                 return errno == ENOENT || errno == EACCES && Self.name(of: "\(pid)") == Self.name(of: "self")
             }
             return own.st_dev == other.st_dev && own.st_ino == other.st_ino

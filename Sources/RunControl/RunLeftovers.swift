@@ -10,9 +10,9 @@ package enum RunLeftovers {
     private static let looks = 5_000
     private static let lookInterval: UInt32 = 2_000
 
-    /// Kills them and waits until they are gone. `mark` is what their marks have in common, as in the run's journal and in
-    /// its lock; nil where that is not known. Returns how many there were and the numbers of those that could not be
-    /// ended; throws where the machine does not let flowrun look for them.
+    /// Kills them and waits until they are gone. `mark` is the part that their marks share, as in the run's journal and
+    /// lock; nil if it is not known. Returns how many there were and the numbers of those that could not be ended;
+    /// throws if the machine does not let flowrun look for them.
     @EventLoopActor
     package static func end(of run: String, mark: UInt64?) throws(SystemError) -> (count: Int, left: [Int32]) {
         let processes = RunProcesses(mark: mark) { process throws(SystemError) in
@@ -21,7 +21,7 @@ package enum RunLeftovers {
         defer { if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) } }
         var left = try processes.find()
         var seen = Set(left)
-        // Also where nobody was seen, who may fork and end faster than a look takes.
+        // Even an empty list may hide processes that fork and end faster than a look takes.
         processes.endMarked()
         for _ in 0..<looks {
             if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) }

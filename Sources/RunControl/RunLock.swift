@@ -4,13 +4,13 @@ internal import Glibc
 /// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
 /// that there is never a stale one to remove.
 package final class RunLock: Sendable {
-    /// Who has it.
+    /// The run that has the lock.
     package struct Holder: Sendable, Hashable {
         package let pid: Int32
         package let run: String
-        /// What the marks of the run's processes have in common; nil where they have none.
+        /// The part that the marks of the run's processes share; nil if they have none.
         package var mark: UInt64?
-        /// Whether the run has come to its end, with nothing left of it but what it has told to be lost.
+        /// True once the run has ended and nothing of it is left but what it has reported as lost.
         package var hasEnded = false
 
         package init(pid: Int32, run: String, mark: UInt64? = nil) {
@@ -30,14 +30,14 @@ package final class RunLock: Sendable {
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The line in the file, `PID RUN MARK CHECKSUM` with `ended` before the checksum of a run that has, padded with blanks,
-    /// so that a shorter one covers a longer one. Behind it stands the path of the last temporary folder, with its run.
+    /// The line in the file: `PID RUN MARK CHECKSUM`, with `ended` before the checksum of a run that has, padded with
+    /// blanks so that a shorter line covers a longer one. The path of the last temporary folder follows, with its run.
     private static let headSize = 64
     private static var ended: StaticString { " ended" }
     private static var markDigits: Int { 10 }
 
-    /// Takes the lock of the workflow with this name, at once or not at all. It says who had it before until `enter`, so
-    /// that a start that is killed before that leaves to the next one what it has found.
+    /// Takes the lock of the workflow with this name, at once or not at all. The file names the previous holder until
+    /// `enter`, so that a start that is killed before that leaves its findings to the next one.
     package init(of name: String, in directory: StateDirectory) throws(RunLockError) {
         let file = openat(
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -51,25 +51,25 @@ package final class RunLock: Sendable {
         }
     }
 
-    /// Says who has it from now on.
+    /// Makes `holder` the one that the file names.
     package func enter(_ holder: Holder) { write(holder) }
 
-    /// Says that the holder's run has ended with nothing left of it, so that the next start need not look for anything.
+    /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for anything.
     package func end(_ holder: Holder) { write(holder.ended) }
 
-    /// Writes again who had it last, for a run that is refused: one that never began is nobody's last run. What that one
-    /// has left is gone. The lock itself stays taken.
+    /// Restores the previous holder for a run that is refused: a run that never began is not the last one. What the
+    /// previous run has left is gone by then. The lock itself stays taken.
     package func disown() {
         if let previous { write(previous.ended) } else { ftruncate(descriptor, 0) }
     }
 
-    /// Says where a run is about to make its temporary folder.
+    /// Records where a run is about to make its temporary folder.
     package func note(temporaryFolder path: String, of run: String) {
         let bytes = Array("\(run) \(path)\0".utf8)
         _ = pwrite(descriptor, bytes, bytes.count, off_t(Self.headSize))
     }
 
-    /// Where a run has made its temporary folder, if it was the last one to make any.
+    /// The temporary folder that a run has made, if it was the last one to make any.
     package func temporaryFolder(of run: String) -> String? {
         let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
             count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(Self.headSize)))
@@ -119,8 +119,8 @@ package final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
-    /// Reads what stands between the run and the checksum: a mark, and whether the run has ended. Returns false where it is
-    /// something else.
+    /// Reads the text between the run and the checksum: a mark, and `ended` for a run that has. Returns false if it is
+    /// anything else.
     private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
         if isBlank(rest[...]) { return true }
         guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
@@ -147,7 +147,7 @@ package final class RunLock: Sendable {
         bytes.allSatisfy { $0 == UInt8(ascii: " ") }
     }
 
-    /// Where the last word of a line begins, if it is the checksum of all before it.
+    /// The index of a line's last word, if that is the checksum of all before it.
     private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else {
             return nil
@@ -169,7 +169,7 @@ package final class RunLock: Sendable {
             guard RunID.isValid(text(run)) else { return nil }
             var holder = Holder(pid: pid, run: text(run))
             let rest = line[run.endIndex...]
-            // Older locks have neither mark nor checksum.
+            // Locks of older versions have neither mark nor checksum.
             if isBlank(rest) { return holder }
             guard let sum = startOfSum(in: line), sum > rest.startIndex else { return nil }
             return read(UnsafeRawBufferPointer(rebasing: rest[..<sum]), into: &holder) ? holder : nil

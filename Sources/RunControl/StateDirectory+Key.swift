@@ -1,23 +1,23 @@
 internal import Basics
 internal import Glibc
 
-/// What all runs of a state directory share: the key of their digests, and how many have begun.
+/// What all runs of a state directory share: the key of their digests, and the number of runs that have begun.
 ///
-/// Both stand in one file, so that a start has them with few calls: random bytes, their checksum, and behind these a byte
-/// for each run. Where a run's own byte stands is its number: no two starts get the same one, no clock has a say in it,
-/// and no byte that changes.
+/// Both are in one file, so that a start has them with few calls: random bytes, their checksum, and then a byte for
+/// each run. The offset of a run's byte is its number: no two starts get the same one, and neither a clock nor a
+/// damaged byte changes it.
 extension StateDirectory {
     static let keyName = "key"
     private static let keySize = 16
     private static let headSize = keySize + MemoryLayout<UInt32>.size
-    /// How often a start looks again after another one has been faster.
+    /// How often a start looks again after another one was faster.
     private static let tries = 100
 
-    /// What a run gets when it begins.
+    /// The key and the number that a run gets when it begins.
     package struct Entry: Sendable, Equatable {
         /// Random bytes that belong to this folder.
         package let key: [UInt8]
-        /// Larger than those of all runs that have begun before it in this folder.
+        /// Larger than the number of every run that began before it in this folder.
         package let number: Int
 
         package init(key: [UInt8], number: Int) {
@@ -26,25 +26,25 @@ extension StateDirectory {
         }
     }
 
-    /// Enters a run. `lastNumber` is asked where the file has to be made, because it is lost or damaged: the largest number
-    /// that a run is known to have had. Nil if the file can be neither read nor made.
+    /// Registers a run. Calls `lastNumber`, the largest number that a run is known to have had, if the file has to be
+    /// made because it is lost or damaged. Returns nil if the file can be neither read nor made.
     package func enter(after lastNumber: () -> Int) -> Entry? {
         for _ in 0..<Self.tries {
             let file = openat(descriptor, Self.keyName, O_RDWR | O_APPEND | Self.safely)
             guard file >= 0 else {
                 guard errno == ENOENT else { return nil }
                 _ = makeKey(after: lastNumber) { temporary in
-                    // Of several runs that begin at once the first one makes it for all.
+                    // The first of several runs that begin at once makes the file for all.
                     linkat(descriptor, temporary, descriptor, Self.keyName, 0) == 0 || errno == EEXIST
                 }
                 continue
             }
             defer { close(file) }
             let head = Self.readHead(file)
-            // What cannot be read now may be read by the next run, which needs it to know its digests again.
+            // An unreadable file stays: the next run may be able to read it, and needs it to recognise its digests.
             guard let head else { return nil }
             if let key = Self.key(in: head) {
-                // A version without numbers has written the key alone.
+                // A version without numbers wrote only the key.
                 let rest = head.count == Self.keySize ? Self.sum(of: key) : []
                 return Entry(key: key, number: Self.append(rest + [0], to: file) - Self.headSize)
             }
@@ -53,7 +53,7 @@ extension StateDirectory {
         return nil
     }
 
-    /// The key alone, for who changes nothing; nil where there is none, or it is damaged.
+    /// The key alone, for a command that changes nothing; nil if there is none, or if it is damaged.
     package func existingKey() -> [UInt8]? {
         let file = openat(descriptor, Self.keyName, O_RDONLY | Self.safely)
         guard file >= 0 else { return nil }
@@ -63,7 +63,7 @@ extension StateDirectory {
 
     private static var safely: Int32 { O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC }
 
-    /// As much as there is; nil if it cannot be read.
+    /// The head as far as there is one; nil if it cannot be read.
     private static func readHead(_ file: Int32) -> [UInt8]? {
         var head = [UInt8](repeating: 0, count: headSize)
         let count = read(file, &head, headSize)
@@ -82,14 +82,14 @@ extension StateDirectory {
         withUnsafeBytes(of: key.withUnsafeBytes(CRC32C.of).littleEndian, Array.init)
     }
 
-    /// Returns where the file ended then: nobody else's bytes stand before it and behind these.
+    /// Returns where the file ended then: the bytes before that offset are those of earlier runs.
     private static func append(_ bytes: [UInt8], to file: Int32) -> Int {
-        // On a full disk the next run gets the same number, if it can keep a journal at all.
+        // On a full disk the next run gets the same number; it cannot keep a journal either.
         guard write(file, bytes, bytes.count) == bytes.count else { return Int(lseek(file, 0, SEEK_END)) + bytes.count }
         return Int(lseek(file, 0, SEEK_CUR))
     }
 
-    /// Puts a new file in the place of one that is damaged, unless another run does so. Returns false if it cannot.
+    /// Replaces a damaged file, unless another run does so. Returns false if it cannot.
     private func replaceKey(_ damaged: Int32, after lastNumber: () -> Int) -> Bool {
         guard flock(damaged, LOCK_EX) == 0 else { return false }
         var (opened, named) = (stat(), stat())

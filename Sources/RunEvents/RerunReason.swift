@@ -6,15 +6,15 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
     case outcome
     /// `--from` names it, or a group around it.
     case asked
-    /// A hook has started since, and counts as undoing it.
+    /// A hook that counts as undoing it has started since.
     case undone
     /// Something that it needs has run again.
     case upstream
-    /// What it does, or what it needs, is not the same.
+    /// Its definition, or what it needs, has changed.
     case definition
     /// What it has left was not kept: it holds a secret, or was in `FLOWRUN_TEMP`.
     case result
-    /// What it has left was kept, and was changed since then.
+    /// Its output was kept, and has changed since.
     case damage
 
     /// As a clause.

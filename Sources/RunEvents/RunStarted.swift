@@ -19,7 +19,7 @@ package struct RunStarted: Sendable {
     package let resumes: String?
     /// What follows `--` on the command line, secrets masked.
     package let arguments: [String]
-    /// The runs whose durations decided the order in which ready steps start; empty where none did.
+    /// The runs whose durations decided the order in which ready steps start; empty if none did.
     package let durationsFrom: [String]
 
     package init(

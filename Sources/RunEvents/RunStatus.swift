@@ -27,7 +27,7 @@ package struct RunStatus: Sendable {
         }
     }
 
-    /// The command of one of `vars`.
+    /// A running command of one of `vars`.
     package struct RunningValue: Sendable, Hashable {
         package let value: ValueID
         /// Since its process was started.
@@ -62,7 +62,7 @@ package struct RunStatus: Sendable {
     package let counts: OutcomeCounts
     /// Those that have been running longest first.
     package let running: [RunningStep]
-    /// The commands of `vars` that run, in the order of their starts.
+    /// The running commands of `vars`, in the order of their starts.
     package let values: [RunningValue]
     /// Ids of the steps that have neither ended nor started, in the order of the file.
     package let waiting: [String]

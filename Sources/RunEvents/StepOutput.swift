@@ -1,5 +1,5 @@
-/// Bytes that a step, or the command of one of `vars`, has written: whole lines with their ends, unless `isPartial`. A loan: the bytes are valid while the
-/// event is reported, and whoever keeps them copies them.
+/// Bytes that a step, or the command of one of `vars`, has written: whole lines with their ends, unless `isPartial`.
+/// The bytes are a loan, valid while the event is reported; copy what is to be kept.
 package struct StepOutput {
     package enum Stream: String, Sendable {
         /// Standard output and standard error through one pipe, in the order in which they were written.
@@ -12,7 +12,7 @@ package struct StepOutput {
         case step(String)
         case value(ValueID)
 
-        /// As people are shown it.
+        /// The name that people see.
         package var words: String {
             switch self {
             case .step(let id): id
@@ -22,7 +22,7 @@ package struct StepOutput {
     }
 
     package let writer: Writer
-    /// 1 for one of `vars`.
+    /// Always 1 for one of `vars`.
     package let attempt: Int
     package let stream: Stream
     /// As written, not checked for UTF-8. Joining the events of one stream gives exactly what the step wrote. A piece
@@ -32,7 +32,7 @@ package struct StepOutput {
     /// Whether the bytes stop in the middle of a line: the line is longer than the cap, or the output ended there.
     package let isPartial: Bool
 
-    /// nil where it is no step that has written.
+    /// The step that has written; nil for one of `vars`.
     package var step: String? { if case .step(let id) = writer { id } else { nil } }
 
     package init(step: String, attempt: Int, stream: Stream, bytes: UnsafeRawBufferPointer, isPartial: Bool) {

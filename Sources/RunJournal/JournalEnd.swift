@@ -22,7 +22,7 @@ package struct JournalEnd: Sendable {
         (outcome, duration, counts) = (end.outcome, end.duration, end.counts)
     }
 
-    /// Whether the last line is a record.
+    /// True if the last line is a record.
     static func isRecord(atEndOf file: Int32) -> Bool {
         ((try? lastLine(of: file)) ?? []).withUnsafeBytes(JournalLine.isIntact)
     }

@@ -9,14 +9,14 @@ package struct JournalHeader: Sendable, Equatable {
     package let path: String?
     /// The workflow's name in the state directory; nil for standard input.
     package let workflow: String?
-    /// Wall clock at the start, microseconds since 1970 in UTC; a label, since clocks are set.
+    /// Wall clock at the start, microseconds since 1970 in UTC; only a label, since clocks are set.
     package let time: Int64
-    /// Larger than those of the runs that began before it in the same state directory; 0 for all runs of a version that
-    /// did not count them.
+    /// Larger than the numbers of the runs that began before it in the same state directory; 0 for runs of a version
+    /// that did not count them.
     package let number: Int
-    /// The run of which a step has started it; nil for none.
+    /// The run whose step has started this one; nil for none.
     package let parent: String?
-    /// The checksum of the key that its digests are made with; nil where that is not known.
+    /// The checksum of the key of its digests; nil if that is not known.
     package let key: String?
     /// The steps and groups that the command line chose; empty for all.
     package let targets: [String]

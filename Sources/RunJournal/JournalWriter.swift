@@ -12,7 +12,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
     /// How much may wait for `flush`.
     private static let bufferLimit = 256 << 10
-    /// How much output a run keeps in files, in bytes, where nobody says something else.
+    /// The default of `outputLimit`, in bytes.
     package static let standardOutputLimit = 128 << 20
 
     /// Why the journal is incomplete; nil as long as it is not.
@@ -24,15 +24,15 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private let path: String?
     private let descriptor: Int32
     private let isDurable: Bool
-    /// Records of output in files may take so many bytes of the journal themselves.
+    /// How many bytes of the journal the records of output in files may take.
     private let recordLimit: Int
     private var recordSize = 0
     private var room: OutputRoom
     private var json = JSONWriter(capacity: 16 * 1024)
-    /// What has come last and is not even kept for a while.
+    /// The latest output events of which nothing is kept; one record will stand for all of them.
     private var dropped: DroppedOutput?
     private var size = 0
-    /// Of running attempts that have written something.
+    /// By writer, for running attempts that have written something.
     private var outputs: [StepOutput.Writer: KeptOutput] = [:]
     /// Whether files were made since the folder was last written through to the disk.
     private var hasNewFiles = false
@@ -53,7 +53,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         descriptor = try Self.makeFile(in: folder)
         JournalHold.take(descriptor)
         JournalLine.append(to: &json, header.write)
-        // Twice, since without it nothing else is known of the run, and not even that there was one.
+        // Twice, since without the header nothing else about the run is known, and not even that there was one.
         json.repeatAll()
         flush()
         if isDurable, fsync(folder) != 0 { throw .last }
@@ -102,7 +102,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         if json.count > Self.bufferLimit { flush() }
     }
 
-    /// Whether output has not been kept because there was too much of it.
+    /// True once output has not been kept because there was too much of it.
     package var isOverLimit: Bool { room.isExceeded }
 
     package func file(ofStep step: String) -> String? {

@@ -1,41 +1,41 @@
 internal import Basics
 internal import Glibc
 
-/// What one attempt has written so far: at first in the journal, then in a file of its own, and once the run has no room
-/// left in files of which only the last two stay. The file has all before those, also what stands in the journal, so that
+/// The output of one attempt so far. It is kept in the journal at first, then in a file of its own, and once the run
+/// has no room left, in files of which only the last two stay. The file starts with what the journal has, so that
 /// people can read it.
 struct KeptOutput {
     /// Up to this many bytes stand in the journal itself.
     static let inlineLimit = 32 << 10
-    /// How much of the end is kept at least.
+    /// How much of the end is always kept, at least.
     static let tailSize = 64 << 10
 
     struct Place {
         let file: OutputFile
         let name: String
         let offset: Int
-        /// Whether the file goes before the step has ended.
+        /// True if the file may go before the step has ended.
         let isPassing: Bool
     }
 
-    /// A file that has all of an attempt, or its beginning.
+    /// A file with all the output of an attempt, or its beginning.
     struct File {
         let name: String
-        /// Where what is always kept begins, with a whole piece.
+        /// Where the part that is always kept begins, at a whole piece.
         let end: Int
     }
 
     let attempt: Int
-    /// Whether others read what it writes to standard output.
+    /// True if others read its standard output.
     private(set) var isRead = false
-    /// Those of attempts of the same step before this one.
+    /// Files of earlier attempts of the same step.
     private var earlier: [File] = []
     /// What stands in the journal, until there is a file.
     private var inline: [UInt8] = []
     private var file: OutputFile?
     private var name = ""
     private var size = 0
-    /// Where pieces begin, at least as far apart as what is always kept: the last two.
+    /// The starts of the last two pieces that are at least `tailSize` apart.
     private var marks = (0, 0)
     private var tail: OutputTailFiles?
 
@@ -53,13 +53,13 @@ struct KeptOutput {
     /// Whether there is a file.
     var hasFile: Bool { file != nil || tail != nil }
 
-    /// Whether only the end is kept by now.
+    /// True once only the end is kept.
     private(set) var isCut = false
 
     /// The name of the file that has everything; nil where there is none.
     var wholeFile: String? { isCut || file == nil ? nil : name }
 
-    /// Those of all attempts so far, oldest first.
+    /// Files of all attempts so far, oldest first.
     var files: [File] {
         let end = size - marks.1 >= Self.tailSize ? marks.1 : marks.0
         return file == nil ? earlier : earlier + [File(name: name, end: end)]
@@ -67,20 +67,20 @@ struct KeptOutput {
 
     mutating func noteReader() { isRead = true }
 
-    /// Whether so many bytes more have their place in the journal.
+    /// True if so many more bytes still go to the journal.
     func isInline(_ count: Int) -> Bool { !hasFile && !isCut && inline.count + count <= Self.inlineLimit }
 
-    /// How much the attempt's file grows if it takes so many bytes more; nil if they are for another place.
+    /// How much the attempt's file grows for so many more bytes; nil if they go elsewhere.
     func growth(by count: Int) -> Int? { isInline(count) || isCut ? nil : inline.count + count }
 
-    /// Not even the end is kept any more.
+    /// Gives up what is kept: not even the end stays.
     mutating func giveUp() {
         isCut = true
         inline = []
     }
 
-    /// Keeps a piece, or says with nil that it has its place in the journal. `sequence` makes the files' names unique;
-    /// without `hasRoom` the attempt's file does not grow.
+    /// Keeps a piece, or returns nil if its place is the journal. `sequence` makes the files' names unique; without
+    /// `hasRoom` the attempt's file does not grow.
     mutating func keep(
         _ bytes: UnsafeRawBufferPointer, of step: String, _ sequence: Int, in folder: Int32, hasRoom: Bool
     ) throws(SystemError) -> Place? {
@@ -116,8 +116,8 @@ struct KeptOutput {
         inline = []
     }
 
-    /// `compile.1.17`: what is not plain in an id is replaced, and a retried group has attempts of one number twice, so
-    /// that only the last number makes it unique.
+    /// `compile.1.17`: characters that are not plain are replaced. A retried group has attempts of one number twice, so
+    /// only the last number makes the name unique.
     private static func name(_ step: String, _ attempt: Int, _ sequence: Int) -> String {
         let plain = String(decoding: step.utf8.prefix(100).map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         return "\(plain).\(attempt).\(sequence)"
@@ -133,8 +133,8 @@ struct KeptOutput {
     }
 }
 
-/// The end of what an attempt writes, in two files by turns: when one has as much as is to be kept, the next one begins,
-/// and the one before goes.
+/// The end of an attempt's output, in two files by turns: when one is full, the next one begins, and the one before it
+/// goes.
 private struct OutputTailFiles {
     private let name: String
     private var number = 0

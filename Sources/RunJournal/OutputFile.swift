@@ -3,12 +3,12 @@ internal import Glibc
 internal import RunEvents
 
 /// The file beside the journal with all that one attempt of a step has written, where that is too long for the journal
-/// itself; or the end of it, where the run had no room for the rest.
+/// itself; or only its end, where the run had no room for the rest.
 final class OutputFile: OutputSource, Sendable {
     private let descriptor: Int32
-    /// How much was written before what the file has.
+    /// How many bytes were written before those in the file.
     let missing: Int
-    /// Where what it has begins.
+    /// Where the output begins in the file.
     private let start: Int
 
     private init(descriptor: Int32, missing: Int = 0, start: Int = 0) {
@@ -26,7 +26,7 @@ final class OutputFile: OutputSource, Sendable {
         return OutputFile(descriptor: file)
     }
 
-    /// The file of this name, or what has been kept of it.
+    /// Opens the file of this name, or the one with the end that was kept of it.
     static func existing(_ name: String, in folder: Int32) -> OutputFile? {
         guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
         if let file = opened(name, in: folder) { return OutputFile(descriptor: file) }
@@ -79,8 +79,8 @@ extension OutputFile {
     private static let endSuffix = ".end"
     private static let noticeWords = " bytes before this were not kept]\n"
 
-    /// Leaves only the end of a file, in another one of which whoever has it open knows nothing. Returns how much less
-    /// there is.
+    /// Leaves only the end of a file, by copying it to another one; a process that has the first one open can read on.
+    /// Returns how many bytes that saves.
     static func cut(_ name: String, before missing: Int, in folder: Int32) throws(SystemError) -> Int {
         guard let descriptor = opened(name, in: folder) else { return 0 }
         let whole = OutputFile(descriptor: descriptor)
@@ -124,7 +124,7 @@ extension OutputFile {
         if let failure { throw failure }
     }
 
-    /// How much the notice at the start of a file says is missing, and how long it is.
+    /// How many bytes the notice at the start of a file says are missing, and the notice's length.
     private static func notice(of file: Int32) -> (missing: Int, length: Int)? {
         let head = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
             filled = max(pread(file, buffer.baseAddress, buffer.count, 0), 0)

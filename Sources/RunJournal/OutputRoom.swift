@@ -1,24 +1,24 @@
 internal import Basics
 
-/// How much of the run's output is kept in files: what there is room for, and what goes first when there is none.
+/// How much of the run's output is kept in files.
 ///
-/// Beside the end of each step, which is always kept, files of output take so much of the disk. Where a piece would pass
-/// the limit, the oldest output of a step that has succeeded and whose output nobody reads makes room for it; where there
-/// is none, only the end of what is written from then on is kept.
+/// Besides the end of each step, which is always kept, files of output take up to a limit. A piece that would pass it
+/// takes the room of the oldest output of a step that has succeeded and whose output no step reads; if there is none,
+/// only the end is kept from then on.
 struct OutputRoom {
     private let limit: Int
-    /// What the files have, in bytes.
+    /// The size of the files, in bytes.
     private var used = 0
-    /// What may go, oldest first.
+    /// Files that may go, oldest first.
     private var spare: [(step: String, file: KeptOutput.File)] = []
     private var firstSpare = 0
-    /// Whether something has not been kept.
+    /// True once something has not been kept.
     private(set) var isExceeded = false
 
     init(limit: Int) { self.limit = limit }
 
-    /// Makes room for so many bytes and takes it, and returns true; otherwise nothing is taken. `goes` hears which step's
-    /// file is cut.
+    /// Makes room for so many bytes, takes it and returns true; otherwise takes nothing. Calls `goes` with the step of
+    /// each file that is cut.
     mutating func take(_ count: Int, in folder: Int32, goes: (String) -> Void) -> Bool {
         while used + count > limit {
             isExceeded = true
@@ -29,7 +29,7 @@ struct OutputRoom {
                 spare.removeFirst(firstSpare)
                 firstSpare = 0
             }
-            // What cannot be cut stays.
+            // A file that cannot be cut stays.
             let freed = (try? OutputFile.cut(file.name, before: file.end, in: folder)) ?? 0
             if freed > 0 { goes(step) }
             used -= freed
@@ -38,7 +38,7 @@ struct OutputRoom {
         return true
     }
 
-    /// Files that nobody needs any more before the others.
+    /// Files that go before the others, because no step needs them any more.
     mutating func mayGo(_ files: [KeptOutput.File], of step: String) {
         for file in files where file.end > 0 { spare.append((step, file)) }
     }

@@ -19,7 +19,7 @@ package struct FindingList: Sendable {
 
     package init() {}
 
-    /// Whether no further error is kept, so that nothing need be said about one.
+    /// True if no further error is kept, so that a caller need not compose one.
     package var isFull: Bool { errors >= Self.limit }
 
     /// How many findings are kept.

@@ -94,7 +94,7 @@ package enum Phrase {
         return line.unicodeScalars.count <= limit ? "`\(line)`" : "`\(String(line.unicodeScalars.prefix(limit - 1)))…`"
     }
 
-    /// How many words a list names before it says how many more there are.
+    /// How many words a list names before it counts the rest.
     package static let listLimit = 12
 
     /// "`a`, `b` or `c`", "`a`, `b` or 9 more".

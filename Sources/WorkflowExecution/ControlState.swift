@@ -1,8 +1,8 @@
 /// What a live run was asked from outside, known before the scheduler handles the request.
 struct ControlState {
-    /// Whether nothing starts any more and the run ends, with its hooks, once nothing runs.
+    /// True once nothing new starts, and the run ends with its hooks when nothing runs any more.
     var isWindingDown = false
-    /// Whether that has come.
+    /// True once that point is reached.
     var hasWoundDown = false
     /// How many steps may run at once.
     var jobs: Int

@@ -6,9 +6,9 @@ internal import WorkflowPlanning
 package struct RunOptions: Sendable {
     /// How many steps may run at once, at least 1.
     package var jobs = 1
-    /// Which ready steps start first; nil for those with the longest path in steps before them.
+    /// Which ready steps start first; nil for the longest path in steps.
     package var priorities: RowPriorities?
-    /// The runs from which the durations come that decided it.
+    /// The runs whose durations decided it.
     package var durationSources: [String] = []
     /// Stands over everything the file says, in order; a later entry wins.
     package var environment: [(name: String, value: String)] = []
@@ -53,8 +53,8 @@ package struct RunOptions: Sendable {
 /// How a run ended, for the exit status.
 package struct RunResult: Sendable {
     package var outcome: RunOutcome
-    /// The signal by which flowrun dies, as the log has it; nil if none came before the end, or the run has succeeded
-    /// all the same.
+    /// The signal by which flowrun dies, as the log has it; nil if none came before the end, or if the run has
+    /// succeeded all the same.
     package var signal: Int32?
     /// A step could not be started because the machine had no process left, although it was tried for 30 s.
     package var isOutOfProcesses = false

@@ -43,8 +43,8 @@ extension WorkflowRunner {
         return true
     }
 
-    /// Starts nothing any more, lets what runs come to its end, and then ends the run with its hooks. For a flowrun that
-    /// can no longer keep what it promises, for the reason in `message`.
+    /// Winds the run down: starts nothing new, lets running steps end, and then ends the run with its hooks. For a
+    /// flowrun that can no longer keep its promises, for the reason in `message`.
     package func windDown(because message: String) {
         guard outcome == nil, !control.isWindingDown else { return }
         recorder.record(.warning(code: "journal", message: message))
@@ -54,7 +54,7 @@ extension WorkflowRunner {
         endIfIdle()
     }
 
-    /// Ends a run that winds down and has no process left: as when it is cancelled, only hooks start from here on.
+    /// Ends a run that winds down once no process is left: only hooks start from here on, as after a cancel.
     func endIfIdle() {
         guard control.isWindingDown, !control.hasWoundDown, !attempts.values.contains(where: { $0.process != nil })
         else { return }
@@ -62,7 +62,7 @@ extension WorkflowRunner {
         send(.cancel(.root))
     }
 
-    /// Tells the log of something that is no failure.
+    /// Adds a warning to the log.
     package func warn(code: String, _ message: String) {
         if outcome == nil { recorder.record(.warning(code: code, message: message)) }
     }
@@ -96,7 +96,7 @@ extension WorkflowRunner {
     package func setJobs(_ jobs: Int, by source: String) {
         guard outcome == nil else { return }
         control.jobs = jobs
-        // Before what it lets start.
+        // Recorded before the starts that it allows.
         recorder.record(.runJobs(jobs: jobs, source: source))
         send(.width(jobs))
     }
@@ -196,7 +196,7 @@ extension WorkflowRunner {
 
     // MARK: What the log tells
 
-    /// Who asked: the signal that came, flowrun where it winds the run down by itself, and otherwise ctl.
+    /// The origin of a request: the signal that came, flowrun if it winds the run down by itself, otherwise ctl.
     var requester: String {
         if let signal { return SignalName.of(signal) }
         return control.isWindingDown && !control.isStopping ? "flowrun" : "ctl"

@@ -196,17 +196,17 @@ extension WorkflowRunner {
         return nil
     }
 
-    /// Whether a failed body is worth another round.
+    /// True if a failed body is worth another round.
     func weigh(_ row: PlanIndex, _ outcome: OperationOutcome) {
         send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
     }
 
-    /// What a group hands on, once everything in it has ended, and whether its failure is worth another round. Of a
-    /// group that did not succeed, what can be told is kept.
+    /// The outputs of a group once everything in it has ended, and whether its failure is worth another round. A group
+    /// that did not succeed keeps the outputs that can be made.
     func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) {
         let id = OperationID(row)
         guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
-            // Nothing begins for the sake of a run that is being ended.
+            // A run that is being ended begins no work for them.
             guard outcome == .success || !control.isStopping else {
                 context.pending.forget(row)
                 return send(.ended(id, outcome, mayRetry: false))
@@ -246,7 +246,7 @@ extension WorkflowRunner {
         if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
-    /// Of a group: every failure in it has to have been of a named kind, whichever came first.
+    /// True for a group if every failure in it is of a named kind, whichever came first.
     private func isWorthAnother(_ row: PlanIndex) -> Bool {
         let reasons = plan.retry(of: row)?.reasons ?? []
         guard !reasons.isEmpty else { return true }

@@ -37,7 +37,7 @@ package final class WorkflowRunner {
     /// The definitions whose standard output somebody may ask for.
     private let standardOutputReads: Set<NodeIndex>
 
-    /// Hands all that has been recorded to the kernel, so that it survives a kill; nil where nothing keeps it.
+    /// Hands all that has been recorded to the kernel, so that it survives a kill; nil if nothing keeps it.
     package var writeAhead: (() -> Void)?
     /// nil: there is nobody to ask.
     let prompt: (any Prompt)?
@@ -98,8 +98,8 @@ package final class WorkflowRunner {
         context.pending.commands.runner = self
     }
 
-    /// Has `tell` told the path of the run's temporary folder before that is made, and nil once it has gone: who hears of it
-    /// can remove it where the run cannot.
+    /// Calls `tell` with the path of the run's temporary folder before that is made, and with nil once it has gone, so
+    /// that another process can remove it if the run cannot.
     package func tellTemporaryFolder(to tell: @escaping (String?) -> Void) { files.tell = tell }
 
     /// Runs to the end, whatever that is. Called once.
@@ -235,7 +235,7 @@ package final class WorkflowRunner {
         send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
     }
 
-    /// Neither a group nor what is around it begins anew beside processes that are left of something in it.
+    /// No retry of the step or its groups while its processes are alive.
     func ruleOutRounds(around group: PlanIndex) {
         send(.lastAttempt(OperationID(group)))
         var next = group

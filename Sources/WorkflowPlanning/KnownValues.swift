@@ -15,7 +15,7 @@ package struct KnownValues: Sendable {
         self.isHidden = isHidden
     }
 
-    /// Whether a parameter has a value.
+    /// True if a parameter has a value.
     package func has(_ parameter: String) -> Bool { parameters.contains { $0.name == parameter } }
 
     /// The value of an `if` or `for-each` of a row of the workflow, if it is about parameters, and `vars` that need no

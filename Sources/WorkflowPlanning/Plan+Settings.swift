@@ -120,10 +120,10 @@ extension Plan {
         return !decidesByCopies(row) || !condition.wantsSuccess
     }
 
-    /// Whether a row is a fan-out whose copies have a condition each, which are judged together.
+    /// True for a fan-out whose copies have a condition each, which are judged together.
     package func decidesByCopies(_ row: PlanIndex) -> Bool { fanOut(of: row)?.decidesCopies == true }
 
-    /// Whether the members of a group run one after another.
+    /// True if the members of a group run one after another.
     package func isSequence(_ row: PlanIndex) -> Bool {
         nodes[row].role == .group && settings(of: row)?.isSequence == true
     }

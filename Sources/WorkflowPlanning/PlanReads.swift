@@ -37,7 +37,7 @@ package struct PlanReads {
         }
     }
 
-    /// What one definition reads, its condition included.
+    /// The names that one definition reads, its condition included.
     package init(by definition: NodeIndex, of workflow: Workflow) {
         self.workflow = workflow
         hasSharedValues = true

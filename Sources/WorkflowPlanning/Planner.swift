@@ -87,7 +87,7 @@ package enum Planner {
 }
 
 extension Workflow {
-    /// Whether any file says what runs where nobody names a step.
+    /// True if some file says what runs when no step is named.
     fileprivate var hasDefault: Bool { defaultSteps != nil || uses.contains { $0.defaultSteps != nil } }
 
     fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }

@@ -40,13 +40,13 @@ package enum CRC32C {
         return ~crc
     }
 
-    /// Of bytes, as eight hexadecimal digits.
+    /// The checksum of bytes as eight hexadecimal digits.
     package static func digits(of bytes: some Collection<UInt8>) -> String {
         let crc = bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0)) }
         return digits(crc ?? Array(bytes).withUnsafeBytes(of))
     }
 
-    /// A checksum as eight hexadecimal digits.
+    /// Writes a checksum as eight hexadecimal digits.
     package static func digits(_ crc: UInt32) -> String { UInt64(crc).hexadecimal(digits: digitCount) }
 
     package static let digitCount = 8

@@ -64,7 +64,7 @@ package struct KeyedHash {
         return words.first.hexadecimal(digits: 16) + words.second.hexadecimal(digits: 16)
     }
 
-    /// The same as two numbers.
+    /// The digest as two numbers.
     package consuming func finishWords() -> (first: UInt64, second: UInt64) {
         compress(tail | UInt64(count & 0xFF) << 56)
         v2 ^= 0xEE

@@ -11,6 +11,6 @@ package enum FolderRemoval {
         guard result == 0 else { throw SystemError(-result) }
     }
 
-    /// Removes what it can where it is a folder of this user and no link; does nothing otherwise.
+    /// Does the same if the path is a folder of this user and no link; otherwise does nothing.
     package static func removeOwn(_ path: String) { _ = clinux_remove_own_folder(path) }
 }

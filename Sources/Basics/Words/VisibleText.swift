@@ -1,7 +1,7 @@
-/// Text from outside made harmless, in the one place for it: what a terminal would obey, what a CI runner would, and what
-/// would change how its surroundings are read, is shown as an escape.
+/// Makes text from outside harmless, and is the only code that does: it escapes what a terminal or a CI runner would
+/// obey and what would change how the text around it reads.
 ///
-/// Whatever flowrun says passes here: names of files, ids and values one by one as `visible`, whole answers as
+/// All that flowrun prints passes here: names of files, ids and values one by one as `visible`, whole answers as
 /// `harmlessLines` or, in JSON, as `harmlessJSON`.
 package enum VisibleText {
     /// Whether a scalar is shown as an escape: control characters (C0, DEL, C1), line separators, marks that change the
@@ -16,8 +16,8 @@ package enum VisibleText {
         }
     }
 
-    /// Where a text has a command to the runner of a CI job that counts anywhere in a line (`##[` of GitHub, `##vso[` of
-    /// Azure), and whose first byte is then escaped; nil where it has none.
+    /// The index of the first byte of a command that a CI runner obeys anywhere in a line (`##[` of GitHub, `##vso[` of
+    /// Azure), which is then escaped; nil if there is none.
     fileprivate static func command(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var offset = start
         while let mark = text[offset...].firstIndex(of: UInt8(ascii: "#")) {
@@ -80,8 +80,8 @@ extension String {
         return buffer.text
     }
 
-    /// Whole lines with escapes for what a terminal or the runner of a CI job would obey, `::` at the start of a line
-    /// included; line ends and tabs stay. Whoever made the lines answers for what stands in one.
+    /// Escapes in whole lines what a terminal or a CI runner would obey, `::` at the start of a line included; line
+    /// ends and tabs stay. The caller answers for what stands within a line.
     package var harmlessLines: String {
         var buffer = ByteBuffer(capacity: utf8.count + 16)
         var isFirst = true
@@ -100,7 +100,7 @@ extension String {
         return buffer.text
     }
 
-    /// JSON, in whose strings the same becomes JSON's own escapes.
+    /// JSON in whose strings the same characters become JSON's own escapes.
     package var harmlessJSON: String {
         guard utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "#") }) else { return self }
         let text = replacing("##[", with: #"\u0023#["#).replacing("##vso[", with: #"\u0023#vso["#)
@@ -118,7 +118,7 @@ extension String {
 }
 
 extension ByteBuffer {
-    /// A part of a line, tabs as they are.
+    /// A part of a line; tabs stay as they are.
     fileprivate mutating func append(harmless text: Substring) {
         var isFirst = true
         for piece in text.split(separator: "\t", omittingEmptySubsequences: false) {

@@ -84,7 +84,7 @@ struct CompletionAnswer {
         } else {
             completeOperand(word, arguments, isHelp: parser.isHelpWord, isTerminated: parser.isTerminated)
         }
-        // What has to be escaped to be shown cannot be typed.
+        // A word that can only be shown with escapes cannot be typed.
         candidates = candidates.filter { $0.text.hasPrefix(word) && $0.text.visible == $0.text }
     }
 

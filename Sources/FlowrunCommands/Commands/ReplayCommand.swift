@@ -48,7 +48,7 @@ struct ReplayCommand {
         }
     }
 
-    /// What is gone of the steps' output, the first steps by name; nil where nothing is.
+    /// Names how much of the steps' output is gone, and the first steps that miss some; nil if it is whole.
     private static func missing(_ steps: [(step: String, size: Int)]) -> String? {
         guard !steps.isEmpty else { return nil }
         let named = steps.prefix(8).map { "\($0.size.counted("byte")) of `\($0.step)`" }

@@ -33,7 +33,7 @@ struct WhyCommand {
         try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
     }
 
-    /// Tells of the first run that has the step. Those before it did not have it, since they were asked for others.
+    /// Explains the step in the first run that has it; later runs were asked for other steps.
     private func tell(ofOneOf runs: [PastRun]) throws(CommandError) {
         var missing: CommandError?
         for past in runs {

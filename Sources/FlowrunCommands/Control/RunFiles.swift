@@ -15,13 +15,13 @@ final class RunFiles {
     private let name: String?
     private let run: String
     private let lock: RunLock?
-    /// What the lock says of this run.
+    /// The entry of this run in the lock.
     private let holder: RunLock.Holder
     private var server: ControlServer?
     /// Open as long as the journal is written.
     private var runFolder: StateDirectory?
     private var pendingService: (@EventLoopActor () -> Void)?
-    /// nil before the run is counted, and where it cannot be.
+    /// nil before the run is counted, and if it cannot be.
     private var entry: StateDirectory.Entry?
 
     /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
@@ -89,7 +89,7 @@ final class RunFiles {
         } catch {
             throw Self.error(error, file: file, directory: directory)
         }
-        // Whoever had the lock is over. Its own end says so, unless it was killed.
+        // The previous holder is over. Its entry says that it has ended, unless it was killed.
         if let last = lock.previous, !last.hasEnded {
             try Self.endLeftovers(of: last.run, mark: last.mark)
             if let folder = lock.temporaryFolder(of: last.run) { FolderRemoval.removeOwn(folder) }
@@ -99,7 +99,7 @@ final class RunFiles {
         self.lock = lock
     }
 
-    /// Says where this run is about to make its temporary folder, for the next start if this run is killed.
+    /// Records where this run is about to make its temporary folder, for the next start if this run is killed.
     func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: run) }
 
     /// Whether what is written to a path would be a file of flowrun's own state.
@@ -169,11 +169,11 @@ final class RunFiles {
         }
     }
 
-    /// Counts the run among those of the state directory. Called before its key and number are asked for.
+    /// Counts the run among those of the state directory. Called before its key and number are read.
     func count() { entry = directory.enter { RunHistory(in: directory).lastNumber } }
 
-    /// What a run begins with that resumes another one, which is made fit for it first: what is left of it is ended, and
-    /// its journal cut back to its last whole record. `named` is its id, nil for the last one of the same targets.
+    /// The results that a resuming run begins with. Prepares the run to resume first: kills leftover processes and
+    /// truncates the journal to its last complete record. `named` is its id, nil for the last one of the same targets.
     func resume(_ named: String?, targets: [String]) throws(CommandError) -> ResumedRun {
         let history = RunHistory(in: directory)
         let request = ResumeRequest(
@@ -215,7 +215,7 @@ final class RunFiles {
     /// What digests in journals are made with; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// The journal of the run, in a new folder of its own. `make` makes its header.
+    /// Makes the journal of the run, in a new folder of its own. `make` makes its header.
     func openJournal(
         isDurable: Bool, outputLimit: Int, _ make: (JournalPlace) -> JournalHeader
     ) throws(CommandError) -> JournalWriter {
@@ -237,13 +237,13 @@ final class RunFiles {
         }
     }
 
-    /// What a journal says of the place that it has in its state directory.
+    /// The entries of a journal's header that come from its state directory.
     struct JournalPlace {
         /// The workflow's name; nil for standard input.
         let workflow: String?
         let folder: String
         let number: Int
-        /// The checksum of the key; nil where there is none.
+        /// The checksum of the key; nil if there is none.
         let key: String?
     }
 
@@ -266,7 +266,7 @@ final class RunFiles {
     /// Removes what is kept of runs that are too old. `outputSize` as in `RunHistory`.
     func removeOldRuns(outputSize: Int) { RunHistory(in: directory).removeOldRuns(outputSize: outputSize) }
 
-    /// Ends the service. The lock goes with the process, and says that nothing of the run is left.
+    /// Ends the service. The lock goes with the process, and records that nothing of the run is left.
     func close() {
         pendingService = nil
         server?.close()

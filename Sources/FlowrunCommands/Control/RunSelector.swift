@@ -64,7 +64,7 @@ struct RunSelector {
 
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
 
-    /// The run that is meant and has a journal: the named one, or the first of `pastRuns`.
+    /// The run to read, which has a journal: the named one, or the first of `pastRuns`.
     func pastRun(_ named: String?, option: String) throws(CommandError) -> PastRun {
         guard let named else { return try pastRuns(option: option)[0] }
         let (directory, _) = try place()
@@ -77,8 +77,8 @@ struct RunSelector {
         return run
     }
 
-    /// The runs of the workflow file that have journals, or else those of all files, the last one first, without those that
-    /// a step of another run has started; at least one. `option` is what names a run for the command that asks.
+    /// The runs of the workflow file that have journals, or else those of all files, the last one first, without runs
+    /// that a step of another run has started; at least one. `option` is the option that names a run, for messages.
     func pastRuns(option: String) throws(CommandError) -> [PastRun] {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)

@@ -7,14 +7,14 @@ struct ExpectedRun {
     let durations: StepDurations
     /// Steps that it has and of which no run is known that they succeeded in.
     let newSteps: Set<PlanIndex>
-    /// The order of its steps, and when each starts and ends by it.
+    /// The order of its steps, with the start and end that it gives each.
     let order: RunOrder
     private let plan: Plan
 
-    /// To read the journals of more steps would hold up a run.
+    /// Reading the journals of more steps would hold up a run.
     private static let mostSteps = 10_000
 
-    /// nil where nothing is known of any step, or there are too many. `plan` is an outline; `jobs` steps run at once.
+    /// nil if nothing is known of any step, or if there are too many. `plan` is an outline; `jobs` steps run at once.
     init?(_ plan: Plan, jobs: Int, from runs: PastDurations, known: KnownValues) {
         guard plan.stepCount <= Self.mostSteps else { return nil }
         let durations = runs.durations(of: plan)

@@ -8,8 +8,8 @@ extension PastResults {
     /// What the journals of runs say of their steps, of which each resumes the one behind it. Nil if the first one is gone
     /// meanwhile. Throws where a journal cannot be read: what it says might be lost, and would be done once more.
     ///
-    /// Of a run whose journal was changed, and of those before it, nothing counts: what it does not tell any more may have
-    /// undone it. `note` gets the last such run.
+    /// If a journal was changed, nothing of its run and of those before it counts: a lost record may have undone it.
+    /// `note` gets the last such run.
     init?(
         _ chain: [PastRun], noting note: (PastRun, JournalDamage) -> Void = { _, _ in }
     ) throws(SystemError) {

@@ -3,14 +3,14 @@ internal import RunControl
 internal import RunJournal
 internal import WorkflowExecution
 
-/// What a run that resumes begins with.
+/// The results that a resuming run begins with.
 struct ResumedRun {
     /// nil if everything runs.
     let results: PastResults?
-    /// What is to be told of it; nil for nothing.
+    /// The message for the user; nil for none.
     let note: String?
 
-    /// What is told where there is none.
+    /// The message if there is no run to resume.
     static let nothing = "there is no run to resume: everything runs"
 
     private init(_ results: PastResults?, note: String?) {
@@ -19,21 +19,21 @@ struct ResumedRun {
     }
 }
 
-/// Who resumes, and what.
+/// The workflow that is resumed, and the targets of the new run.
 struct ResumeRequest {
-    /// The run that is to be resumed; nil for the last one of the same targets.
+    /// The id of the run to resume; nil for the last one of the same targets.
     let run: String?
     let targets: [String]
     /// The workflow's name in the state directory; nil for standard input.
     let workflow: String?
-    /// The run that was the last one to have the workflow's lock; nil where that is not known.
+    /// The last run that had the workflow's lock; nil if that is not known.
     let lastHolder: String?
-    /// What the digests of this run are made with; nil where there is no key.
+    /// The key of this run's digests; nil if there is none.
     let key: [UInt8]?
 }
 
 extension ResumedRun {
-    /// The run that is to be resumed; nil if there is none. Throws where the one that is named cannot be.
+    /// The run to resume; nil if there is none. Throws if the named run cannot be resumed.
     static func find(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> PastRun? {
         guard let id = request.run else {
             return try history.runs(of: request.workflow).first { $0.isLast(of: request.targets) }
@@ -45,7 +45,7 @@ extension ResumedRun {
         return run
     }
 
-    /// What a run that was found has left. Reads its journal and those of the runs that it has resumed itself.
+    /// Reads the journal of the run that was found, and those of the runs that it has resumed itself.
     init(_ past: PastRun?, _ request: ResumeRequest, in history: RunHistory) throws(CommandError) {
         if request.run == nil, let last = request.lastHolder, history.isUnknowable(last) {
             self.init(nil, note: "the journal of the last run `\(last)` is damaged at its beginning: everything runs")
@@ -73,7 +73,7 @@ extension ResumedRun {
         } catch {
             throw past.unreadable(error)
         }
-        // Nothing rests on a run of which nothing counts, and so it is told of once.
+        // The message names the damaged run only once, because nothing of it is taken over.
         if !isWhole { results = nil }
         let omission = try Self.omission(before: past, request, in: history)
         self.init(results, note: damage ?? omission)
@@ -86,7 +86,7 @@ extension ResumedRun {
             + "from the last one of others"
     }
 
-    /// What the last run would have told, had it left a journal.
+    /// The message for a last run that has left no journal.
     private static func omission(
         before past: PastRun, _ request: ResumeRequest, in history: RunHistory
     ) throws(CommandError) -> String? {

@@ -20,11 +20,11 @@ struct RunHistory {
     /// Its folder, as messages name it.
     var place: String { "`\(directory.path)`" }
 
-    /// All runs, the last one first. Throws where a journal cannot be read.
+    /// All runs, the last one first. Throws if a journal cannot be read.
     func runs() throws(CommandError) -> [PastRun] { try runs { _ in true } }
 
-    /// Those of one workflow by its name in the directory, nil for standard input. Throws where a journal cannot be read,
-    /// even if it may be that of another workflow.
+    /// The runs of one workflow by its name in the directory, nil for standard input. Throws if a journal cannot be
+    /// read, even if it may be that of another workflow.
     func runs(of workflow: String?) throws(CommandError) -> [PastRun] { try runs { $0.header.workflow == workflow } }
 
     private func runs(where isWanted: (PastRun) -> Bool) throws(CommandError) -> [PastRun] {
@@ -38,7 +38,7 @@ struct RunHistory {
         directory.runs().reduce(0) { last, id in max(last, (try? run(id))?.header.number ?? 0) }
     }
 
-    /// Whether a run has a journal of which not even the beginning can be made out.
+    /// True if a run has a journal whose beginning cannot be read.
     func isUnknowable(_ id: String) -> Bool {
         guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {
             return false
@@ -61,9 +61,9 @@ struct RunHistory {
         return chain
     }
 
-    /// Removes runs that are too many of their workflow, or too large together, the oldest first; never a live one,
-    /// never what a resume of all of a workflow would begin with, nor one of a part that is among its last. `outputSize` is what the run that asks has written beside
-    /// its journal.
+    /// Removes the oldest runs where a workflow has too many, or all are too large together. Never removes a live one,
+    /// one that a resume of the whole workflow would begin with, or one of a part that is among its last. `outputSize`
+    /// is the size of the files that the calling run has written beside its journal.
     func removeOldRuns(outputSize: Int) {
         let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
@@ -71,7 +71,7 @@ struct RunHistory {
         var counts: [String?: Int] = [:]
         var targets: [String?: Set<Set<String>>] = [:]
         var size = 0
-        // What a resume may begin with stays, with what that rests on.
+        // A run that a resume may begin with stays, and so do those that it builds on.
         var needed: Set<String> = []
         for run in (try? runs()) ?? [] {
             let (workflow, chosen) = (run.header.workflow, Set(run.header.targets))

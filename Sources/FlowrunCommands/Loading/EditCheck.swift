@@ -1,13 +1,13 @@
 package import SourceDiagnostics
 
-/// Tries the edits of findings before they are offered: each is applied to the text, and what is said of the result
-/// tells whether it is kept.
+/// Tries the edits of findings before they are offered: applies each to the text and reads the findings of the result.
 ///
-/// An edit is dropped where a finding is left at the place that it was to mend, or where one stands in the text that it
-/// puts in, or speaks of it, and where the same is only told in other words. The description of the fix stays. Each trial reads all files again, so that their number is
-/// limited by the bytes to be read; what comes after that has no edits, and gets them once the first ones are made.
+/// Drops an edit if a finding is left at the place that it was to mend, if one stands in the text that it puts in or
+/// mentions it, and if the same finding only comes back in other words. The description of the fix stays. Each trial
+/// reads all files again, so the number of trials is limited by the bytes to be read; findings beyond that have no
+/// edits, and get them once the first ones are made.
 package struct EditCheck {
-    /// All findings of the workflow where one of its files has other bytes.
+    /// All findings of the workflow with other bytes for one of its files.
     package typealias Findings = (_ file: SourceFile, _ bytes: [UInt8]) -> [Diagnostic]
 
     /// How many bytes are read again for one workflow. At least `leastTrials` edits are tried all the same.
@@ -17,7 +17,7 @@ package struct EditCheck {
     private let findings: Findings
     private var workLeft: Int
     private let cost: Int
-    /// What is said of the workflow as it is.
+    /// The findings of the workflow as it is.
     private var known: [Told: Int] = [:]
 
     /// `size` is that of all files of the workflow.
@@ -27,7 +27,7 @@ package struct EditCheck {
         workLeft = max(Self.workLimit, Self.leastTrials * cost)
     }
 
-    /// The findings, without the edits that would not mend them.
+    /// The findings, without edits that would not mend them.
     package mutating func checked(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
         known = Dictionary(diagnostics.map { (Told($0), 1) }, uniquingKeysWith: +)
         return diagnostics.map { finding in
@@ -42,7 +42,7 @@ package struct EditCheck {
         let file = finding.file
         guard let edited = EditedText(file, edits) else { return false }
         let places = edited.places(of: finding.range.lowerOffset - file.start)
-        // A bracket that is still open may be told at another place than before.
+        // An open bracket may be reported at another place than before.
         let noted = finding.notes.compactMap { note in note.range.flatMap { place(of: $0, finding, in: file) } }
             .reduce(places) { $0.union(edited.places(of: $1.lowerBound)) }
         let own = Told(finding)
@@ -50,7 +50,7 @@ package struct EditCheck {
             let place = place(of: other.range, other, in: file)
             if let place, places.contains(place.lowerBound) || edited.isNew(place.lowerBound) { return false }
             let told = Told(other)
-            // What is said of another place, as it was before.
+            // Another place had the same finding before.
             guard known[told, default: 0] <= (told == own ? 1 : 0) else { continue }
             if let place, noted.contains(place.lowerBound) || edited.isNew(place) { return false }
             for note in other.notes {
@@ -62,13 +62,13 @@ package struct EditCheck {
         return true
     }
 
-    /// Where a range that a finding speaks of is in a file; nil where it is in another one.
+    /// Where in a file the range of a finding is; nil if it is in another file.
     private func place(of range: SourceRange, _ finding: Diagnostic, in file: SourceFile) -> Range<Int>? {
         let own = finding.file(of: range)
         return own.name == file.name ? range.lowerOffset - own.start..<range.upperOffset - own.start : nil
     }
 
-    /// A finding, wherever it stands.
+    /// A finding without its place.
     private struct Told: Hashable {
         let code: DiagnosticCode
         let message: String
@@ -77,13 +77,13 @@ package struct EditCheck {
     }
 }
 
-/// The bytes of a file after edits, and what of them is new.
+/// The bytes of a file after edits, with the places of the new text.
 private struct EditedText {
     private(set) var bytes: [UInt8] = []
-    /// In the order of the file: what is replaced, and where its replacement stands.
+    /// In the order of the file: the ranges that are replaced, and where their replacements start.
     private var changes: [(old: Range<Int>, new: Range<Int>)] = []
 
-    /// nil where the edits are not all in the file, or overlap.
+    /// nil if some edit is outside of the file, or if two overlap.
     init?(_ file: SourceFile, _ edits: [Diagnostic.Fix.Edit]) {
         var end = 0
         for edit in edits.sorted(by: { $0.range.start < $1.range.start }) {
@@ -98,7 +98,7 @@ private struct EditedText {
         bytes += file.bytes[end...]
     }
 
-    /// Where a place of the old text is: behind what is put in there, and in front of it, too.
+    /// Where a place of the old text is now: behind a text that is put in there, and in front of it, too.
     func places(of offset: Int) -> Set<Int> {
         var shift = 0
         var places: Set<Int> = []
@@ -111,9 +111,9 @@ private struct EditedText {
         return places.union([offset + shift])
     }
 
-    /// Whether a place of the new text has been put in.
+    /// True if a place of the new text has been put in.
     func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }
 
-    /// Whether some of a range of the new text has been put in.
+    /// True if some of a range of the new text has been put in.
     func isNew(_ range: Range<Int>) -> Bool { changes.contains { $0.new.overlaps(range) } }
 }

@@ -9,7 +9,7 @@ struct StepDurations {
     private let durations: [String: Duration]
     /// The runs that they come from, the last one first; empty for a file.
     let sources: [String]
-    /// What a step takes where nothing is known of any.
+    /// Assumed duration of a step if no step has a history.
     private static let usual = Duration.seconds(1)
 
     private static let sizeLimit = 64 << 20
@@ -88,7 +88,7 @@ struct StepDurations {
         }
     }
 
-    /// What a step of a plan takes of which nothing is known: the median of the others, the lower one of two.
+    /// Assumed duration of a step without history: the median of the others, the lower one of two.
     func usualLength(in plan: Plan) -> Duration {
         let known = plan.rows.compactMap { row in
             plan.nodes[row].role == .step && !plan.isMilestone(row) ? durations[plan.nodes[row].id] : nil

@@ -23,7 +23,8 @@ package struct WorkflowLoader {
 
     /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that
     /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read.
-    /// Taking it anew costs a twentieth of the time for a file of 300,000 steps. Where `showsEdits`, those are tried first.
+    /// Taking it again costs a twentieth of the time for a file of 300,000 steps. If `showsEdits`, they are tried
+    /// first.
     package static func check(
         _ path: String, allowsOutside: Bool = false, showsEdits: Bool = false
     ) -> WorkflowLoader {
@@ -33,7 +34,7 @@ package struct WorkflowLoader {
         return showsEdits ? loaded.checkingEdits(of: UsedFiles.of(path, allowsOutside: allowsOutside)) : loaded
     }
 
-    /// The same with those edits that mend what they are offered for.
+    /// The same findings, with only those edits that mend them.
     package func checkingEdits(of files: WorkflowFiles) -> WorkflowLoader {
         guard diagnostics.contains(where: { $0.fix?.edits.isEmpty == false }) else { return self }
         let file = file

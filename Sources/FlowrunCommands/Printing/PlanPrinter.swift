@@ -21,11 +21,11 @@ package struct PlanPrinter {
     private(set) var simulation: SimulatedRun?
     /// How many steps of the simulation are of unknown duration.
     private(set) var usualSteps = 0
-    /// How long those are taken for.
+    /// The duration assumed for steps without history.
     private(set) var usualLength = Duration.zero
     /// nil where no past run is known.
     private var expected: ExpectedRun?
-    /// nil where no run is to be resumed.
+    /// nil if no run is to be resumed.
     private var resume: ExpectedResume?
 
     /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
@@ -52,10 +52,10 @@ package struct PlanPrinter {
         expected = runs.flatMap { ExpectedRun(plan, jobs: jobs, from: $0, known: known) }
     }
 
-    /// Also answers what would be taken over from a run.
+    /// Adds what would be taken over from a run.
     mutating func resume(_ resume: ExpectedResume) { self.resume = resume }
 
-    /// What would become of a step; nil where that is not asked, and for what never runs.
+    /// The forecast for a step; nil without a run to resume, and for a step that never runs.
     private func forecast(of row: PlanIndex) -> ResumeForecast? {
         guard let resume, !plan.isInHook(row), !plan.isMilestone(row), !isRuledOut(row) else { return nil }
         return resume.run == nil ? .runs(nil) : resume.steps[plan.nodes[row].id] ?? .open
@@ -307,7 +307,7 @@ package struct PlanPrinter {
         return text.isEmpty ? "" : text + "\n"
     }
 
-    /// In time where durations are known, else in steps.
+    /// In time if durations are known, else in steps.
     private var criticalPath: [PlanIndex] {
         guard let lengths = expected?.durations.lengths(of: plan) else { return plan.criticalPath() }
         return plan.criticalPath { max(1, lengths[$0.offset].wholeMicroseconds) }
@@ -336,7 +336,7 @@ package struct PlanPrinter {
 }
 
 extension ResumeForecast {
-    /// nil where only the run knows.
+    /// nil if only the run knows.
     fileprivate var isTakenOver: Bool? { self == .open ? nil : self == .takenOver }
 
     fileprivate var reason: RerunReason? { if case .runs(let reason) = self { reason } else { nil } }

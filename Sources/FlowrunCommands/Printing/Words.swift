@@ -1,7 +1,7 @@
 internal import Basics
 
 extension String {
-    /// The first line, tabs as blanks, and made harmless.
+    /// The first line, harmless and with blanks for tabs.
     var asOneLine: String {
         let line = unicodeScalars.prefix { $0 != "\n" && $0 != "\r" }
         return String(String.UnicodeScalarView(line.map { $0 == "\t" ? " " : $0 })).visible

@@ -5,8 +5,8 @@ internal import WorkflowExecution
 internal import WorkflowPlanning
 
 extension Run {
-    /// Shows what would run and, where a run would be resumed, what would be taken over. Starts and changes nothing: no
-    /// lock is taken, no run counted, nothing ended that a dead run has left.
+    /// Shows what would run and, if a run would be resumed, what would be taken over. Starts and changes nothing: takes
+    /// no lock, counts no run, and ends nothing that a dead run has left.
     func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
         var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
         printer.estimate(from: pastDurations)
@@ -23,7 +23,7 @@ extension Run {
         options.past = past
         options.again = request.again
         options.definitionKey = key.flatMap { KeyedHash.Key($0) }
-        // No file is made there.
+        // A dry run makes no file.
         options.temporaryFolder = "/dev/null"
         let notes = [resumed?.note].compactMap(\.self)
         let nothing = ExpectedResume(run: past.run, notes: notes, steps: [:])
@@ -40,7 +40,7 @@ extension Run {
         }
     }
 
-    /// The run that would be resumed, and the key of the state directory; nil where there is no such folder.
+    /// The run that would be resumed, and the key of the state directory; nil if there is no such folder.
     private func resumedRun() throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap(\.self) {
@@ -66,11 +66,11 @@ extension Run {
     }
 }
 
-/// What a run would take over, as far as that can be told before it starts.
+/// The steps that a run would take over, as far as that is known before it starts.
 struct ExpectedResume {
-    /// nil where there is none to resume.
+    /// nil if there is none to resume.
     let run: String?
-    /// What the run would warn of.
+    /// The warnings of such a run.
     let notes: [String]
     /// By id.
     let steps: [String: ResumeForecast]

@@ -123,7 +123,7 @@ package struct Run {
         let fault = result.signal == nil ? fault(of: result) : nil
         if let fault { logs.say(fault) }
         await logs.close()
-        // Where the log could not be delivered before somebody wanted the end, it says nothing of an outcome.
+        // If a request to end came before the log was delivered, the exit status says nothing of an outcome.
         if let signal = result.signal ?? (failure == nil ? nil : runner.signal) { return (.failure, signal) }
         if failure != nil || fault != nil || journal?.failure != nil { return (.unable, nil) }
         switch result.outcome {
@@ -142,13 +142,13 @@ package struct Run {
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
     }
 
-    /// The durations of the last runs; nil where there are none, or they do not count.
+    /// The durations of the last runs; nil if there are none, or if they do not count.
     var pastDurations: PastDurations? {
         request.usesHistory ? PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory) : nil
     }
 
-    /// Makes steps start in the order that is best by the durations of the last runs. nil, and no past run is read, where
-    /// everything that is ready starts at once, or one step at a time.
+    /// Makes steps start in the order that is best by the durations of the last runs. Returns nil, and reads no past
+    /// run, if everything that is ready starts at once, or one step at a time.
     private func expectedOrder(
         of plan: Plan, _ options: inout RunOptions, _ values: RunValues
     ) -> ExpectedRun? {
@@ -309,12 +309,13 @@ package struct Run {
 }
 
 extension EventLoop {
-    /// What a body comes to that is the only thing that the loop does, on the calling thread.
+    /// Runs the loop on the calling thread for `body` alone, and returns its result.
     func result<Result>(before: Result, _ body: @escaping @EventLoopActor () async -> Result) -> Result {
         var result = before
         withUnsafeMutablePointer(to: &result) { result in
+            // Only the task writes to it, and `run` below returns only after the task has called `stop`.
             nonisolated(unsafe) let result = result
-            // The one task without an owner: `run` below returns only after it has called `stop`.
+            // The one task without an owner.
             Task(executorPreference: self) { @EventLoopActor in
                 result.pointee = await body()
                 self.stop()

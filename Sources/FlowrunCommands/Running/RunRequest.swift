@@ -50,7 +50,7 @@ package struct RunRequest: Sendable, Equatable {
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsJournal = true
-    /// Whether the durations of past runs decide which ready steps start first.
+    /// True if the durations of past runs decide which ready steps start first.
     package var usesHistory = true
     /// Whether it takes over what a run before has finished.
     package var isResumed = false
@@ -60,7 +60,7 @@ package struct RunRequest: Sendable, Equatable {
     package var again: [String] = []
     /// What a step depends on is on the disk before it starts.
     package var isDurable = false
-    /// How much output the journal keeps in files, in bytes; nil where the command line does not say.
+    /// How much output the journal keeps in files, in bytes; nil if the command line does not say.
     package var outputLimit: Int?
     /// Steps that ask before they start have their answer.
     package var isConfirmed = false

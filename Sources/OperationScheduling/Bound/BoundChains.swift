@@ -1,13 +1,13 @@
 /// The longest chain of rows that wait for one another, and the work beside it, for given prices.
 ///
-/// A row on the chain adds what its price leaves of its work, and its waits; the work of all rows counts at their
-/// prices. A group's limit caps both together, for everything inside it but hooks.
+/// A row on the chain adds its waits and the share of its work that its price leaves; the work of all rows counts at
+/// their prices. A group's limit caps both together, for everything inside it but hooks.
 struct BoundChains {
     /// The work of all rows at their prices.
     private(set) var work = 0.0
-    /// The work of groups that hold what others wait for.
+    /// The work of groups that hold a resource for which others wait.
     private(set) var blocks = 0.0
-    /// What the longest chain adds.
+    /// The length that the longest chain adds.
     private(set) var gain = 0.0
     /// The rows of that chain, in their order: operations, and groups whose own limit or rounds count.
     private(set) var chain: [(row: OperationID, length: Double)] = []
@@ -18,7 +18,7 @@ struct BoundChains {
     private let table: RowTable
     private let prices: [Double]
     private let blockPrices: [Double]
-    /// What the chain may still gain in the body of a group: in one round, and in all.
+    /// How much more the chain may gain in the body of a group: in one round, and in all.
     private var roundSlack: [Double]
     private var slack: [Double]
     /// The gains of all operations of a row, hooks apart.
@@ -156,7 +156,7 @@ struct BoundChains {
         }
         let end = Self.index(0, .end)
         guard pending[end] == 0 else {
-            // A ring, which no planner makes: everything may come after everything else.
+            // A cycle, which no planner makes: everything may come after everything else.
             gain = gains[0] + hookGains[0]
             return
         }
@@ -164,7 +164,7 @@ struct BoundChains {
         trace(from, capped)
     }
 
-    /// What rounds, limits and places make of what a group adds.
+    /// Applies rounds, limits and copies to what a group adds.
     private mutating func end(_ row: Int, _ values: inout [Double], _ entries: [Double], _ capped: inout Set<Int>) {
         let (start, end) = (Self.index(row, .start), Self.index(row, .end))
         if rows.rounds[row] > 1 {
@@ -182,8 +182,8 @@ struct BoundChains {
         values[end] = max(entries[row], values[end] - block)
     }
 
-    /// What an edge out of groups with several rounds adds, since what waits may wait for the last round; notes where
-    /// it enters groups.
+    /// The length that an edge out of groups with several rounds adds, since its target may wait for the last round;
+    /// notes where it enters groups.
     private func surcharge(from target: Int, to dependent: Int, _ value: Double, _ entries: inout [Double]) -> Double {
         var (sum, next) = (0.0, table.rows[target].parent.row)
         while next > 0, !isInside(dependent, next) {
@@ -225,7 +225,7 @@ struct BoundChains {
         return pending
     }
 
-    /// Notes the rows of the longest chain. A group whose limit counts stands for what is inside it.
+    /// Records the rows of the longest chain. A group whose limit counts represents its members.
     private mutating func trace(_ from: [Int], _ capped: Set<Int>) {
         var moment = Self.index(0, .end)
         while moment >= 0 {

@@ -1,15 +1,15 @@
-/// What there is less of than may be asked for at once: slots, places and locks; and what a millisecond of each row's
-/// work can hold up what waits for one of them.
+/// The prices of rows: the share of a millisecond in which something waits for a slot, a place or a lock that a
+/// millisecond of the row's work pays for. Only resources that can run out count.
 ///
-/// While something waits for a resource, the prices of what has a part of that resource add up to 1 or more.
+/// While an operation waits for a resource, the prices of those that have a part of that resource add up to 1 or more.
 struct BoundPrices {
-    /// Because of locks and of places for single operations.
+    /// For locks and for places of single operations.
     private(set) var locks: [Double]
-    /// Because of slots and of groups that limit the operations inside them, too.
+    /// Also for slots and for groups that limit the operations inside them.
     private(set) var all: [Double]
-    /// Of a group that holds what others wait for as long as it goes on.
+    /// For a group that holds a resource as long as it goes on.
     private(set) var blocks: [Double]
-    /// The groups whose number of operations is limited and may be reached, the outermost for all slots.
+    /// The groups whose limit on operations may be reached; the outermost for all slots.
     private(set) var counted: [(group: OperationID, limit: Int)] = []
 
     init(_ rows: BoundRows, width: Int, others: Int) {
@@ -28,7 +28,7 @@ struct BoundPrices {
                     around[0] = 1 / Double(width)
                 }
             } else if table.rows[row].isGroup {
-                // Where it allows no less than all slots, those are taken when it is full.
+                // A limit that is not below all slots adds nothing: when it is reached, the slots are taken.
                 if case .operations(let limit) = table.groups[table.rows[row].group].limit,
                     limit < width || counted.isEmpty, together[row] > Double(limit)
                 {
@@ -60,7 +60,7 @@ struct BoundPrices {
             for request in requests {
                 let capacity = rows.graph.capacity(of: request.lock.lock)
                 guard let use = uses[request.lock], use.units > Double(capacity) else { continue }
-                // What waits asks for at most `largest`, so that more than the rest of the capacity is taken.
+                // A waiting operation asks for at most `largest`, so more than the rest of the capacity is taken.
                 let price = min(1, Double(request.units) / Double(capacity - use.largest + 1))
                 if rows.graph.table.rows[id.row].isGroup {
                     blocks[id.row] = max(blocks[id.row], price)
@@ -81,7 +81,7 @@ struct BoundPrices {
         return count
     }
 
-    /// The places of members in a group that limits how many of them are in progress.
+    /// Prices the places of members in a group that limits how many of them are in progress.
     private mutating func pricePlaces(_ rows: BoundRows) {
         let table = rows.graph.table
         guard table.limitsMembers else { return }
@@ -102,8 +102,8 @@ struct BoundPrices {
     /// How many operations can be in progress or ready at once, at most.
     static func mostTogether(_ rows: BoundRows) -> Double { together(rows)[0] }
 
-    /// How many operations of each row can be in progress or ready at once, at most; of a group that limits them,
-    /// how many could be without its limit. Members that wait for one another count as one: a cover of the members by
+    /// How many operations of each row can be in progress or ready at once, at most; for a group that limits them, how
+    /// many could be without its limit. Members that wait for one another count as one: a cover of the members by
     /// chains, found greedily.
     private static func together(_ rows: BoundRows) -> [Double] {
         let table = rows.graph.table

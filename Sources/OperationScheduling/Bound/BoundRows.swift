@@ -1,30 +1,30 @@
-/// What the rows of a graph take at most, before anything is said of how they share slots and locks.
+/// The longest times of the rows of a graph, before slots and locks are shared.
 ///
-/// A row's numbers are those of one round of the group around it.
+/// A row's numbers are those of one round of the enclosing group.
 struct BoundRows {
     let graph: OperationGraph
-    /// With those that holders and limited groups get.
+    /// With the edges that holders and limited groups get.
     private(set) var edges: [RowTable.Edge]
-    /// What each row takes, in the scope in which it is shared.
+    /// The locks that each row takes, with the scope that shares each.
     private(set) var requests: [OperationID: [HolderTable.Request]] = [:]
     /// How long an operation may hold its slot in all attempts together.
     private(set) var work: [Double]
-    /// How long in one of them, and how many there are.
+    /// How long in one attempt, and how many attempts there are.
     private(set) var pieces: [(size: Double, count: Double)]
     /// How long a row may take without a slot: between attempts or rounds, or until its condition is known.
     private(set) var waits: [Double]
-    /// What the whole of an operation takes at most from its first start to its end, attempts and waits.
+    /// The longest time of an operation from its first start to its end, attempts and waits.
     private(set) var wholes: [Double]
     private(set) var rounds: [Double]
     /// How long the body of a group takes in one round, and in all; infinite without a limit.
     private(set) var roundLimits: [Double]
     private(set) var limits: [Double]
     let copies: [Double]
-    /// What other work takes, each millisecond of it at most once.
+    /// The time that other work takes, each millisecond of it at most once.
     let once: Double
     /// How often a row is carried out in the whole run.
     private(set) var executions: [Double]
-    /// The first row that may go on without end; the other numbers are of no use then.
+    /// The first row that may go on without end; if there is one, the other numbers are of no use.
     private(set) var unlimited: OperationID?
 
     init(_ graph: OperationGraph, _ costs: OperationCosts) {
@@ -52,8 +52,8 @@ struct BoundRows {
         measureOperations(table, costs)
     }
 
-    /// A group's limit ends its body, and what is stopped then takes its time to end; a hook goes on beyond the limits
-    /// of all groups around it.
+    /// A group's limit ends its body, whose last operations then take their time to end; a hook goes on beyond the
+    /// limits of all enclosing groups.
     private mutating func measureGroups(_ table: RowTable, _ costs: OperationCosts) {
         var closing = costs.closing
         for row in table.rows.indices.reversed() {
@@ -76,7 +76,7 @@ struct BoundRows {
     }
 
     private mutating func measureOperations(_ table: RowTable, _ costs: OperationCosts) {
-        // What a row can take because of the groups around it.
+        // The limit that the enclosing groups set for a row.
         var around = [Double](repeating: .infinity, count: table.rows.count)
         for row in table.rows.indices {
             let (id, parent) = (OperationID(row), table.rows[row].parent.row)
@@ -111,7 +111,7 @@ struct BoundRows {
                 unlimited = unlimited ?? id
                 continue
             }
-            // What is stopped while it waits for an answer does not run.
+            // An operation that is stopped while it waits for an answer does not run.
             pieces[row] = (max(attempt, wait), attempts * executions[row])
             work[row] = max(min(attempt * attempts, whole), wait)
             wholes[row] = max(min(attempt * attempts + waits[row], whole), wait)

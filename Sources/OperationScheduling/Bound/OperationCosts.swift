@@ -1,21 +1,21 @@
-/// What a graph does not say of the time that its rows take at most; by row, in milliseconds.
+/// Longest times that are not in the graph; by row, in milliseconds.
 package struct OperationCosts: Sendable {
     /// How long an operation may go on after its time limit, or after a stop.
     package var closing: [Double]
     /// How long a row may wait for an answer to its condition without a slot; infinite for one without a limit.
     package var wait: [Double]
-    /// How many groups or operations of the run a member of an expandable group stands for; 1 for all others.
+    /// How many groups or operations of the run a member of an expandable group represents; 1 for all others.
     package var copies: [Double]
-    /// Operations that will not run, because their condition or that of a group around them is false already.
+    /// Operations that will not run, because their own condition or that of an enclosing group is known to be false.
     package var isLeftOut: [Bool]
-    /// What other work may add to the whole, each millisecond of it at most once, hooks apart.
+    /// The time that other work may add to the whole, each millisecond of it at most once, hooks apart.
     package var once = 0.0
     /// How many pieces of other work may take a slot.
     package var otherPieces = 0
     /// How long other work may go on after everything else was stopped.
     package var otherClosing = 0.0
 
-    /// Rows that take no longer than their limits.
+    /// Costs of rows that take no longer than their limits.
     package init(rows count: Int) {
         closing = [Double](repeating: 0, count: count)
         wait = closing
@@ -33,10 +33,10 @@ extension Duration {
 }
 
 extension RetryPolicy {
-    /// All waits between attempts together, in milliseconds, without the random part: that makes them shorter.
+    /// The sum of all waits between attempts, in milliseconds, without the random part, which only makes them shorter.
     var longestWaits: Double {
         guard attempts > 1 else { return 0 }
-        // Finite, so that a long time differs from no limit at all, and too long to be counted all the same.
+        // Finite, so that a long time differs from no limit at all, and still too long to be counted.
         let longest = 1e18
         func growing(_ initial: Double, by factor: Double, upTo max: Double) -> Double {
             guard initial > 0 else { return 0 }
@@ -55,7 +55,7 @@ extension RetryPolicy {
             let gaps = Double(attempts - 1)
             return max(0, initial.milliseconds * gaps + step.milliseconds * gaps * (gaps - 1) / 2)
         case .fibonacci(let unit, let max):
-            // Each at most twice the one before.
+            // Each is at most twice the one before.
             return growing(unit.milliseconds, by: 2, upTo: min(max?.milliseconds ?? longest, longest))
         case .exponential(let factor, let initial, let max):
             return growing(initial.milliseconds, by: factor, upTo: min(max?.milliseconds ?? longest, longest))

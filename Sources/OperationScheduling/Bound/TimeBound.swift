@@ -3,9 +3,9 @@
 ///
 /// At each moment of a run there is a chain of rows, each of which waited for the one before, with one row of it in
 /// progress or waiting for a slot, a place or a lock. The time in which it is in progress is at most the longest chain;
-/// the time in which it waits is paid by the work of those that have what it waits for.
+/// the time in which it waits is paid for by the work of the rows that hold the resource.
 package struct TimeBound: Sendable {
-    /// In milliseconds; infinite where something can go on without end.
+    /// In milliseconds; infinite if something can go on without end.
     package let total: Double
     /// The rows of the longest chain with what each takes, in milliseconds, all attempts and rounds together.
     package let chain: [(row: OperationID, length: Double)]
@@ -50,7 +50,7 @@ package struct TimeBound: Sendable {
 }
 
 extension OperationGraph {
-    /// Whether more operations may be in progress or ready at one moment than so many. O(rows + edges).
+    /// True if more operations may be in progress or ready at one moment than so many. O(rows + edges).
     package func mayExceed(width: Int) -> Bool {
         let rows = BoundRows(self, OperationCosts(rows: count))
         return BoundPrices.mostTogether(rows) > Double(width)

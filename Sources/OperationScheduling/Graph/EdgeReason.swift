@@ -2,7 +2,7 @@
 package enum EdgeReason: UInt8, Sendable, Hashable {
     /// A dependency that was asked for.
     case dependency
-    /// The place behind the prerequisite in a sequence, whose memory knows how that ended.
+    /// The target comes later in a sequence, which records how its members have ended.
     case order
     /// A dependency on something inside the prerequisite, whose end counts only when the prerequisite is over.
     case rounds

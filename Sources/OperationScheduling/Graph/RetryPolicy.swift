@@ -58,8 +58,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return full * (1 - Double.random(in: 0...jitter, using: &generator))
     }
 
-    /// The wait without its random part.
-    /// The longest that this wait may be, whatever chance brings.
+    /// The wait without its random part, which is the longest that it may be.
     func delay(beforeAttempt attempt: Int) -> Duration {
         precondition(attempt >= 1, "attempts count from 1")
         guard attempt > 1 else { return .zero }

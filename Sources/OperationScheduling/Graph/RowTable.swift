@@ -35,7 +35,7 @@ struct RowTable: Sendable {
 
         var isGroup: Bool { flags.contains(.isGroup) }
 
-        /// Of an operation.
+        /// The priority of an operation.
         var priority: UInt32 {
             get { detail }
             set { detail = newValue }

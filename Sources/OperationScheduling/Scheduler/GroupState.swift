@@ -34,7 +34,7 @@ extension OperationScheduler {
         /// What a started group is waiting for.
         enum Stage: UInt8, Sendable {
             case body, weighing, onFailure, finally, concluding
-            /// The hook for failures, which was left to the last round before that was known to be the last.
+            /// The hook for failures, which waits until a round is known to be the last.
             case owing
             case over
 
@@ -59,7 +59,7 @@ extension OperationScheduler {
         var hasFailedToExpand = false
         /// Why nothing new starts in it: a failure inside it, or inside a group around it.
         var draining: OperationCause?
-        /// What the last round came to, of a group that waited for another one, which is not to come.
+        /// The result of the last round, for a group whose further round has been called off.
         var last: (outcome: OperationOutcome, cause: OperationCause)?
         /// The outcome that was decided for the group as a whole: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
@@ -67,7 +67,7 @@ extension OperationScheduler {
         /// Members that joined while it ran, behind all others.
         var additions: [Addition] = []
 
-        /// Whether an answer to `expand`, `weigh` or `conclude` is awaited.
+        /// True while an answer to `expand`, `weigh` or `conclude` is awaited.
         var isAsked: Bool { isExpanding || stage == .weighing || stage == .concluding }
 
         init(_ group: RowTable.Group) {

@@ -1,9 +1,9 @@
-// Errands: work that belongs to no operation and counts against the width all the same.
+// An errand is work outside of the graph that takes a slot like an operation, such as the command of one of `vars`.
 //
-// An errand holds nothing but its slot and waits for nothing once it has it, so no wait leads through one: whoever waits
-// for a slot waits for work that ends by itself.
+// An errand holds nothing but its slot and waits for nothing once it has it, so no cycle of waits leads through one: an
+// operation that waits for a slot waits for work that ends by itself.
 
-/// A piece of work outside of the graph that counts as one operation of the width. Numbers are the caller's, each used
+/// Work outside of the graph that counts as one operation of the width. The caller makes up the numbers, and uses each
 /// once.
 package struct Errand: Hashable, Sendable {
     package let number: Int
@@ -11,17 +11,17 @@ package struct Errand: Hashable, Sendable {
     package init(_ number: Int) { self.number = number }
 }
 
-/// Which errands there are.
+/// The errands that wait or run.
 struct Errands: Sendable {
-    /// Those without a slot, oldest first.
+    /// Errands without a slot, oldest first.
     var waiting: [Errand] = []
-    /// Those with one.
+    /// Errands with a slot.
     var started: Set<Errand> = []
 }
 
 extension OperationScheduler {
-    /// Gives free slots to errands, oldest first and before any operation: something that could have started waits for
-    /// each of them.
+    /// Gives free slots to errands, oldest first and before any operation: for each of them an operation waits that
+    /// could have started.
     mutating func startErrands() {
         guard !errands.waiting.isEmpty, !clocks.isSuspended, running < width else { return }
         let count = min(width - running, errands.waiting.count)
@@ -32,7 +32,7 @@ extension OperationScheduler {
         errands.waiting.removeFirst(count)
     }
 
-    /// Counts an errand that goes on without the slot of the operation in whose place it has run.
+    /// Counts an errand that goes on without the slot of the operation that lent it.
     mutating func occupy(_ errand: Errand) {
         let isNew = errands.started.insert(errand).inserted
         precondition(isNew, "errand \(errand.number) has a slot already")

@@ -70,7 +70,7 @@ extension OperationScheduler {
             keep(juries[OperationID(row)]?.verdict?.cause.row)
             keep(group.last?.cause.row)
         }
-        // What has ruled a kept row out is the root of all that the row goes on to rule out.
+        // The root of a row that was kept is also the root of all that the row rules out.
         for row in isKept.indices where isKept[row] { keep(roots[OperationID(row)]) }
         // A kept row keeps the groups around it, which come before it.
         for row in isKept.indices.reversed() where isKept[row] { keep(parent(of: OperationID(row))) }

@@ -47,7 +47,7 @@ extension OperationScheduler {
         return false
     }
 
-    /// The policy that has another attempt or round after one of this outcome, and what has been tried.
+    /// The policy that allows another attempt or round after this outcome, with the attempts so far.
     private func policy(
         for id: OperationID, after outcome: OperationOutcome
     ) -> (policy: RetryPolicy, progress: RetryProgress)? {
@@ -61,8 +61,7 @@ extension OperationScheduler {
         progress.limit.map { clock(of: id) + delay >= $0 } ?? false
     }
 
-    /// Whether another attempt or round may follow one of this outcome that ended now, however long chance makes the
-    /// wait.
+    /// True if another attempt or round may follow this outcome if it came now, even after the longest random wait.
     func mayRetry(_ id: OperationID, after outcome: OperationOutcome) -> Bool {
         guard let (policy, known) = policy(for: id, after: outcome) else { return false }
         return !isTooLate(id, known, after: policy.delay(beforeAttempt: known.begun + 1))

@@ -1,6 +1,6 @@
 // Groups whose members run one after another: each depends on all before it.
 
-/// How the members of a sequence have ended, so that each one can be held against all before it without an edge for
+/// How the members of a sequence have ended, so that each one can be checked against all before it without an edge for
 /// each pair.
 struct SequenceMemory: Sendable {
     /// The row of the first member that has not ended, or the end of the group.
@@ -34,7 +34,7 @@ struct SequenceMemory: Sendable {
 }
 
 extension OperationScheduler {
-    /// Whether everything before a row has ended, if it is a member of a sequence.
+    /// True if everything before a row has ended, for a member of a sequence.
     @inline(__always)  // A call would copy the scheduler.
     func isItsTurn(_ id: OperationID) -> Bool {
         let group = parent(of: id)
@@ -42,7 +42,7 @@ extension OperationScheduler {
         return sequences[group]?.next ?? group.row + 1 >= id.row
     }
 
-    /// Notes the end of a member, and moves the one on whose turn it is now.
+    /// Records the end of a member, and moves on the member whose turn it is now.
     mutating func goOn(inSequence group: OperationID, after id: OperationID) {
         sequences[group, default: SequenceMemory(of: group)]
             .note(id, states[id.row].outcome, isTolerated: has(id, .toleratesFailure))
@@ -50,7 +50,7 @@ extension OperationScheduler {
         consider(next)
     }
 
-    /// Finds the first member that has not ended; nil where all have. O(members passed).
+    /// The first member that has not ended; nil if all have. O(members passed).
     @discardableResult
     mutating func passEnded(inSequence group: OperationID) -> OperationID? {
         let end = Int(graph.table.rows[group.row].subtreeEnd)
@@ -60,14 +60,14 @@ extension OperationScheduler {
         return next < end && !has(OperationID(next), .isHook) ? OperationID(next) : nil
     }
 
-    /// The member before a row whose end rules the row out, a failure first, then a timeout; nil where none does.
-    /// Members that the row itself depends on count by those edges alone. O(edges of the row).
+    /// The earlier member whose end rules the row out, a failure first, then a timeout; nil if none does. For members
+    /// that the row itself depends on only those edges count. O(edges of the row).
     func harm(inSequenceBefore id: OperationID) -> (id: OperationID, rank: Int)? {
         // A hook runs whatever happened.
         guard id != .root, !has(id, .isHook), has(parent(of: id), .isSequence), let memory = sequences[parent(of: id)]
         else { return nil }
         for (members, rank) in [(memory.failed, 3), (memory.timedOut, 2), (memory.ruledOut, 1)] {
-            // What was cancelled before its turn may stand behind the row.
+            // A member that was cancelled before its turn may come after the row.
             let first = members.first { $0.row < id.row && !needs.leads(from: id, to: $0, .dependency) }
             if let first { return (first, rank) }
         }

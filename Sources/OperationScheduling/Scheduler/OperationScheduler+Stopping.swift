@@ -116,8 +116,8 @@ extension OperationScheduler {
         return true
     }
 
-    /// Ends a group that waits for its next round as the last one ended, after members that joined since then and the
-    /// hook for failures. Returns whether there are such members.
+    /// Ends a group that waits for its next round with the outcome of the last one, after members that joined since and
+    /// the hook for failures. Returns true if there are such members.
     private mutating func settleBetweenRounds(_ id: OperationID) -> Bool {
         let index = groupIndex(of: id)
         guard groups[index].verdict == nil else { return false }

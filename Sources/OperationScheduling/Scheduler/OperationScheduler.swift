@@ -41,11 +41,11 @@ package struct OperationScheduler: Sendable {
         case decided(OperationID, Decision)
         /// The answer to `expand`: more members of the group.
         indirect case expanded(OperationID, OperationGraph)
-        /// An errand wants a slot of the width; the answer is `startErrand`.
+        /// An errand, which is work outside of the graph, wants a slot of the width; the answer is `startErrand`.
         case errand(Errand)
-        /// An errand that has run in the place of an operation, and goes on where that ends, takes a slot at once.
+        /// An errand that ran in the slot of an operation goes on after it, and takes a slot of its own at once.
         case errandGoesOn(Errand)
-        /// An errand has ended, or does not want a slot any more.
+        /// An errand has ended, or no longer wants a slot.
         case errandEnded(Errand)
         /// Starts nothing until `resume`. What runs goes on, and time limits of groups stand still. A cancel of
         /// everything resumes; later suspensions are ignored.
@@ -100,7 +100,7 @@ package struct OperationScheduler: Sendable {
         /// An attempt of an operation, or a round of a group, has ended; `ended` is its number. The next begins after
         /// `delay`, or later.
         case retrying(OperationID, ended: Int, delay: Duration)
-        /// A group that waited for another round, which is not to come, goes on to its hook for failures.
+        /// A group that waited for another round, which has been called off, goes on to its hook for failures.
         case groupResumed(OperationID)
         /// An operation or group has ended for good, or, inside a group that is tried again, for this round. For
         /// `.root`, the last command of all.
@@ -123,7 +123,7 @@ package struct OperationScheduler: Sendable {
 
     enum Phase: UInt8, Sendable {
         case blocked, deciding
-        /// Its condition is false, and those that are judged with it are not all known yet.
+        /// Its condition is false, and the conditions that are judged with it are not all known yet.
         case rejected
         case ready, executing, stopping, backingOff, finished
 

@@ -31,7 +31,7 @@ package enum GitHubAnnotations {
 
     private static func escaped(_ text: String, isProperty: Bool) -> String {
         var result = ""
-        // Line ends become a part of the command; nothing else may reach the log as it is.
+        // Line ends become part of the command; all else that the log might obey is escaped.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { String($0).visible }.joined(separator: "\n")
         for scalar in text.unicodeScalars {

@@ -46,7 +46,7 @@ package final class TextReporter: Reporter {
     /// Of running steps whose id does not say all.
     private var titles: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
-    /// What commands of `vars` have written to standard error.
+    /// The standard error of running commands of `vars`.
     private var valueBlocks: [ValueID: OutputBlock] = [:]
     /// Of running steps that are shown in another way than usual.
     private var modes: [String: OutputMode] = [:]
@@ -75,7 +75,7 @@ package final class TextReporter: Reporter {
             } else {
                 show(output, at: event.elapsed, place: outputs?.lastPlace)
             }
-            // A line between those of the step that is shown as it writes.
+            // A line between those of the step whose output is shown live.
             if output.step == nil, !text.isEmpty { live?.isAnnounced = false }
             return flush(&text)
         }
@@ -174,7 +174,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// What the command of one of `vars` writes to standard output is the value, and nothing to be shown.
+    /// Standard output of a command of `vars` is its value, and is not shown.
     private func show(_ output: StepOutput, of value: ValueID, at elapsed: Duration, place: OutputPlace?) {
         guard output.stream == .stderr else { return }
         switch options.output ?? .grouped {
@@ -194,7 +194,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// A command of `vars` has a line where it failed, where it said something, and in a verbose log.
+    /// A command of `vars` has a line if it failed, if it wrote to standard error, and in a verbose log.
     private func write(_ value: ValueFinished, at elapsed: Duration) {
         let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
         let hasFailed = value.outcome == .failure || value.outcome == .timeout

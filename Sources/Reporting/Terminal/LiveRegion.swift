@@ -53,7 +53,7 @@ package final class LiveRegion: Reporter {
     package func report(_ event: RunEvent) {
         switch event.kind {
         case .stepOutput(let output):
-            // What a command of `vars` writes to standard output is the value.
+            // Standard output of a command of `vars` is its value.
             if output.step == nil, output.stream == .stdout { break }
             lastLines.note(output)
             hasChanged = true

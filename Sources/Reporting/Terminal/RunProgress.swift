@@ -2,7 +2,7 @@ internal import RunEvents
 
 /// How far a run is: what the live region and the heartbeat tell of it.
 struct RunProgress {
-    /// A step that runs, or the command of one of `vars`.
+    /// A running step or command of `vars`.
     struct RunningStep {
         let writer: StepOutput.Writer
         /// The id, and what says more.
@@ -24,7 +24,7 @@ struct RunProgress {
     /// The running steps in the order of their starts. A list, because there are as many as there are jobs and each
     /// event touches one.
     private(set) var running: [RunningStep] = []
-    /// The commands of `vars` that run.
+    /// The running commands of `vars`.
     private(set) var values: [RunningStep] = []
     private(set) var isPaused = false
     /// Whether the whole run has been asked to end.
@@ -95,7 +95,7 @@ struct RunProgress {
         if let index = running.firstIndex(where: { $0.step == step }) { running.remove(at: index) }
     }
 
-    /// Those that have been running longest, first the one that started first; ties in order of their ids.
+    /// The longest running first; ties in order of their ids.
     func longestRunning(_ count: Int) -> [RunningStep] {
         Array((running + values).sorted { ($0.start, $0.writer.words) < ($1.start, $1.writer.words) }.prefix(count))
     }

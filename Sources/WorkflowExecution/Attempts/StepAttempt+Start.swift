@@ -99,8 +99,8 @@ extension StepAttempt: Starter {
         return nil
     }
 
-    /// Before a process is there that spoils what a journal says, the journal says so: a kill leaves no time for it
-    /// afterwards. That is what a hook undoes, and the earlier result of a step that runs again.
+    /// Writes through to the journal before a process makes its records wrong, since a kill may leave no time
+    /// afterwards: that a hook undoes something, and that a step with an earlier result runs again.
     private func writeAhead() {
         guard !isWrittenAhead else { return }
         isWrittenAhead = true

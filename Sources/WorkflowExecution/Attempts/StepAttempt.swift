@@ -30,7 +30,7 @@ final class StepAttempt {
     var failedCommand: FailedCommand?
     /// Whether the log says that it has started.
     var hasStarted = false
-    /// Whether the journal knows all that it has to know before there is a process.
+    /// True once the journal has all that it must have before a process starts.
     var isWrittenAhead = false
     /// Whether the machine has refused the process, and is asked again.
     var isRefused = false
@@ -40,9 +40,9 @@ final class StepAttempt {
     var isRestored = false
     /// A digest of what decides what it does; nil where nobody asks.
     var definition: String?
-    /// Whether there was to be an attempt after this one.
+    /// True if another attempt was to follow this one.
     var isToBeFollowed = false
-    /// When the first process of the step started, in this attempt or one before; nil if none has.
+    /// The start of the first process of the step, in this attempt or one before; nil if there was none.
     var firstStart: EventLoopClock.Instant?
     /// Whether the attempt is over: the step has ended, or only waits for another attempt.
     private(set) var isOver = false
@@ -96,7 +96,7 @@ final class StepAttempt {
             tail: tail, command: failedCommand, isRestored: isRestored, definition: definition)
     }
 
-    /// From the first start of a process for the step to its end: that of this one, or now, if another was to come.
+    /// From the first start of a process for the step to its end: that of this attempt, or now if another was to come.
     private var stepDuration: Duration? {
         guard number > 1 || isToBeFollowed, let firstStart else { return ending?.duration }
         return max(firstStart.duration(to: runner.clock.now), ending?.duration ?? .zero)

@@ -4,14 +4,14 @@ internal import SourceDiagnostics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-/// What the rows of an outline take at most beside their timeouts, for its bound.
+/// The longest times of an outline's rows besides their timeouts, for its bound.
 struct LongestTimes {
     private(set) var costs: OperationCosts
     /// The first of `vars` whose command can go on without end.
     private(set) var unlimitedValue: SharedValueID?
     private let outline: Plan
 
-    /// `items` is how many instances a fan-out has whose items only the run knows, nil for as many as it may have.
+    /// `items` is the number of instances of a fan-out whose items only the run knows; nil for as many as it may have.
     init(_ outline: Plan, items: Int?, known: KnownValues?) {
         self.outline = outline
         costs = OperationCosts(rows: outline.nodes.count)
@@ -32,11 +32,11 @@ struct LongestTimes {
         addSharedValues()
     }
 
-    /// Whether people are asked before a row starts.
+    /// True if a person is asked before a row starts.
     func asks(_ row: PlanIndex) -> Bool { outline.confirmation(of: row) != nil }
 
-    /// The commands of `vars` that something reads. The value of one is made once; what waits for it may first wait for
-    /// the end of a command that was stopped, and what is stopped itself while it waits does not run.
+    /// The commands of `vars` that something reads. The value of one is made once. A step that waits for it may first
+    /// wait for the end of a command that was stopped; a step that is stopped while it waits does not run.
     private mutating func addSharedValues() {
         guard outline.workflow.hasSharedValues else { return }
         let workflow = outline.workflow
@@ -88,7 +88,7 @@ struct LongestTimes {
         return (timeout?.milliseconds ?? .infinity) + 2 * closing
     }
 
-    /// How often the values of each scope are made: once for each copy of its group, and in a body that is used also
+    /// How often the values of each scope are made: once for each copy of its group, and in the body of a `uses` also
     /// for each round.
     private var scopeCounts: [NodeIndex: Double] {
         var counts: [NodeIndex: Double] = [:]

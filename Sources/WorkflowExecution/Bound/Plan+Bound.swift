@@ -5,20 +5,20 @@ package import WorkflowPlanning
 /// How long a run can take at most, as far as its timeouts tell.
 package enum RunBound: Sendable, Hashable {
     case atMost(Duration)
-    /// The reason says what can go on without end.
+    /// The reason names what can go on without end.
     case none(reason: String)
 }
 
-/// The longest that a run can take, and what it is made of.
+/// The longest time of a run, and its parts.
 package struct LongestRun: Sendable {
     package let bound: RunBound
-    /// The longest chain of rows of the outline that wait for one another, with what each takes at most, all attempts
-    /// and rounds together. A group stands for what is inside it where its own limit counts, or for the delays between
+    /// The longest chain of rows of the outline that wait for one another, with the longest time of each, all attempts
+    /// and rounds together. A group represents its members if its own limit counts, or stands for the delays between
     /// its rounds. Empty without a bound.
     package let chain: [(row: PlanIndex, length: Duration)]
-    /// What the commands of `vars` may add.
+    /// The time that the commands of `vars` may add.
     package let sharedValues: Duration
-    /// What the chain may wait for slots, places and locks.
+    /// The time that the chain may wait for slots, places and locks.
     package var waits: Duration {
         guard case .atMost(let bound) = bound else { return .zero }
         return max(.zero, bound - sharedValues - chain.reduce(.zero) { $0 + $1.length })
@@ -26,14 +26,14 @@ package struct LongestRun: Sendable {
 }
 
 extension Plan {
-    /// The longest that a lone run can take with so many steps at once: it waits for no other run and for
-    /// no token, and is never paused. A fan-out whose items only the run knows counts with `items` instances, nil for as
-    /// many as it may have. Without `known`, for any values of the parameters; the theorem is in <doc:Bound>.
+    /// The longest time of a lone run with so many steps at once: it waits for no other run and for no token, and is
+    /// never paused. A fan-out whose items only the run knows counts with `items` instances; nil for as many as it may
+    /// have. Without `known`, for any values of the parameters; the theorem is in <doc:Bound>.
     package func bound(jobs: Int, items: Int? = nil, known: KnownValues? = nil) -> RunBound {
         longestRun(jobs: jobs, items: items, known: known).bound
     }
 
-    /// The same with what it is made of.
+    /// The same with its parts.
     package func longestRun(jobs: Int, items: Int? = nil, known: KnownValues? = nil) -> LongestRun {
         let outline = self.outline
         func none(_ reason: String) -> LongestRun {
@@ -58,7 +58,7 @@ extension Plan {
             let (file, line) = workflow.place(of: value)
             return none("`vars.\(workflow[value].name)` at \(file):\(line) has no `timeout`")
         }
-        // Beyond that, milliseconds are no longer exact.
+        // Larger numbers of milliseconds are no longer exact.
         guard bound.total < 9e15 else { return none("retries and fan-outs add up to more than can be counted") }
         let values = min(longest.costs.once, bound.total)
         return LongestRun(

@@ -4,8 +4,8 @@ internal import WorkflowModel
 package import WorkflowPlanning
 
 extension Plan {
-    /// What is wrong if a run has to be over after `deadline`, with so many steps at once; nil if every run is. A
-    /// fan-out whose items only the run knows counts with as many as it may have.
+    /// The finding if a run with so many steps at once may take longer than `deadline`; nil if none does. A fan-out
+    /// whose items only the run knows counts with as many as it may have.
     package func finding(deadline: Duration, jobs: Int) -> Diagnostic? {
         let longest = longestRun(jobs: jobs)
         let message: String
@@ -26,10 +26,10 @@ extension Plan {
             fix: Diagnostic.Fix(fix))
     }
 
-    /// At most so many rows of the chain are named.
+    /// How many rows of the chain are named at most.
     private static let namedRows = 20
 
-    /// The longest chain with what each row of it adds, and what comes on top.
+    /// The longest chain with the time that each row of it adds, and what comes on top.
     private func notes(on longest: LongestRun) -> [Diagnostic.Note] {
         var notes = longest.chain.prefix(Self.namedRows).map { row, length in
             Diagnostic.Note(
@@ -50,7 +50,7 @@ extension Plan {
         return notes
     }
 
-    /// What the time of a row is made of, in parentheses.
+    /// The parts of a row's time, in parentheses.
     private func addends(of row: PlanIndex) -> String {
         let outline = outline
         guard let limit = outline.timeout(of: row) else { return "" }

@@ -2,10 +2,11 @@ internal import Basics
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What steps and groups need, as a part of the definitions of steps. Asked when a step starts, so that all copies that
-// it may need are known.
+// Needs of steps and groups as a part of the definitions of steps. Made when a step starts, so that all copies that it
+// may need are known.
 extension CommandBuilder {
-    /// The start of the digests of all steps in a group: what the group and those around it need. Made once a group.
+    /// The start of the digests of all steps in a group: the needs of the group and of the enclosing ones. Made once a
+    /// group.
     func needsHash(inside group: PlanIndex, _ key: KeyedHash.Key) -> KeyedHash {
         if group == .root { return KeyedHash(key: key) }
         if let known = needs[group] { return known }
@@ -15,8 +16,8 @@ extension CommandBuilder {
         return hash
     }
 
-    /// Appends what a row needs itself, in any order, and in which way: the kinds, whether a condition decides, and what
-    /// that reads. What the condition comes to is asked in each run.
+    /// Appends a row's own needs, in any order: their kinds, whether a condition decides, and what that reads. The
+    /// value of the condition is not part of it, since each run asks again.
     func appendNeeds(of row: PlanIndex, to hash: inout KeyedHash) {
         let edges = plan.edges(of: row)
         hash.append(edges.count)
@@ -28,7 +29,7 @@ extension CommandBuilder {
         for name in names { hash.append(name) }
     }
 
-    /// Each edge is hashed once, however many rows have it, and a sum knows no order.
+    /// Each edge is hashed once, however many rows have it; the sum does not depend on their order.
     private func appendSum(of edges: ArraySlice<PlanEdge>, to hash: inout KeyedHash) {
         guard !edges.isEmpty, let key = options.definitionKey else { return }
         var (first, second): (UInt64, UInt64) = (0, 0)
@@ -55,7 +56,7 @@ extension CommandBuilder {
         if plan.nodes[edge.target].role != .step { hash.append(digest(ofContentsOf: edge.target)) }
     }
 
-    /// Of the ids of the steps in a group: in any order, but that of copies is the order of what they hand on.
+    /// A digest of the ids of the steps in a group, in any order, but with copies in the order of what they hand on.
     private func digest(ofContentsOf group: PlanIndex) -> String {
         guard let key = options.definitionKey else { return "" }
         if let known = contents[group] { return known }

@@ -23,9 +23,9 @@ final class CommandBuilder {
     var shared: [Int: Surroundings] = [:]
     /// By group: the start of the digests of the steps in it.
     var needs: [PlanIndex: KeyedHash] = [:]
-    /// By the row of what is needed and, in the last bits, the kind: a digest of both.
+    /// By the needed row and, in the last bits, the kind: a digest of both.
     var edges: [Int: (UInt64, UInt64)] = [:]
-    /// By group: a digest of what is in it.
+    /// By group: a digest of its members.
     var contents: [PlanIndex: String] = [:]
 
     init(_ context: RunContext, _ files: StepFiles) {
@@ -168,7 +168,7 @@ final class CommandBuilder {
         ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"].allSatisfy { environment[$0] == nil }
     }
 
-    /// What decides what a step does, without a command to start.
+    /// The definition of a step, without a command to start.
     func definition(of row: PlanIndex) throws(StepError) -> String? {
         definition(
             of: row, try words(of: row), in: try stepSurroundings(of: row), input: try standardInput(of: row))

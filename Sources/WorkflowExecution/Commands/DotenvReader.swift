@@ -36,7 +36,7 @@ enum DotenvReader {
                     filled = max(got, 0)
                 })
             guard got >= 0 else { throw ReadError(line: nil, message: SystemError.last.words) }
-            // Less than was wanted is the end of a file.
+            // A shorter read is the end of the file.
             if got == 0 || kind == S_IFREG && got < count { break }
             guard bytes.count <= 1 << 20 else { throw ReadError(line: nil, message: "is larger than 1 MiB") }
         }

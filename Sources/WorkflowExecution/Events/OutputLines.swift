@@ -10,8 +10,8 @@ struct OutputLines {
 
     private var rest: [UInt8] = []
 
-    /// Calls `emit` with whole lines, and with a part of a line only if that is longer than the limit; no piece is. What is
-    /// emitted is valid during the call.
+    /// Calls `emit` with whole lines, and with a part of a line only if that is longer than the limit; no piece is
+    /// longer. The bytes are valid during the call.
     mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
         var bytes = bytes
         if !rest.isEmpty, let end = Self.endOfFirstLine(in: bytes) {
@@ -50,7 +50,7 @@ struct OutputLines {
         if !last.isEmpty { emit(last, isPartial) }
     }
 
-    /// Emits pieces up to the limit, and returns what is left: shorter than the limit, or just as long and whole lines.
+    /// Emits pieces up to the limit. Returns what is left: bytes shorter than the limit, or whole lines just as long.
     private static func emitFull(
         _ bytes: UnsafeRawBufferPointer, _ emit: (UnsafeRawBufferPointer, Bool) -> Void
     ) -> UnsafeRawBufferPointer {
@@ -58,7 +58,7 @@ struct OutputLines {
         while rest.count >= limit, rest.count > limit || rest.last != 10 {
             let window = UnsafeRawBufferPointer(rebasing: rest[..<limit])
             let line = endOfLastLine(in: window)
-            // A progress bar without an end is cut between two of its states.
+            // A progress bar without a line end is cut between two of its states.
             let end = line ?? window.lastIndex(of: 13).map { $0 + 1 } ?? boundary(in: window)
             emit(UnsafeRawBufferPointer(rebasing: rest[..<end]), line == nil)
             rest = UnsafeRawBufferPointer(rebasing: rest[end...])

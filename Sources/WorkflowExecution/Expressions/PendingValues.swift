@@ -28,8 +28,8 @@ final class PendingValues {
         return commands.isMissing ? nil : value
     }
 
-    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before. `holdingSlot`:
-    /// for a step that has its place already.
+    /// Makes the values that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// `holdingSlot`: for a step that has its slot already.
     func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
         guard files.isMissing else { return commands.wait(for: row, holdingSlot: holdingSlot, then: resume) }
         commands.beginEvaluation()

@@ -4,9 +4,9 @@ internal import RunEvents
 internal import WorkflowModel
 internal import WorkflowPlanning
 
-// What `steps.ID` is to expressions: of a step `{outcome, exit_code, outputs}`, of a group `{outcome, outputs}`, of a
-// fan-out `{outcome, items, outputs}`. The standard output of a step, which is kept only where something reads it, is to
-// be had by its name alone.
+// The value of `steps.ID` in expressions: for a step `{outcome, exit_code, outputs}`, for a group `{outcome, outputs}`,
+// for a fan-out `{outcome, items, outputs}`. The standard output of a step is kept only where it is read, and is
+// available only by the step's own name.
 extension RunContext {
     private static let resultFields = ["outcome", "exit_code", "items", "outputs"]
 

@@ -59,7 +59,7 @@ struct BashStartup: Equatable {
     /// Output of `set -x` goes to standard error, and so nowhere.
     private func trap(_ commands: String) -> String { "'{ \(commands); } 2>/dev/null'" }
 
-    /// Appends a note. Its last word keeps `$_` and is not written: what a command was given may be a secret.
+    /// Appends a note. Its last word keeps `$_` and is not written: the arguments of a command may be secret.
     private func note(_ kind: String) -> String {
         let format = String(repeating: #"%s\0"#, count: BashNote.fields) + "%.0s"
         return """

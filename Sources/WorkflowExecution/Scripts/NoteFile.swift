@@ -9,7 +9,7 @@ struct NoteFile {
         case named(StepFiles)
     }
 
-    /// Where a process of the same user finds it.
+    /// The path for a process of the same user.
     let path: String
     private let place: Place
     private let start: Int
@@ -17,8 +17,8 @@ struct NoteFile {
     /// What is read of the notes; only a script whose background jobs fail all the time takes more.
     private static let limit = 1 << 20
 
-    /// A file in memory, which is found through flowrun's own entry in `/proc`; nil where the machine has no descriptor or
-    /// no memory left, or no `/proc`.
+    /// Makes a file in memory, which is found through flowrun's own entry in `/proc`; nil if the machine has no
+    /// descriptor or no memory left, or no `/proc`.
     init?(_ startup: BashStartup) {
         let text = Array(startup.text.utf8)
         guard let file = try? MemoryFile(text) else { return nil }
@@ -28,8 +28,8 @@ struct NoteFile {
         start = text.count
     }
 
-    /// A file of the run's folder, for a run that has secrets: whoever may open flowrun's descriptors may read its memory.
-    /// Nil where there is no place for it.
+    /// Makes a file in the run's folder, for a run with secrets: a process that may open flowrun's descriptors may read
+    /// its memory. Nil if there is no place for it.
     init?(_ startup: BashStartup, in files: StepFiles) {
         guard let path = try? files.make(holding: startup.text, of: "notes") else { return nil }
         self.path = path
@@ -37,7 +37,7 @@ struct NoteFile {
         start = startup.text.utf8.count
     }
 
-    /// Takes the notes; the file is then done with.
+    /// Takes the notes; the file is not used afterwards.
     func take() -> [BashNote] {
         switch place {
         case .inMemory(let file): BashNote.read(file.bytes(from: start, limit: Self.limit))
@@ -46,6 +46,6 @@ struct NoteFile {
         }
     }
 
-    /// Removes it where nobody wants its notes.
+    /// Removes the file without reading its notes.
     func drop() { if case .named(let files) = place { files.drop(path) } }
 }

@@ -6,39 +6,39 @@
 /// The digits of a form go on over blanks, and from line to line over the text beside them and the number in front. Where
 /// a form ends, the rest of its line goes too, because the text of it stands there.
 struct HexDump: Sendable {
-    /// What a line is made of, as far as it has come.
+    /// The part of a line that the text has reached.
     private enum Part {
         /// So many digits of the number in front.
         case number(Int)
-        /// Behind a number without a colon.
+        /// After a number without a colon.
         case gap
         /// So many blanks in a row.
         case columns(blanks: Int)
         case text
-        /// It is no line of a dump.
+        /// The line belongs to no dump.
         case other
     }
 
-    /// The fewest digits of the number in front; shorter ones stand in every text.
+    /// The fewest digits of the number in front; shorter numbers occur in any text.
     private static let fewestDigits = 8
 
     private let automaton: FormAutomaton
     private var part = Part.number(0)
-    /// As `xxd` does it: two blanks end the columns; otherwise a bar does.
+    /// True for a number with a colon, as in `xxd`, where two blanks end the columns; otherwise a bar does.
     private var hasColon = false
     private var hidesRest = false
     private var state: UInt32 = 0
-    /// Where the digits of the state's text stand in the stream, from `first` on.
+    /// Offsets of the matched digits in the stream, from `first` on.
     private var places: [Int] = []
     private var first = 0
 
-    /// One whose forms in digits are of lower case.
+    /// A state machine over the lower-case digits of forms.
     init(_ automaton: FormAutomaton) { self.automaton = automaton }
 
-    /// Where what may become a form begins; nil if nothing may.
+    /// The offset at which a possible form begins; nil if there is none.
     var start: Int? { first < places.count ? places[first] : nil }
 
-    /// Takes a run of bytes in which a line end can only be the first one. Returns what is to go.
+    /// Takes a run of bytes in which only the first can be a line end. Returns the ranges to hide.
     mutating func take(_ run: UnsafeRawBufferPointer, at start: Int) -> [Range<Int>] {
         var found: [Range<Int>] = []
         for (offset, byte) in run.enumerated() {
@@ -68,7 +68,7 @@ struct HexDump: Sendable {
         hidesRest = false
     }
 
-    /// Returns where a form stands that ends with this byte.
+    /// Returns the range of a form that ends with this byte.
     private mutating func next(_ byte: UInt8, at place: Int) -> Range<Int>? {
         let digit = Self.digit(byte)
         switch part {

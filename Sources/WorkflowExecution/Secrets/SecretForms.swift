@@ -9,7 +9,7 @@ struct SecretForms {
 
     /// Without duplicates.
     private(set) var all: Set<[UInt8]> = []
-    /// Those that tools break into lines: base64, base32 and digits, where they are long enough not to come about by
+    /// Forms that tools break into lines: base64, base32 and hexadecimal digits, if they are too long to occur by
     /// chance.
     private(set) var wrapped: Set<[UInt8]> = []
     private static let shortestWrapped = 12
@@ -42,14 +42,14 @@ struct SecretForms {
         if form.count >= Self.shortestWrapped { wrapped.insert(form) }
     }
 
-    /// A text as it is, as a JSON string would have it and a JSON string in one, as HTML has it, and as shells show it.
+    /// The text itself, as a JSON string and as a JSON string inside another, in HTML, and as shells show it.
     private mutating func addText(_ bytes: [UInt8]) {
         add(bytes)
         add(Self.replacing([0x27], by: Array(#"'\''"#.utf8), in: bytes))
         for style in JSONStyle.all {
             let string = style.escaped(bytes)
             add(string)
-            // Whoever writes the outer one escapes as for the inner one, or no more than needed.
+            // The writer of the outer string escapes as that of the inner one, or no more than needed.
             for outer in [style, JSONStyle()] { add(outer.escaped(string)) }
         }
         for style in HTMLStyle.all { add(style.escaped(bytes)) }
@@ -83,7 +83,8 @@ struct SecretForms {
         return result
     }
 
-    /// At each of the places in a group of bytes at which the secret can begin; only the characters that it decides alone.
+    /// Encodes the secret at each offset that it can have in a group of bytes; only the characters that it alone
+    /// decides.
     private mutating func addForms(of bytes: [UInt8], in alphabet: Alphabet) {
         for shift in 0..<alphabet.groupSize { addWrapped(alphabet.form(of: bytes, after: shift)) }
     }
@@ -112,7 +113,7 @@ struct SecretForms {
     }
 }
 
-/// An encoding in which a character stands for five or six bits.
+/// An encoding in which a character has five or six bits.
 private struct Alphabet {
     let characters: [UInt8]
     let bits: Int
@@ -131,7 +132,7 @@ private struct Alphabet {
     /// How many bytes become whole characters.
     var groupSize: Int { bits == 6 ? 3 : 5 }
 
-    /// What bytes become behind `shift` others of their group.
+    /// Encodes bytes that come after `shift` others of their group.
     func form(of bytes: [UInt8], after shift: Int) -> [UInt8] {
         let input = [UInt8](repeating: 0, count: shift) + bytes
         // The bits before decide the first characters, or a part of one.
@@ -144,7 +145,7 @@ private struct Alphabet {
     }
 }
 
-/// What stands for quotes in HTML and XML, which differs from tool to tool.
+/// Forms of quotes in HTML and XML, which differ from tool to tool.
 private struct HTMLStyle {
     let quote: String
     let apostrophe: String
@@ -173,18 +174,18 @@ private struct HTMLStyle {
     }
 }
 
-/// How bash shows a word so that it could be typed: `printf %q`, `declare -p`, `set -x`.
+/// The ways in which bash shows a word that could be typed: `printf %q`, `declare -p`, `set -x`.
 private enum ShellQuoting {
     static func forms(of bytes: [UInt8]) -> [[UInt8]] {
         [escaped(bytes), quoted(bytes, keepsText: true), quoted(bytes, keepsText: false), inDoubleQuotes(bytes)]
     }
 
-    /// With a backslash before each character that means something.
+    /// With a backslash before each character that has a meaning.
     private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var form: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
             let isSpecial = "\t\n !\"$&'()*,;<>?[\\]^`{|}".utf8.contains(byte)
-            // The home folder, behind what may stand before one.
+            // The home folder, after a character that may precede one.
             let isHome = byte == UInt8(ascii: "~") && index > 0 && ":=".utf8.contains(bytes[index - 1])
             if isSpecial || isHome { form.append(UInt8(ascii: "\\")) }
             form.append(byte)
@@ -192,7 +193,7 @@ private enum ShellQuoting {
         return form
     }
 
-    /// The inside of `$'…'`; what is not ASCII depends on the locale.
+    /// The inside of `$'…'`; the form of characters outside ASCII depends on the locale.
     private static func quoted(_ bytes: [UInt8], keepsText: Bool) -> [UInt8] {
         bytes.flatMap { byte -> [UInt8] in
             switch byte {

@@ -2,16 +2,17 @@ internal import OperationScheduling
 internal import WorkflowModel
 package import WorkflowPlanning
 
-/// The order in which ready steps start, and the schedule that it makes where each step takes as long as it is said to.
-/// A run with this order and its simulation are the same but for what steps really take.
+/// The order in which ready steps start, and the schedule that follows from it if each step takes its expected time. A
+/// run with this order differs from its simulation only by what steps really take.
 package struct RunOrder: Sendable {
-    /// The run with this order in virtual time.
+    /// The simulated run with this order.
     package let run: SimulatedRun
     /// By row of the outline; nil for the longest path in steps.
     private let priorities: [UInt32]?
 
-    /// Runs the steps of an outline by the longest path in time, or by an order that was found to be better. One step at
-    /// a time run by the longest path in steps: no order is shorter. So they do where `isTimed` says no.
+    /// Orders the steps of an outline by the longest path in time, or by an order that was found to be better. One step
+    /// at a time is ordered by the longest path in steps, because no order is shorter; so is everything if `isTimed`
+    /// returns false.
     package init(_ outline: Plan, jobs: Int, durations: [Duration], known: KnownValues, isTimed: Bool = true) {
         guard jobs > 1, isTimed else {
             priorities = nil
@@ -29,10 +30,10 @@ package struct RunOrder: Sendable {
     }
 }
 
-/// What starts before what, for the rows of a plan and those that its run adds.
+/// The priorities for the rows of a plan and those that its run adds.
 package struct RowPriorities: Sendable {
     private let byRow: [UInt32]
-    /// Of the instances that only the run knows: all are alike.
+    /// For instances that only the run knows, which are all alike.
     private var byDefinition: [NodeIndex: UInt32] = [:]
 
     init(_ priorities: [UInt32], of plan: Plan, outline: Plan) {
@@ -54,7 +55,7 @@ package struct RowPriorities: Sendable {
 }
 
 extension Plan {
-    /// Whether more steps may be ready at some moment than may run, so that their order matters. O(rows + edges) where
+    /// True if more steps may be ready at some moment than may run, so that their order matters. O(rows + edges) if
     /// there are more steps than that.
     package func mayWait(jobs: Int) -> Bool {
         guard stepCount > jobs || !fanOutsOfRun.isEmpty else { return false }

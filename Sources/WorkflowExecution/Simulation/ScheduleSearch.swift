@@ -20,7 +20,7 @@ struct ScheduleSearch {
     /// How many starts of steps all orders together may take.
     private static let effort = 200_000
     private static let mostOrders = 1000
-    /// A start takes about a microsecond, and a search may take a tenth of what it could save.
+    /// A start takes about a microsecond, and a search may take a tenth of the time that it could save.
     private static let leastSaving = 10
 
     /// A schedule and the priorities that make it, by row.
@@ -94,7 +94,7 @@ private struct SeededNumbers {
 }
 
 extension Duration {
-    /// Whole microseconds, the rest cut off.
+    /// In whole microseconds, rounded down.
     package var wholeMicroseconds: Int {
         Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
     }

@@ -30,7 +30,7 @@ package struct SimulatedRun: Sendable {
         return OperationGraph(plan, options: RunOptions(), locks: &locks)
     }
 
-    /// The same with the graph of the plan, whose priorities may be others.
+    /// Simulates with the graph of the plan, whose priorities may have been changed.
     init(_ graph: OperationGraph, of plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
         spans = [Span?](repeating: nil, count: plan.nodes.count)
         var scheduler = OperationScheduler(graph, width: jobs)
@@ -68,7 +68,7 @@ package struct SimulatedRun: Sendable {
                 scheduler.handle(.ended(end.id, .success, mayRetry: false), at: now, into: &commands)
                 continue
             }
-            // What one of them lets start must not take the place of what another lets start.
+            // A step that one of them lets start must not take the slot of a step that another lets start.
             var ends = [OperationScheduler.Event.ended(end.id, .success, mayRetry: false)]
             while running.min?.time == now, let next = running.popMin() {
                 ends.append(.ended(next.id, .success, mayRetry: false))

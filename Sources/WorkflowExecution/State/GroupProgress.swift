@@ -1,7 +1,7 @@
 internal import OperationScheduling
 internal import WorkflowPlanning
 
-/// Something that has failed or timed out by itself.
+/// A step or group that has failed or timed out by itself.
 struct RootFailure {
     let row: PlanIndex
     let isTimeout: Bool
@@ -19,7 +19,7 @@ struct GroupProgress {
     var isDrained = false
     /// Of a dynamic fan-out: whether its copies are known.
     var isExpanded = false
-    /// Of a sequence: what its members have done to those behind them.
+    /// For a sequence: the effect of its members on later ones.
     var harm = SequenceHarm()
     /// Steps inside, at any depth, and groups with a failure of their own, in the order of their ends.
     var errors: [RootFailure] = []

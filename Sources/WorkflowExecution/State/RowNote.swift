@@ -9,7 +9,7 @@ struct RowNote {
     var cause: Cause?
     /// Of a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
     var blamed: PlanIndex?
-    /// Of a row that was not run: what everything that ruled it out means to what needs it.
+    /// For a row that was not run: the harm of everything that ruled it out.
     var roots: Harm = []
     var result = RowResult()
     /// The end of what was written by the command of `vars` that failed it.

@@ -6,7 +6,7 @@ internal import WorkflowPlanning
 
 // Failures and timeouts, and what they count for.
 extension RunState {
-    /// What inside a group has failed or timed out by itself, not counting what is tolerated there.
+    /// The members of a group that have failed or timed out by themselves, without those tolerated there.
     func rootFailures(in group: PlanIndex) -> [RootFailure] { groups[group]?.errors ?? [] }
 
     var errors: [RunFinished.Failure] { failures.map(\.failure) }

@@ -20,7 +20,7 @@ final class SharedCommands {
 
     private struct Waiter {
         let key: SharedKey
-        /// Whether it has its place already, in which the command can run.
+        /// True if it has a slot already, in which the command can run.
         let holdsSlot: Bool
         let resume: @EventLoopActor () -> Void
     }
@@ -70,7 +70,7 @@ final class SharedCommands {
     /// Forgets what an evaluation lacked.
     func beginEvaluation() { missing = nil }
 
-    /// Those that have a process, in the order of their starts.
+    /// The values whose command has a process, in the order of their starts.
     var statuses: [RunStatus.RunningValue] {
         running.sorted { $0.errand.number < $1.errand.number }.compactMap(\.status)
     }
@@ -95,7 +95,7 @@ final class SharedCommands {
 
     private func hasLender(_ key: SharedKey) -> Bool { waiters.values.contains { $0.key == key && $0.holdsSlot } }
 
-    /// The scheduler has a slot for a command.
+    /// Called when the scheduler has a slot for a command.
     func start(_ errand: Errand) { running.first { $0.errand == errand }?.hasItsSlot() }
 
     private func hasEnded(_ key: SharedKey, _ launch: SharedLaunch, _ result: Result<Value, SharedFailure>?) {
@@ -149,7 +149,7 @@ final class SharedCommands {
         }
     }
 
-    /// Starts what a pause has held back and has its slot.
+    /// Starts the commands that have a slot and that a pause has held back.
     func startHeld() { running.forEach { $0.start() } }
 
     func killAll() { running.forEach { $0.kill() } }

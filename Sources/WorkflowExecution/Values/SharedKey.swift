@@ -12,7 +12,7 @@ struct SharedKey: Hashable {
 /// What makes the value of one of `vars`.
 struct SharedLaunch {
     let command: ProcessCommand
-    /// What the log tells of it, secrets masked.
+    /// The value's name in the log, secrets masked.
     let words: StepStarted.Command
     /// The script for its own interpreter; nil for one that a shell reads.
     let scriptFile: String?

@@ -8,7 +8,7 @@ internal import RunEvents
 @EventLoopActor
 final class StepFiles {
     private let parent: String
-    /// Told the folder's path before it is made, and nil once it has gone.
+    /// Called with the folder's path before it is made, and with nil once it has gone.
     var tell: (String?) -> Void = { _ in }
     private var folder: String?
     private var scratch: Result<String, StepError>?

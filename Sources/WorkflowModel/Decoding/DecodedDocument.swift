@@ -21,7 +21,7 @@ struct DecodedDocument {
     let mentionsOutputFile: Bool
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
-    /// Where `templates` hold a name.
+    /// The index of each name in `templates`.
     var templatePositions: [String: Int] = [:]
     var usedTemplates: Set<String> = []
     /// The file's folder, relative to that of the first file; empty for the same.
@@ -66,7 +66,7 @@ package struct WorkflowFiles: Sendable {
         self.read = read
     }
 
-    /// The same, but for the bytes of one file.
+    /// The same document with other bytes for one file.
     package func replacing(_ name: String, by bytes: [UInt8]) -> WorkflowFiles {
         WorkflowFiles(identity: identity) { path in
             let answer = read(path)

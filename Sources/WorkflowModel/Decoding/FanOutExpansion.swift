@@ -21,7 +21,7 @@ struct FanOutExpansion {
     var include: [[Variable]] = []
     var exclude: [[Variable]] = []
 
-    /// Combinations times rules that are compared, and combinations times axes.
+    /// The limit on combinations times rules, and on combinations times axes.
     static let workLimit = 10_000_000
 
     /// The variables of each instance, those of the axes first.
@@ -30,7 +30,7 @@ struct FanOutExpansion {
         let excluded = exclude.map { Rule($0, positions) }
         var combinations = product().filter { combination in !excluded.contains { $0.agrees(with: combination) } }
         let originals = combinations.count
-        // Where the variables stand that an entry has added to a combination.
+        // The places of the variables that an entry has added to a combination.
         var added = [[String: Int]](repeating: [:], count: originals)
         for entry in include {
             let rule = Rule(entry, positions)
@@ -64,7 +64,7 @@ struct FanOutExpansion {
             further = entry.filter { positions[$0.name] == nil }
         }
 
-        /// Whether a combination, which has the variables of the axes first, has these values.
+        /// True if a combination, which has the variables of the axes first, has these values.
         func agrees(with combination: [Variable]) -> Bool {
             onAxes.allSatisfy { combination[$0.position] == $0.variable }
         }

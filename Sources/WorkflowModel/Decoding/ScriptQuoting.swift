@@ -1,18 +1,18 @@
-/// Tells how a value is read at places of a shell script that are asked about in their order.
+/// Finds out how a shell reads a value at given places of a script, which are asked about in their order.
 struct ScriptQuoting {
     private let script: [UInt8]
     private var offset = 0
     private var quote: UInt8?
-    /// Whether a document has begun, in which quotes are plain characters.
+    /// True in a script with a here-document so far, in which quotes are plain characters.
     private var isInDocument = false
 
     init(_ script: [UInt8]) { self.script = script }
 
-    /// `$name` inside double quotes, `"$name"` outside of quotes; nil where a variable is not expanded, or where it
-    /// cannot be told. What stands in the place itself is no part of the script. O(length since the last place).
+    /// `$name` inside double quotes, `"$name"` outside of quotes; nil if a variable is not expanded there, or if that
+    /// is not known. The text of the place itself is no part of the script. O(length since the last place).
     mutating func variable(_ name: String, at part: Range<Int>) -> String? {
         advance(to: part.lowerBound)
-        // In a comment.
+        // The place is in a comment.
         guard offset == part.lowerBound, !isInDocument else { return nil }
         offset = part.upperBound
         let next = part.upperBound < script.count ? script[part.upperBound] : 0

@@ -4,15 +4,15 @@ package enum SizeText {
         /// In bytes.
         case size(Int)
         case tooLarge
-        /// Not a size; the suggestion is what the text most likely means.
+        /// Not a size; the suggestion is the most likely meaning.
         case invalid(suggestion: String?)
     }
 
-    /// What messages say is accepted.
+    /// The accepted forms, for messages.
     package static let expected = "a size such as `512KiB`, `64MiB` or `1GiB`"
 
     private static let units: [(name: String, bytes: Int)] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
-    /// The largest, in GiB.
+    /// The largest size, in GiB.
     static let limit = 1024
 
     package static func read(_ text: String) -> Reading {
@@ -27,7 +27,7 @@ package enum SizeText {
         return .size(number * unit.bytes)
     }
 
-    /// What a text with a blank, capitals or another tool's unit means.
+    /// The size that a text with a blank, capitals or another tool's unit means.
     private static func suggestion(for text: String) -> String? {
         let text = text.filter { $0 != " " && $0 != "_" }
         let digits = text.prefix { $0.isASCII && $0.isNumber }

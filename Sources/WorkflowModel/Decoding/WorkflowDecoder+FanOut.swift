@@ -101,7 +101,7 @@ extension WorkflowDecoder {
         var matrix = FanOutExpansion()
         var (include, exclude): (MappingReader.Entry?, MappingReader.Entry?)
         var isComplete = true
-        // The axes so far without regard to capital letters.
+        // The axes so far, in lower case.
         var twins: [String: String] = [:]
         for (key, value) in entry.value.entries {
             let axis = MappingReader.Entry(key: key, value: value)

@@ -56,7 +56,7 @@ extension WorkflowDecoder {
         return entry
     }
 
-    /// `undoes`: ids of the body that a hook belongs to; nil where it does not stand.
+    /// `undoes`: ids of the body that a hook belongs to; nil if it is not there.
     mutating func undoneSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
         guard let entry else { return nil }
         if entry.value.kind == .sequence, entry.value.count == 0 { return [] }
@@ -65,7 +65,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Only what is in a hook undoes something.
+    /// Only steps and groups in a hook undo anything.
     mutating func checkUndoes(_ reader: borrowing MappingReader, in place: KeyPlace, of parent: NodeIndex) {
         guard let entry = reader.take(.undoes) else { return }
         var group = parent

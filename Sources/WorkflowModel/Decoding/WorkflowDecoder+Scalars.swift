@@ -189,7 +189,7 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// A scalar that is one of a few words; `foreign` are words of other tools for them.
+    /// A scalar that is one of a few words; `foreign` are other tools' words for them.
     mutating func word(
         _ entry: MappingReader.Entry, of words: [String], orFor foreign: [String: String] = [:]
     ) -> String? {

@@ -112,7 +112,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// What a text in place of a step means: a command, or `key:value` without the blank.
+    /// The likely meaning of a text in place of a step: a command, or `key:value` without the blank.
     private static func body(_ text: String) -> String {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         if parts.count == 2, WorkflowKey.named(parts[0]) != nil { return "{ \(parts[0]): \(quoted(parts[1])) }" }

@@ -16,7 +16,7 @@ package struct WorkflowDecoder {
     /// Of all files.
     var runSecrets: [Secret] = []
     var runPools: [Pool] = []
-    /// Where the two hold a name.
+    /// The index of each name in `runSecrets` and `runPools`.
     var secretPositions: [String: Int] = [:]
     var poolPositions: [String: Int] = [:]
     var findings = FindingList()

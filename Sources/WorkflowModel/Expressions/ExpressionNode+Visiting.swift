@@ -74,7 +74,7 @@ extension Expression {
         return found
     }
 
-    /// Whether it is false wherever `success()` is.
+    /// True if it is false whenever `success()` is.
     package var wantsSuccess: Bool { root.wantsSuccess }
 
     /// Whether it asks something of the run or of files, beside what its names mean.

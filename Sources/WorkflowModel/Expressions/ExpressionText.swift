@@ -8,11 +8,11 @@ struct ExpressionText {
     private let places: [SourceRange]
     private let spelling: Spelling
 
-    /// How the scalar is written, which decides how further text is.
+    /// The style of the scalar, which decides how further text is written.
     enum Spelling {
         case plain, singleQuoted, doubleQuoted, block
 
-        /// How a text is written in the middle of such a scalar.
+        /// A text as it is written in the middle of such a scalar.
         func written(_ text: String) -> String {
             switch self {
             case .plain, .block: text
@@ -49,7 +49,7 @@ struct ExpressionText {
 
     func string(_ part: Range<Int>) -> String { String(decoding: bytes[part], as: UTF8.self) }
 
-    /// A fix that puts a text in place of a part; without an edit where the text would quote all that follows.
+    /// A fix that replaces a part with a text; without an edit if the text would quote all that follows.
     func replacing(_ part: Range<Int>, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
         let isQuote = text.first == "\"" || text.first == "'"
         let quotesAll = spelling == .plain && part.lowerBound == 0 && isQuote

@@ -204,7 +204,7 @@ package struct Settings: @unchecked Sendable {  // The storage never changes onc
     package var isDetached: Bool { storage.header.contains(.detach) }
     /// Whether the step has the terminal for itself while it runs; it names `MutexRequest.terminal` then.
     package var isInteractive: Bool { storage.header.contains(.interactive) }
-    /// Of what is in a hook: which members of the body that the hook belongs to it undoes; nil: not said here.
+    /// For what is in a hook: the members of the hook's body that it undoes; nil if it does not say.
     package var undoes: [StepReference]? { if case .steps(let steps) = value(.undoes) { steps } else { nil } }
     /// nil: not said here.
     package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }

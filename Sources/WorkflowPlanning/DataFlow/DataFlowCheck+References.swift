@@ -243,8 +243,8 @@ extension DataFlowCheck {
         return variables
     }
 
-    /// The row whose fan-out has the variable that a name means at the place: the innermost, and not that of the row
-    /// itself where its variables have no value. O(depth).
+    /// The row whose fan-out has the variable that a name means at the place: the innermost, but not the row itself
+    /// where its variables have no value yet. O(depth).
     private mutating func rowOfVariable(_ name: String, seesOwn: Bool) -> Int? {
         var row = place.row
         guard !place.isInBody || !workflow.nodes[row].isUse else { return nil }
@@ -256,7 +256,7 @@ extension DataFlowCheck {
         return nil
     }
 
-    /// Whether a fan-out around the place has a variable of the name.
+    /// True if a fan-out around the place has a variable of the name.
     mutating func hasVariable(_ name: String) -> Bool { rowOfVariable(name, seesOwn: true) != nil }
 
     /// The fan-out around the place that has the variable.

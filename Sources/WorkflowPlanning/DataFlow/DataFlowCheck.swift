@@ -70,7 +70,7 @@ struct DataFlowCheck {
             }
     }
 
-    /// Where what is said depends on ends that are not known at once, everything is looked at a second time.
+    /// Looks at all rows, and again if what is said depends on ends that were not known at once.
     mutating func check() {
         while true {
             for row in workflow.nodes.indices { check(row) }

@@ -1,20 +1,20 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// What a workflow declares, by name. Each list becomes a table when a name of it is first asked for, so that a file
-/// that reads many names of a long list is checked in linear time.
+/// The declarations of a workflow, by name. Each list becomes a table when a name of it is first asked for, so that a
+/// file that reads many names of a long list is checked in linear time.
 struct DeclaredNames {
     /// The variables of one fan-out.
     struct Variables {
-        /// Those of the axes, then what `include` adds, in file order.
+        /// The variables of the axes, then those that `include` adds, in file order.
         let names: [String]
-        /// Those that not every combination has.
+        /// Variables that some combinations lack.
         let rare: Set<String>
         fileprivate let all: Set<String>
     }
 
     private let workflow: Workflow
-    /// By the place of the first one, which is the same for all groups that use one body.
+    /// By the place of the first parameter, which is the same for all groups that use one body.
     private var parameters: [SourceRange: [String: Int]] = [:]
     private var outputs: [Int: [String: Int]] = [:]
     private var environments: [Int: [String: Int]] = [:]
@@ -23,8 +23,8 @@ struct DeclaredNames {
 
     init(_ workflow: Workflow) { self.workflow = workflow }
 
-    /// A parameter that expressions of a body read, nil being the workflow itself: its own, and of a template then one
-    /// of its file.
+    /// A parameter that expressions of a body can read, nil being the workflow itself: one of its own, and in a
+    /// template then one of its file.
     mutating func parameter(_ name: String, of use: Use?) -> Parameter? {
         let own = use?.parameters ?? workflow.parameters
         if let first = own.first {
@@ -36,7 +36,7 @@ struct DeclaredNames {
         return parameter(name, of: workflow.usedFile(around: use.group))
     }
 
-    /// Where a secret of the name is declared.
+    /// The place where a secret of the name is declared.
     mutating func secret(_ name: String) -> SourceRange? { secrets[name] }
 
     /// A declared output of a step or group.
@@ -47,7 +47,7 @@ struct DeclaredNames {
         return table[name].map { declared[$0] }
     }
 
-    /// What `env` at the top of a file says about a variable, nil being the workflow's own; its last word counts.
+    /// The last value that `env` at the top of a file gives a variable, nil being the workflow's own file.
     mutating func environmentEntry(_ name: String, atTopOf use: Use?) -> EnvironmentEntry? {
         let settings = use == nil ? workflow.nodes[0].settings : use?.settings
         guard let entries = settings?.env, !entries.isEmpty else { return nil }
@@ -57,7 +57,7 @@ struct DeclaredNames {
         return table[name].map { entries[$0] }
     }
 
-    /// The variables of the fan-out of a row; nil where it has none.
+    /// The variables of the fan-out of a row; nil if it has none.
     mutating func variables(of row: Int) -> Variables? {
         if let known = fanOuts[row] { return known }
         guard let fanOut = workflow.nodes[row].settings?.fanOut else { return nil }
@@ -79,7 +79,7 @@ struct DeclaredNames {
         return found
     }
 
-    /// Whether the fan-out of a row has a variable of the name.
+    /// True if the fan-out of a row has a variable of the name.
     mutating func hasVariable(_ name: String, of row: Int) -> Bool { variables(of: row)?.all.contains(name) == true }
 
     private static func table<Item>(of items: [Item], by name: (Item) -> String) -> [String: Int] {

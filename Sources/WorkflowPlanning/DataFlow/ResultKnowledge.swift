@@ -2,8 +2,8 @@ import WorkflowModel
 
 /// Answers what is certain about results when a step that reads them starts.
 ///
-/// What follows from the needs of the step and of the groups around it is known at once. Anything further is a question
-/// first, and `answer` answers all of them together; then whoever asked asks again.
+/// What follows from the needs of the step and of the enclosing groups is known at once. Anything further is a question
+/// first; `answer` answers all of them together, and the caller asks again.
 struct ResultKnowledge {
     private let workflow: Workflow
     private let resolved: ResolvedNeeds
@@ -26,11 +26,11 @@ struct ResultKnowledge {
     /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
     mutating func predecessor(of row: Int) -> Int? { needs.predecessor(of: row) }
 
-    /// What is certain about `target` when `row` starts; empty where it need not have ended. Everything, until the
-    /// question has its answer. O(depth * log(needs)).
+    /// The facts that are certain about `target` when `row` starts; empty if it need not have ended. Everything, until
+    /// the question has its answer. O(depth * log(needs)).
     mutating func facts(about target: Int, for row: Int) -> ResultFacts {
         var facts: ResultFacts = []
-        // The needs of the groups around are met, too: they have started.
+        // The needs of the enclosing groups are met, too: the groups have started.
         workflow.forEachAround(row) { facts.formUnion(needs.facts(about: target, when: $0)) }
         guard !facts.contains(.succeeded) else { return facts }
         let question = Question(reader: UInt32(row), target: UInt32(target))
@@ -39,15 +39,15 @@ struct ResultKnowledge {
         return .all
     }
 
-    /// Answers what has been asked; false where nothing has. For 64 results that are read O(rows + needs), and only of
-    /// the rows that lie between them and who reads them.
+    /// Answers the questions so far; false if there are none. For 64 results O(rows + needs), and only of the rows
+    /// between the results and their readers.
     mutating func answer() -> Bool {
         guard !questions.isEmpty else { return false }
         let order = NeedOrder(needs)
         let targets = Set(questions.map(\.target)).sorted { order.position(of: $0) < order.position(of: $1) }
         var place: [UInt32: Int] = [:]
         for (index, target) in targets.enumerated() { place[target] = index }
-        // The questions of one pass stand together.
+        // The questions of one pass are next to each other.
         let sorted = questions.map { (question: $0, place: place[$0.target] ?? 0) }.sorted { $0.place < $1.place }
         var pass = ResultPass(needs, order)
         var upcoming = 0
@@ -65,7 +65,7 @@ struct ResultKnowledge {
             for (question, place) in asked {
                 var facts: ResultFacts = []
                 workflow.forEachAround(Int(question.reader)) { row in
-                    // What waits for itself never starts, and then nothing that is said of its start is false.
+                    // A row that waits for itself never starts, so nothing about its start is false.
                     facts.formUnion(order.isOrdered(row) ? pass.facts(about: place - first, when: row) : .all)
                 }
                 answers[question] = facts
@@ -75,16 +75,16 @@ struct ResultKnowledge {
         return true
     }
 
-    /// What is certain about a member of a group that has ended with success.
+    /// The facts that are certain about a member of a group that has ended with success.
     mutating func facts(aboutMember row: Int) -> ResultFacts {
-        // What is manual may have been left out.
+        // A manual step may have been left out.
         let isSure = !mayBeRuledOut.contains(row) && workflow.nodes[row].settings?.isManual != true
         return isSure ? needs.concluded([.ended, .endedWell], about: row) : .ended
     }
 }
 
 extension Workflow {
-    /// The row and the groups around it, without the workflow itself.
+    /// The row and the enclosing groups, without the workflow itself.
     fileprivate func forEachAround(_ row: Int, _ body: (Int) -> Void) {
         var row = row
         while row != 0 {

@@ -1,13 +1,13 @@
 import WorkflowModel
 
-/// What every row needs, the member before it in a sequence included, and what a met need says about the end of its
+/// The needs of every row, the member before it in a sequence included, and what a met need says about the end of its
 /// target.
 struct ResultNeeds {
     struct Edge {
         let target: UInt32
-        /// What is certain about the target when the row starts with its needs met; otherwise only that it has ended.
+        /// True if more is certain about the target than that it has ended, when the row starts with its needs met.
         let facts: ResultFacts
-        /// Whether the target's own needs were met, too.
+        /// True if the target's own needs were met, too.
         let isMet: Bool
     }
 
@@ -20,7 +20,7 @@ struct ResultNeeds {
         static let waitsForAll = Traits(rawValue: 8)
         static let mayBeSkipped = Traits(rawValue: 16)
         static let tolerant = Traits(rawValue: 32)
-        /// A fan-out that is skipped where the conditions of all its copies are false.
+        /// A fan-out that is skipped if the conditions of all its copies are false.
         static let decidesByCopies = Traits(rawValue: 64)
         static let hasEdgeKinds: Traits = [.hasFailure, .hasSuccess]
     }
@@ -32,7 +32,7 @@ struct ResultNeeds {
     /// The member before each one in its group; 0 for the first.
     private let before: [UInt32]
     private var starts: [UInt32] = [0]
-    /// Those of a row by target.
+    /// The edges of a row, sorted by target.
     private var edges: [Edge] = []
 
     /// O(rows + needs), and the sorting of each row's needs.
@@ -53,12 +53,13 @@ struct ResultNeeds {
         }
     }
 
-    /// Whether everything needed stands before what needs it.
+    /// True if everything needed comes before what needs it.
     var followFileOrder: Bool { (0..<rowCount).allSatisfy { row in edges(of: row).allSatisfy { $0.target < row } } }
 
     func edges(of row: Int) -> ArraySlice<Edge> { edges[Int(starts[row])..<Int(starts[row + 1])] }
 
-    /// What a row's own needs say about a target when it starts; empty where it does not need it. O(log(needs)).
+    /// The facts about a target that follow from a row's own needs when it starts; empty if it does not need it.
+    /// O(log(needs)).
     func facts(about target: Int, when row: Int) -> ResultFacts {
         let edges = edges(of: row)
         var (low, high) = (edges.startIndex, edges.endIndex)
@@ -76,13 +77,13 @@ struct ResultNeeds {
         return Int(before[row])
     }
 
-    /// What a good end says about a row that cannot be skipped and whose failure is not tolerated.
+    /// The facts that follow from a good end of a row that cannot be skipped and whose failure is not tolerated.
     func concluded(_ facts: ResultFacts, about row: Int) -> ResultFacts {
         guard facts.contains(.endedWell), !traits[row].contains(.mayBeSkipped) else { return facts }
         return facts.union(traits[row].contains(.tolerant) ? .started : [.started, .succeeded])
     }
 
-    /// Rows that may not run in a group that succeeds: they want the success of something whose failure is tolerated,
+    /// Rows that may not run in a group that succeeds: they need the success of something whose failure is tolerated,
     /// or need such a row. O(rows + needs).
     func rowsThatMayBeRuledOut() -> Set<Int> {
         var worklist = (0..<rowCount).filter { row in
@@ -138,7 +139,7 @@ struct ResultNeeds {
 
     private func mayBeSkipped(_ row: Int) -> Bool {
         if !traits[row].isDisjoint(with: [.conditional, .hasFailure]) { return true }
-        // A skip of what has to succeed skips this one as well.
+        // If a row that has to succeed is skipped, this one is skipped as well.
         return traits[row].contains(.hasSuccess)
             && needs.range(of: row).contains { entry in
                 kind(of: entry, in: row) == .success
@@ -148,7 +149,7 @@ struct ResultNeeds {
             }
     }
 
-    /// A status function in the condition replaces plain needs, not those that say which end they want.
+    /// A status function in the condition replaces plain needs, not those of a written kind.
     private mutating func appendEdges(of row: Int) {
         let arePlainMet = !traits[row].contains(.waitsForAll)
         for entry in needs.range(of: row) {
@@ -165,7 +166,7 @@ struct ResultNeeds {
         edges.append(Edge(target: UInt32(target), facts: facts, isMet: areItsMet))
     }
 
-    /// The member before in a sequence, where no entry of `needs` names it and says what end it wants.
+    /// The member before in a sequence, unless an entry of `needs` names it and its kind.
     private func impliedNeed(of row: Int) -> Int? {
         guard let predecessor = predecessor(of: row) else { return nil }
         return needs.range(of: row).contains { Int(needs.entries[$0].target) == predecessor } ? nil : predecessor
@@ -175,7 +176,7 @@ struct ResultNeeds {
         workflow.need(Int(needs.entries[entry].position), of: row).kind
     }
 
-    /// Of a fan-out each copy's failure is, and the whole succeeds.
+    /// The failure of each copy of a fan-out is tolerated, and the whole succeeds.
     private func isTolerated(_ need: ResolvedNeeds.Entry) -> Bool {
         guard let settings = workflow.nodes[Int(need.target)].settings else { return false }
         return settings.continueOnError && settings.fanOut == nil

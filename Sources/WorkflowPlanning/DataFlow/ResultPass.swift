@@ -1,11 +1,11 @@
-/// An order in which everything needed stands before what needs it.
+/// An order in which everything needed comes before what needs it.
 struct NeedOrder {
     /// The rows, without those that wait for themselves.
     let rows: [UInt32]
     private var positions: [UInt32]
     private static let nowhere = UInt32.max
 
-    /// That of the file where it is one, because who reads a result mostly stands near it. O(rows + needs).
+    /// The order of the file if it is one, because a reader is mostly near its result. O(rows + needs).
     init(_ needs: ResultNeeds) {
         let count = needs.rowCount
         let rows = needs.followFileOrder ? (0..<count).map { UInt32($0) } : Self.sorted(needs)
@@ -41,20 +41,20 @@ struct NeedOrder {
         return rows
     }
 
-    /// Whether nothing that the row needs, directly or not, waits for itself.
+    /// True if nothing that the row needs, directly or not, waits for itself.
     func isOrdered(_ row: Int) -> Bool { positions[row] != Self.nowhere }
 
-    /// Behind all others for what has no place.
+    /// A row without a position counts as after all others.
     func position(of row: UInt32) -> Int { isOrdered(Int(row)) ? Int(positions[Int(row)]) : rows.count }
 }
 
 /// Carries what is certain about up to 64 results forward along all needs, a bit for each.
 struct ResultPass {
-    /// How many results one pass is about.
+    /// How many results one pass handles.
     static let width = 64
 
-    /// What is certain about the targets, one bit each, when a row starts with its needs met. That a target has ended
-    /// is certain in any case.
+    /// The facts that are certain about the targets, one bit each, when a row starts with its needs met. That a target
+    /// has ended is certain in any case.
     private struct Facts {
         var ended: UInt64 = 0
         var endedWell: UInt64 = 0
@@ -64,7 +64,7 @@ struct ResultPass {
 
     private let needs: ResultNeeds
     private let order: NeedOrder
-    /// By row; of a pass before where the row is not between `first` and `end`.
+    /// By row; from an earlier pass if the row is not between `first` and `end`.
     private var facts: [Facts]
     /// By row: the bit of a target.
     private var bits: [UInt64]
@@ -79,7 +79,7 @@ struct ResultPass {
         bits = [UInt64](repeating: 0, count: needs.rowCount)
     }
 
-    /// Goes from the first of the targets, which stand in their order, to the place of the last row that is asked about.
+    /// Goes from the first of the targets, which are in order, to the position of the last row that is asked about.
     mutating func run(to last: Int, about targets: ArraySlice<UInt32>) {
         for target in self.targets { bits[Int(target)] = 0 }
         self.targets = targets
@@ -95,7 +95,7 @@ struct ResultPass {
                 if edge.facts.contains(.started) { known.started |= bit }
                 if edge.facts.contains(.succeeded) { known.succeeded |= bit }
                 known.ended |= bit
-                // Nothing before the first target knows of any.
+                // Rows before the first target know of none.
                 guard order.position(of: edge.target) >= first else { continue }
                 let further = facts[target]
                 known.ended |= further.ended
@@ -108,7 +108,7 @@ struct ResultPass {
         }
     }
 
-    /// What is certain about the target with this number when a row starts.
+    /// The facts that are certain about the target with this number when a row starts.
     func facts(about index: Int, when row: Int) -> ResultFacts {
         let position = order.position(of: UInt32(row))
         guard position >= first, position < end else { return [] }

@@ -29,8 +29,8 @@ struct PassedFailures {
         workflow.nodes.contains { $0.settings?.condition?.usesStatus == true }
     }
 
-    /// O(rows + needs); where steps behind one that runs after failures have other needs as well, once more for each 64
-    /// of what that one needs.
+    /// O(rows + needs). If steps after one that runs after failures have other needs as well, once more for each 64
+    /// needs of that one.
     func add(to findings: inout FindingList) {
         var questions: [Question] = []
         var mayFail: [Int: MayFail] = [:]
@@ -62,11 +62,11 @@ struct PassedFailures {
 
     private struct Question {
         let row: Int
-        /// What runs after a failure.
+        /// The row that runs after a failure.
         let need: Edge
     }
 
-    /// What the step that runs after failures needs itself, as far as its failure counts.
+    /// The needs of the step that runs after failures, as far as their failure counts.
     private struct MayFail {
         let rows: [Int]
         let all: Set<Int>
@@ -77,7 +77,7 @@ struct PassedFailures {
         }
     }
 
-    /// What fails without an effect on the step.
+    /// Rows whose failure has no effect on the step.
     private struct Passed {
         var count = 0
         /// The first few of them.
@@ -90,7 +90,7 @@ struct PassedFailures {
         }
     }
 
-    /// Everything whose failure keeps a row from running, where that is what it needs itself, because nothing else stops
+    /// The rows whose failure keeps a row from running, if these are exactly its own needs, because nothing else stops
     /// those; nil otherwise.
     private func directGuards(of row: Int) -> Set<Int>? {
         var guards: Set<Int> = []
@@ -120,7 +120,7 @@ struct PassedFailures {
         return passed
     }
 
-    /// Carries along all needs whose failures stop a row, 64 of what may fail at a time.
+    /// Carries along all needs the failures that stop a row, for 64 rows that may fail at a time.
     private func answer(
         _ open: [Int], of questions: [Question], _ mayFail: [Int: MayFail], _ answers: inout [Passed]
     ) {
@@ -132,7 +132,7 @@ struct PassedFailures {
                 targets.append(row)
             }
         }
-        // What the answer to a question is about, by the word of 64 that holds it.
+        // The rows that the answer to a question depends on, by the word of 64 that holds each.
         var masks: [Int: [(word: Int, mask: UInt64)]] = [:]
         for need in Set(open.map { questions[$0].need.row }) {
             var words: [Int: UInt64] = [:]
@@ -174,7 +174,7 @@ struct PassedFailures {
         }
     }
 
-    /// The row itself, what it requires, and of a group its members': the failure of a member is the group's, and so is
+    /// The row itself, what it requires, and the members of a group: the failure of a member is the group's, and so is
     /// what rules a member out. In a sequence each member needs all before it, whatever decides about those between.
     private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
         var known = bits[row]
@@ -249,7 +249,7 @@ struct PassedFailures {
         return needed(by: row).map(\.row) + explicit.map { Int($0.target) }
     }
 
-    /// The same with the member before in a sequence, also where `needs` says which end of it is wanted.
+    /// The same with the member before in a sequence, even if `needs` names its kind.
     private func requiredWithMemory(by row: Int) -> [Int] {
         let required = required(by: row)
         guard let before = membersBefore[row], !required.contains(before) else { return required }

@@ -8,7 +8,7 @@ struct LockFindings {
     /// By name, the first of a name.
     private let pools: [String: Int]
     private var suggestions = Suggestion()
-    /// What a group holds, by name.
+    /// The locks of a group, by name.
     private var held: [Int: [String: MutexRequest]] = [:]
 
     init(_ workflow: Workflow) {

@@ -1,14 +1,13 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// Edits that make a step need more than it does. Where the text has a form in which it is not certain what to write,
-/// there are none.
+/// Edits that give a step further needs. There are none if it is not certain how the text would have to be written.
 struct NeedEdits {
     private let workflow: Workflow
 
     init(_ workflow: Workflow) { self.workflow = workflow }
 
-    /// Puts names behind an entry of `needs` that stands in brackets.
+    /// Puts names after an entry of `needs` that is in brackets.
     func adding(_ names: [String], behind entry: SourceRange) -> [Diagnostic.Fix.Edit] {
         let file = workflow.file.file(at: entry.lowerOffset)
         let rest = file.bytes[(entry.upperOffset - file.start)...].drop { $0 == 0x20 }
@@ -16,7 +15,7 @@ struct NeedEdits {
         return [insertion(names.map { ", \($0)" }.joined(), at: entry.upperOffset)]
     }
 
-    /// Makes a row need another one; `isDone` is for any end of it.
+    /// Makes a row need another one; `isDone` accepts any end of it.
     func adding(_ name: String, isDone: Bool, to row: Int) -> [Diagnostic.Fix.Edit] {
         if let last = workflow.needs(of: row).last { return isDone ? [] : adding([name], behind: last.range) }
         let key = workflow.nodes[row].range
@@ -28,7 +27,7 @@ struct NeedEdits {
         if rest.first == UInt8(ascii: "{") {
             return [insertion(" \(needs),", at: file.start + rest.startIndex + 1)]
         }
-        // On the first line below the id, as deep as that is.
+        // On the first line below the id, with the same indent.
         guard rest.first == UInt8(ascii: "\n") else { return [] }
         let line = rest.dropFirst()
         let indentation = line.prefix { $0 == 0x20 }

@@ -10,7 +10,7 @@ struct DefaultFindings {
     /// The first step or group with an id.
     private lazy var rowsByID = Dictionary(
         workflow.nodes.indices.dropFirst().map { (workflow.nodes[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
-    /// Enough to be of help in what people write by hand, and quick in what programs do.
+    /// Enough to help in files that people write, and quick in those that programs write.
     private lazy var paths = workflow.nodes.indices.dropFirst().prefix(20_000).map { workflow.path(of: NodeIndex($0)) }
 
     init(_ workflow: Workflow, _ names: ScopedNames) {

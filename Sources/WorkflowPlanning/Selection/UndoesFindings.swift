@@ -1,7 +1,7 @@
 import SourceDiagnostics
 import WorkflowModel
 
-/// What is wrong with the names in `undoes`.
+/// Findings about the names in `undoes`.
 struct UndoesFindings {
     private let workflow: Workflow
     private let names: ScopedNames
@@ -26,7 +26,7 @@ struct UndoesFindings {
         }
     }
 
-    /// The group whose hook something is in; nil where it is in none, which has a finding of its own.
+    /// The group whose hook a step or group is in; nil if it is in none, which has a finding of its own.
     private func body(of row: Int) -> NodeIndex? {
         var next = NodeIndex(row)
         while next != .root {

@@ -66,7 +66,7 @@ extension Workflow {
     }
 }
 
-/// Finds what the parts of a full id mean.
+/// Finds the members that the parts of a full id name.
 protocol MemberSearch {
     mutating func member(_ id: String, of group: NodeIndex) -> NodeIndex?
     mutating func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool
