@@ -2,10 +2,10 @@ internal import Basics
 internal import Glibc
 internal import RunEvents
 
-/// How long the steps of a run took, by its journal. What a record says besides is not read.
+/// The durations of the steps of a run, by its journal. The rest of a record is not read.
 package enum JournalDurations {
     private static let event: StaticString = #""event":"step.finished""#
-    /// In which part of a record its event stands.
+    /// The part of a record that has its event, in bytes.
     private static let headSize = 256
 
     /// Of steps that have succeeded, in the order of their ends; up to the first record that is not whole. None without
@@ -30,7 +30,8 @@ package enum JournalDurations {
             rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start)...])
             guard rest.count >= event.utf8CodeUnitCount else { return false }
             // Most of what begins with a quote is told apart by its second byte.
-            if rest[1] == event.utf8Start[1], memcmp(found, event.utf8Start, event.utf8CodeUnitCount) == 0 { return true }
+            let isAlike = rest[1] == event.utf8Start[1]
+            if isAlike, memcmp(found, event.utf8Start, event.utf8CodeUnitCount) == 0 { return true }
             rest = UnsafeRawBufferPointer(rebasing: rest[1...])
         }
         return false

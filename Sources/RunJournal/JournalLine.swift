@@ -36,12 +36,12 @@ enum JournalLine {
         return JSONObject(line)
     }
 
-    /// Whether a line may be a record, by what has been read of it.
+    /// True if a line may be a record, by the bytes read so far.
     static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
         bytes.count <= longest && bytes.first ?? UInt8(ascii: "{") == UInt8(ascii: "{")
     }
 
-    /// Whether a line without its end is whole and unchanged.
+    /// True if a line without its end is whole and unchanged.
     static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > sealSize else { return false }
         let content = line.count - sealSize

@@ -8,11 +8,11 @@ struct JournalLines {
 
     /// How many bytes the records so far take.
     private(set) var size = 0
-    /// Where the records end, unless that is the end of the file, or torn there.
+    /// The end of the records, if the file goes on after it.
     private(set) var damage: JournalDamage?
     /// The first of the first three lines that was changed.
     private(set) var skipped: JournalDamage?
-    /// Where the last record stands.
+    /// The place of the last record.
     private(set) var place = JournalDamage(offset: 0, line: 0)
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -42,8 +42,8 @@ struct JournalLines {
             }
             let next = JournalDamage(offset: size, line: place.line + 1)
             if !isIntact {
-                // The record about the run as a whole comes twice, so that one of the two may be lost. A byte that has
-                // become the end of a line has made two lines of it.
+                // The record about the run as a whole is there twice, so that one may be lost. A changed byte may have
+                // become a line end and split one line in two.
                 guard next.line <= 3 else {
                     damage = next
                     break

@@ -372,7 +372,7 @@ class Oracle:
         return tuple(sorted((need, repr(self.identity(need))) for need, _ in self.text.needs(step)))
 
     def identity(self, ids):
-        """What a step or group is now: what made all that is in it, and before it."""
+        """The identity of a step or group: the runs that made all inside it and before it."""
         if ids in self.text.steps:
             return self.now.get(ids, "gone")
         # Hooks do not count, nor does what is in nothing.
@@ -680,7 +680,7 @@ def main():
     seed = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
     print("seed %d" % seed, flush=True)
     tally, faults, number = Counter(), [], 0
-    # Who ends it early has the table of what was done.
+    # A run that is interrupted still prints its table.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         while tally["runs"] < wanted and len(faults) < 50:

@@ -4,7 +4,7 @@ internal import WorkflowPlanning
 
 /// How long the steps of a workflow took in its last runs.
 struct PastDurations {
-    /// How many runs are read at most.
+    /// The number of runs that are read at most.
     private static let runsRead = 8
 
     private let directory: StateDirectory

@@ -28,7 +28,7 @@ extension OperationScheduler {
                 let id = ended[next]
                 next += 1
                 if id != .root { noteEnd(of: id) }
-                // Also where it held nothing: it may have been let out of a queue, and somebody else takes that place.
+                // Also where it held nothing: it may have been let out of a queue, and another row takes that place.
                 // Not before now, when whatever is to be stopped has been.
                 passOn(id)
                 for edge in dependents[id] where !dependents.isCut(edge, of: id) { tellEnd(to: edge.other) }
@@ -80,7 +80,7 @@ extension OperationScheduler {
             if currentHook(of: parent) == id { advance(parent) }
             return
         }
-        // What joined too late does not concern the group any more.
+        // Members that join too late do not concern the group any more.
         guard groups[index].stage == .body, states[parent.row].phase != .finished else { return }
         groups[index].ends.note(
             id, outcome, isTolerated: isTolerated,
@@ -95,7 +95,7 @@ extension OperationScheduler {
         if hasStarted(parent) || groups[index].verdict != nil { advance(parent) }
     }
 
-    // MARK: What ruled out what
+    // MARK: Causes of rows that were ruled out
 
     /// Notes the first link of the chain of causes that ruled a row out. Earlier links have been noted before.
     private mutating func noteRoot(of id: OperationID) {
@@ -103,7 +103,7 @@ extension OperationScheduler {
         roots[id] = cause.map { roots[$0] ?? $0 } ?? id
     }
 
-    /// Whether a row was ruled out by something outside `group` or not known here at all, or by a request to cancel.
+    /// True if a row was ruled out by something outside `group` or not known here at all, or by a request to cancel.
     /// One inside decides about the group itself, unless it came inside a group that is skipped.
     func isRuledOut(_ id: OperationID, besides group: OperationID) -> Bool {
         guard let root = roots[id] else { return false }

@@ -29,7 +29,7 @@ extension OperationScheduler {
             case .weighing:
                 groups[index].stage = .onFailure
                 guard let hook = owedHook(of: id) else { continue }
-                // Whatever comes of it, it runs once.
+                // It runs once, however it ends.
                 if hasFailed(index) { progress[id]?.isOver = true }
                 if begin(hook, isDue: hasFailed(index)) { return }
             case .onFailure:
@@ -62,13 +62,13 @@ extension OperationScheduler {
         }
     }
 
-    /// The hook for failures that has not ended.
+    /// The hook for failures, if it has not ended.
     private func owedHook(of id: OperationID) -> OperationID? {
         graph.table.hooks[id]?.onFailure.flatMap { states[$0.row].phase == .finished ? nil : $0 }
     }
 
-    /// Ends a group that waits for its next round as the last one ended; before that, the hook for failures runs, which
-    /// was left to the last round.
+    /// Ends a group that waits for its next round with the outcome of the last one, after the hook for failures, which
+    /// has waited for the last round.
     mutating func endBetweenRounds(_ id: OperationID) {
         let index = groupIndex(of: id)
         groups[index].last = (states[id.row].outcome, states[id.row].cause)
@@ -89,7 +89,7 @@ extension OperationScheduler {
         }
     }
 
-    /// Begins the hook that an ended wait for another round has left over.
+    /// Starts the hook that is left once a wait for another round is called off.
     mutating func beginOwedHook(of id: OperationID) {
         commands.append(.groupResumed(id))
         guard let hook = owedHook(of: id), begin(hook, isDue: true) else { return advance(id) }
@@ -140,7 +140,7 @@ extension OperationScheduler {
         if mayRetry, !isCancelled(index), outcome == .failure || outcome == .timeout, retry(id, after: outcome, cause) {
             return
         }
-        // It was left to a round that does not come.
+        // It has waited for a round that does not come.
         if hasStarted(id), let hook = owedHook(of: id) {
             groups[index].stage = .owing
             progress[id]?.isOver = true
@@ -151,7 +151,7 @@ extension OperationScheduler {
 
     private func isCancelled(_ index: Int) -> Bool { groups[index].verdict?.cause == .request }
 
-    /// Whether another round may follow one of this outcome, as far as is known before its end.
+    /// True if another round may follow this outcome, as far as is known before its end.
     private func mayFollow(_ id: OperationID, after outcome: OperationOutcome) -> Bool {
         !isCancelled(groupIndex(of: id)) && mayRetry(id, after: outcome)
     }
@@ -162,7 +162,7 @@ extension OperationScheduler {
             || group.verdict?.outcome == .timeout
     }
 
-    /// What the ends of body and hooks make of a group: failure before timeout before cancel before a member that
+    /// The outcome of a group from the ends of its body and hooks: failure before timeout before cancel before a member that
     /// something outside ruled out before success, and the body's before a hook's.
     private func outcome(ofGroup id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         let group = groups[groupIndex(of: id)]

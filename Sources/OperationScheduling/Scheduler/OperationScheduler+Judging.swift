@@ -1,14 +1,14 @@
 // Members whose conditions are judged together: the copies of a fan-out that have one each.
 
-/// What is known of the conditions of such members.
+/// The conditions of such members, as far as they are known.
 struct Jury: Sendable {
-    /// Those whose condition is false, while it is not known what that means.
+    /// Members whose condition is false while the others are not all known.
     var rejected: Set<OperationID> = []
-    /// Whether one of them has ended without having been found false.
+    /// True if a member has ended without a false condition.
     var hasOthers = false
-    /// Whether it is known: one is true, or all have been told.
+    /// True once the result is certain: one condition is true, or all are known.
     var isOver = false
-    /// What the group comes to because none was true; nil where one was, or some ended otherwise.
+    /// The end of the group if no condition was true; nil if one was, or if some members ended otherwise.
     var verdict: (outcome: OperationOutcome, cause: OperationCause)?
 
     func renumbered(by renumbering: RowRenumbering) -> Jury {
@@ -20,8 +20,8 @@ struct Jury: Sendable {
 }
 
 extension OperationScheduler {
-    /// A member has no condition or a true one, or one that cannot be told, which fails it: then a false one skips its
-    /// own row only.
+    /// Called for a member without a condition, with a true one, or with one that fails it: from then on a false
+    /// condition skips only its own row.
     mutating func accept(_ id: OperationID) {
         let group = parent(of: id)
         guard juries[group]?.isOver != true else { return }
@@ -30,7 +30,7 @@ extension OperationScheduler {
         for id in rejected.sorted() { settle(id, verdict: .skipped, cause: .condition) }
     }
 
-    /// A condition is false: it is seen what that means when one of the others is true, or all are known.
+    /// Keeps a member whose condition is false until another is true or all are known.
     mutating func reject(_ id: OperationID) {
         let group = parent(of: id)
         guard juries[group]?.isOver != true else { return settle(id, verdict: .skipped, cause: .condition) }
@@ -39,7 +39,7 @@ extension OperationScheduler {
         judge(group)
     }
 
-    /// A member has ended, perhaps without having been asked.
+    /// A member has ended, perhaps before its condition was asked.
     mutating func noteEnd(ofJudged id: OperationID, in group: OperationID) {
         guard juries[group]?.isOver != true else { return }
         juries[group, default: Jury()].hasOthers = true
@@ -47,7 +47,7 @@ extension OperationScheduler {
         judge(group)
     }
 
-    /// Where all members that are left are known to be false, they end as the group would by such a condition.
+    /// If all remaining members have a false condition, they end as the group would with one.
     mutating func judge(_ group: OperationID) {
         let index = groupIndex(of: group)
         guard let jury = juries[group], !jury.rejected.isEmpty, states[group.row].phase == .executing,
@@ -58,8 +58,8 @@ extension OperationScheduler {
         for id in jury.rejected.sorted() { settle(id, verdict: outcome, cause: cause) }
     }
 
-    /// What a group comes to none of whose members has a true condition. One without members has had nothing to do,
-    /// unless something that it needs has failed.
+    /// The end of a group if no member has a true condition; nil for a group without members, unless one of its needs
+    /// has failed.
     func judgement(of group: OperationID) -> (outcome: OperationOutcome, cause: OperationCause)? {
         guard has(group, .judgesMembers), hasStarted(group) else { return nil }
         if let jury = juries[group] { return jury.verdict }

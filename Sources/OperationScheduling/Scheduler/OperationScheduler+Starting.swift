@@ -20,7 +20,7 @@ extension OperationScheduler {
                 commands.append(.decide(id))
             }
         case .skip(let prerequisite):
-            // A condition that is not asked lets nothing pass: the plain edges that were left to it rule again.
+            // A condition that is never asked does not replace the plain edges: they rule again.
             if case .ruleOut(let harm) = dependencyResult(for: id, afterFalse: true) {
                 settle(id, verdict: .notRun, cause: .dependency(harm))
             } else {
@@ -63,8 +63,8 @@ extension OperationScheduler {
         }
     }
 
-    /// What a row comes to whose condition, or those of all that it judges together, is false. What stands behind it
-    /// must not run as if nothing had failed.
+    /// The end of a row whose condition is false, or of a group whose members' conditions all are. Its dependents must
+    /// not run as if nothing had failed.
     func verdictIfFalse(of id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         if has(id, .waitsForAll), case .ruleOut(let prerequisite) = dependencyResult(for: id, afterFalse: true) {
             return (.notRun, .dependency(prerequisite))
@@ -88,7 +88,7 @@ extension OperationScheduler {
         }
     }
 
-    /// Whether a ready row waits until there is room for an operation in its place. A hook belongs to a group that has
+    /// True while a ready row waits for room for an operation in its place. A hook belongs to a group that has
     /// had its turn.
     @inline(__always)  // A call would copy the scheduler.
     func waitsForTurn(_ id: OperationID) -> Bool {

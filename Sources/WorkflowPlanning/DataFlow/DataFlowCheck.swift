@@ -248,7 +248,16 @@ struct DataFlowCheck {
         // An alias makes the same text be looked at several times.
         guard silence == 0, told.insert(Told(range: range, message: message)).inserted else { return }
         let file = workflow.file
+        let notes = aliasNote(at: range) + notes
         findings.add(.error) { Diagnostic(code, message, in: file, at: range, notes: notes, fix: fix) }
+    }
+
+    /// The row that has a text by an alias: its anchor stands before the row.
+    private func aliasNote(at range: SourceRange) -> [Diagnostic.Note] {
+        let row = NodeIndex(place.row)
+        let key = workflow.range(of: row)
+        guard place.row > 0, !place.isInBody, range.end <= key.start else { return [] }
+        return [.init("`\(workflow.path(of: row))` has it by an alias", at: key)]
     }
 
     /// The type of a part that has to have a value.

@@ -78,6 +78,18 @@ struct `What a step reads` {
             top: Self.top)
     }
 
+    @Test func `is told with the step that has the text by an alias`() {
+        let planned = Planned(
+            """
+            make: { run: x, outputs: { v: string } }
+            a: { needs: [make], run: &say [echo, "${{ steps.make.outputs.v }}"] }
+            b: { run: *say }
+            """)
+        #expect(planned.diagnostics.map(\.message) == ["`make` need not have ended when `b` starts"])
+        #expect(planned.diagnostics.first?.notes.first?.message == "`b` has it by an alias")
+        #expect(planned.diagnostics.first?.notes.first?.range.map { planned.marked.file.text(in: $0) } == "b")
+    }
+
     @Test(arguments: [
         "steps.a.outputs.v", "steps.a.outputs.n == 3", "steps.a.outputs.yes && params.flag",
         "steps.a.outputs.list[0] ?? 1",
