@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProcessExecution
 
-@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(20))) struct ChildProcessTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `both streams arrive whole and the status is the process's own`() async throws {

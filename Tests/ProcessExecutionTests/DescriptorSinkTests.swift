@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProcessExecution
 
-@Suite(.timeLimit(.minutes(5))) struct DescriptorSinkTests {
+@Suite(.timeLimit(.minutes(20))) struct DescriptorSinkTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `a reader that does not read stops nothing and gets all in the end`() async throws {

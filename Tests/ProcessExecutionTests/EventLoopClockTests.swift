@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProcessExecution
 
-@Suite(.timeLimit(.minutes(5))) struct EventLoopClockTests {
+@Suite(.timeLimit(.minutes(20))) struct EventLoopClockTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `a sleep is never early`() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import ProcessExecution
 
 /// A child shares flowrun's memory until it has become its program, and flowrun does not wait for that.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SpawnTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct SpawnTests {
     init() { EventLoopThread.ensureRunning() }
 
     @Test @EventLoopActor func `many children at once get their own words and say their own`() async throws {

@@ -14,6 +14,7 @@ are the same now. Prints a table; exits with 1 if a rule was broken.
 
 import copy
 import glob
+import hashlib
 import json
 import os
 import random
@@ -306,6 +307,11 @@ class Text:
         return ".".join(parts)
 
 
+def digest(value):
+    """Stands for a value that would double with each step on a chain."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()
+
+
 class Oracle:
     """What has become of each step over the runs of a life, and what the rules say of the next one."""
 
@@ -369,15 +375,15 @@ class Oracle:
                     "definition": text.definition(step), "basis": self.basis(step)}
 
     def basis(self, step):
-        return tuple(sorted((need, repr(self.identity(need))) for need, _ in self.text.needs(step)))
+        return digest(sorted((need, repr(self.identity(need))) for need, _ in self.text.needs(step)))
 
     def identity(self, ids):
         """The identity of a step or group: the runs that made all inside it and before it."""
         if ids in self.text.steps:
             return self.now.get(ids, "gone")
         # Hooks do not count, nor does what is in nothing.
-        return tuple(sorted((inner, repr(self.now.get(inner, "gone"))) for inner in self.text.inside.get(ids, []))) \
-            + tuple(repr(self.identity(need)) for need, _ in self.text.groups[ids][2])
+        return digest(sorted((inner, repr(self.now.get(inner, "gone"))) for inner in self.text.inside.get(ids, []))
+                      + [self.identity(need) for need, _ in self.text.groups[ids][2]])
 
     def is_undone(self, step, result):
         for moment, hook, command, body, said in self.starts:

@@ -7,7 +7,7 @@ import Testing
 import WorkflowExecution
 
 /// The tables of the article `Conditions`, cell by cell, as workflows that are planned and run without a process.
-@Suite(.timeLimit(.minutes(5))) struct DecisionTableTests {
+@Suite(.timeLimit(.minutes(20))) struct DecisionTableTests {
     typealias Behaviour = FakeSpawner.Behaviour
 
     init() { EventLoopThread.ensureRunning() }

@@ -8,7 +8,7 @@ import WorkflowModel
 @testable import WorkflowExecution
 
 /// `hashFiles` while a run goes on: nothing else waits for it, and nothing that is asked to end.
-@Suite(.timeLimit(.minutes(5))) struct FileHashingTests {
+@Suite(.timeLimit(.minutes(20))) struct FileHashingTests {
     typealias Behaviour = FakeSpawner.Behaviour
 
     init() { EventLoopThread.ensureRunning() }

@@ -9,7 +9,7 @@ import WorkflowPlanning
 @testable import WorkflowExecution
 
 /// What tens of thousands of hashes cost the event loop.
-@Suite(.timeLimit(.minutes(5))) struct FileQuestionsTests {
+@Suite(.timeLimit(.minutes(20))) struct FileQuestionsTests {
     init() { EventLoopThread.ensureRunning() }
 
     /// Answers when it is told to.

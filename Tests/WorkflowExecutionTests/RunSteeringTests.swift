@@ -6,7 +6,7 @@ import Testing
 import WorkflowExecution
 
 /// Runs that are interrupted, paused, cancelled and asked from outside, without a process and without time.
-@Suite(.timeLimit(.minutes(5))) struct RunSteeringTests {
+@Suite(.timeLimit(.minutes(20))) struct RunSteeringTests {
     typealias Behaviour = FakeSpawner.Behaviour
 
     init() { EventLoopThread.ensureRunning() }

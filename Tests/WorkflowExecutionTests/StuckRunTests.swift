@@ -7,7 +7,7 @@ import WorkflowExecution
 @testable import WorkflowPlanning
 
 /// A run that cannot go on, which no plan leads to: here the plan is spoiled after it was made.
-@Suite(.timeLimit(.minutes(5))) struct StuckRunTests {
+@Suite(.timeLimit(.minutes(20))) struct StuckRunTests {
     init() { EventLoopThread.ensureRunning() }
 
     /// Lets the only need of one row be another row.

@@ -6,7 +6,7 @@ import Testing
 import WorkflowExecution
 
 /// Whole runs without a process and without time.
-@Suite(.timeLimit(.minutes(5))) struct WorkflowRunnerTests {
+@Suite(.timeLimit(.minutes(20))) struct WorkflowRunnerTests {
     typealias Behaviour = FakeSpawner.Behaviour
 
     init() { EventLoopThread.ensureRunning() }

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AsyncOperationTests {
+@Suite(.timeLimit(.minutes(20))) struct AsyncOperationTests {
     // A1
     @Test func `a new operation is pending and nothing else`() {
         let operation = nothing("new")

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CallbackTests {
+@Suite(.timeLimit(.minutes(20))) struct CallbackTests {
     /// An operation that was told to stop while it waits for its completion.
     private func stoppedOperation() async throws -> (AsyncOperation<Int, TestError>, Completion<Int, TestError>) {
         let (up, stopped) = (Latch(), Latch())

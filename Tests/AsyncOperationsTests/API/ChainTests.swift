@@ -2,7 +2,7 @@ import AsyncOperations
 import Testing
 
 /// Chains of operations over many queues.
-@Suite(.timeLimit(.minutes(5))) struct ChainTests {
+@Suite(.timeLimit(.minutes(20))) struct ChainTests {
     @Test(arguments: [1, 3])
     func `a failure ends a chain of twenty thousand over as many queues without recursion`(_ together: Int) async throws
     {

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(20))) struct CompletionTests {
     // B1
     @Test func `completions are called in the order of registration, before a dependent is ready`() async throws {
         let order = Record<Int>()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CompoundOperationTests {
+@Suite(.timeLimit(.minutes(20))) struct CompoundOperationTests {
     // D1, D23
     @Test func `members of all kinds run, and it ends after the last`() async throws {
         let (up, go) = (Latch(), Latch())

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Testing
 
 /// Dependencies on what is tried again, and on what is inside of it.
-@Suite(.timeLimit(.minutes(5))) struct CompoundRetryDependencyTests {
+@Suite(.timeLimit(.minutes(20))) struct CompoundRetryDependencyTests {
     private let twice = OperationOptions(retry: RetryPolicy(attempts: 2))
 
     @Test func `what needs something inside a retried sibling waits for its last round, not for that of both`()

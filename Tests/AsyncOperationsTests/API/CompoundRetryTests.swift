@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CompoundRetryTests {
+@Suite(.timeLimit(.minutes(20))) struct CompoundRetryTests {
     private let twice = OperationOptions(retry: RetryPolicy(attempts: 2))
 
     /// Fails as often as it is told to, then succeeds with the number of its run.

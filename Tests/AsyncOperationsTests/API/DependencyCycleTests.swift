@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DependencyCycleTests {
+@Suite(.timeLimit(.minutes(20))) struct DependencyCycleTests {
     // F7
     @Test func `an operation cannot wait for itself`() async throws {
         let operation = nothing()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DependencyTests {
+@Suite(.timeLimit(.minutes(20))) struct DependencyTests {
     // F1, F2
     @Test func `nothing starts before what it needs is over, in whatever order it was added`() async throws {
         let order = Record<String>()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DependencyValueTests {
+@Suite(.timeLimit(.minutes(20))) struct DependencyValueTests {
     // F14, F17
     @Test func `a value is there when its consumer starts`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)

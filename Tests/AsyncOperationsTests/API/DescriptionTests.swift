@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Testing
 
 /// What `print` shows of errors, reports and states.
-@Suite(.timeLimit(.minutes(5))) struct DescriptionTests {
+@Suite(.timeLimit(.minutes(20))) struct DescriptionTests {
     struct Overflow: Error {}
 
     @Test func `an error says what happened in one line, with the name of whom it concerns`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// What is kept of what waits, and of what has gone, by what stays: nothing, or what goes with the next rows that have
 /// ended.
-@Suite(.timeLimit(.minutes(5))) struct FootprintTests {
+@Suite(.timeLimit(.minutes(20))) struct FootprintTests {
     /// A queue with one operation that runs until it is told to stop, so that the queue is never idle.
     private func busyQueue() async throws -> (queue: AsyncOperationQueue, keep: AsyncOperation<Void, Never>) {
         let up = Latch()

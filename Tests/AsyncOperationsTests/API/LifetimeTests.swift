@@ -5,7 +5,7 @@ import Testing
 @testable import AsyncOperations
 
 /// What a queue and its operations keep, and when what listens to them ends.
-@Suite(.timeLimit(.minutes(5))) struct LifetimeTests {
+@Suite(.timeLimit(.minutes(20))) struct LifetimeTests {
     @Test func `a queue that is never idle keeps no more than a queue that is`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 4)
         let (up, go) = (Latch(), Latch())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AsyncOperations
 
-@Suite(.timeLimit(.minutes(5))) struct PriorityTests {
+@Suite(.timeLimit(.minutes(20))) struct PriorityTests {
     /// Waits until the calling task has a priority, and leaves its thread to others until then.
     private static func reach(_ priority: TaskPriority) async {
         let reached = Latch()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ProducedWorkTests {
+@Suite(.timeLimit(.minutes(20))) struct ProducedWorkTests {
     // P1, P2
     @Test func `produced work joins what is around its producer, which waits for it`() async throws {
         let go = Latch()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AsyncOperations
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(20))) struct ProgressTests {
     private func done(_ completed: Int, of total: Int) -> OperationProgress {
         OperationProgress(completed: completed, total: total)
     }

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct QueueRunTests {
+@Suite(.timeLimit(.minutes(20))) struct QueueRunTests {
     @Test func `it returns what the body returns and throws what it throws`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
         #expect(try await queue.run { _ in 7 } == 7)

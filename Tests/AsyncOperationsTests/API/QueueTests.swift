@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct QueueTests {
+@Suite(.timeLimit(.minutes(20))) struct QueueTests {
     // Q1, Q2
     @Test func `the highest priority starts first, equals in the order of adding`() async throws {
         let order = Record<String>()

@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RetryAndTimeoutTests {
+@Suite(.timeLimit(.minutes(20))) struct RetryAndTimeoutTests {
     // L1
     @Test func `it is tried until it succeeds, and all attempts count`() async throws {
         let attempts = Record<Int>()

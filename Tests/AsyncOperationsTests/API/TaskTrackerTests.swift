@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct TaskTrackerTests {
+@Suite(.timeLimit(.minutes(20))) struct TaskTrackerTests {
     // N1
     @Test func `one session at a time, completed once after the last end`() throws {
         let tracker = TaskTracker()

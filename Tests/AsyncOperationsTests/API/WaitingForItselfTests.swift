@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WaitingForItselfTests {
+@Suite(.timeLimit(.minutes(20))) struct WaitingForItselfTests {
     @Test func `a body that waits for its own end is told so`() async throws {
         let handle = Record<AsyncOperation<Bool, Never>>()
         let operation = AsyncOperation<Bool, Never>("self") { _ in

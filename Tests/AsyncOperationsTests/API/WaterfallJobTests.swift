@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WaterfallJobTests {
+@Suite(.timeLimit(.minutes(20))) struct WaterfallJobTests {
     @Test func `a job's limit covers one attempt, which is told to stop and waited for`() async throws {
         let clock = ManualClock()
         let (told, go) = (Latch(), Latch())

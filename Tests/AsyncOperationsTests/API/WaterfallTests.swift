@@ -3,7 +3,7 @@ import FlowrunTestSupport
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WaterfallTests {
+@Suite(.timeLimit(.minutes(20))) struct WaterfallTests {
     // M1
     @Test func `jobs run in order and each gets what the one before returned, of whatever type`() async throws {
         let order = Record<String>()

@@ -2,7 +2,7 @@ import AsyncOperations
 import FlowrunTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WithTimeoutTests {
+@Suite(.timeLimit(.minutes(20))) struct WithTimeoutTests {
     @Test func `what ends in time gives its value or its own error`() async throws {
         let clock = ManualClock()
         #expect(try await withTimeout(.seconds(1), clock: clock) { 5 } == 5)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The code of the articles, between markers with the name of the article: FlowrunDocumentationTests holds both equal.
-@Suite(.timeLimit(.minutes(5))) struct ArticleTests {
+@Suite(.timeLimit(.minutes(20))) struct ArticleTests {
     @Test func `a chain of requests`() async throws {
         // BEGIN ChainOfRequests
         enum FetchError: Error {
