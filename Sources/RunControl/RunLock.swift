@@ -153,8 +153,8 @@ package final class RunLock: Sendable {
             return nil
         }
         let start = last + 1 - CRC32C.digitCount
-        let digits = CRC32C.digits(CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start])))
-        return line[start...last].elementsEqual(digits.utf8) ? start : nil
+        let sum = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start]))
+        return UInt64(sum).isHexadecimal(UnsafeRawBufferPointer(rebasing: line[start...last])) ? start : nil
     }
 
     private static func holder(in file: Int32) -> Holder? {

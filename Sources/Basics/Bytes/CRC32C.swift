@@ -5,10 +5,14 @@ package enum CRC32C {
     /// Never changed once they are made.
     nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
-        for byte in 0..<256 {
-            var value = UInt32(byte)
-            for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : value >> 1 ^ polynomial }
-            tables[byte] = value
+        tables[0] = 0
+        // A checksum is linear: that of a byte is the sum of those of its bits.
+        var ofBit: UInt32 = 1
+        var bit = 128
+        while bit > 0 {
+            ofBit = ofBit & 1 == 0 ? ofBit >> 1 : ofBit >> 1 ^ polynomial
+            for above in stride(from: 0, to: 256, by: 2 * bit) { tables[above + bit] = tables[above] ^ ofBit }
+            bit >>= 1
         }
         for index in 256..<8 * 256 {
             let before = tables[index - 256]
