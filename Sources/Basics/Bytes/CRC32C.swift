@@ -1,3 +1,5 @@
+internal import CVector
+
 /// The checksum of RFC 3720 (Castagnoli): finds every error of one to three bits and every burst of up to 32.
 package enum CRC32C {
     private static let polynomial: UInt32 = 0x82F6_3B78
@@ -22,6 +24,13 @@ package enum CRC32C {
     }()
 
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        guard let start = bytes.baseAddress else { return 0 }
+        guard cvector_has_crc32c() else { return byTables(bytes) }
+        return ~cvector_crc32c(~0, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+    }
+
+    /// The same on a machine that has no instruction for it.
+    static func byTables(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         guard let start = bytes.baseAddress else { return 0 }
         let tables = tables
         var crc = ~UInt32(0)
