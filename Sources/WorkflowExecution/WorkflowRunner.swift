@@ -213,7 +213,7 @@ package final class WorkflowRunner {
     func startAttempt(_ number: Int, of row: PlanIndex) {
         let attempt = StepAttempt(of: row, number: number, after: attempts[row], by: self)
         attempts[row] = attempt
-        if isEndedEarly { attempt.giveUp() } else { attempt.start() }
+        if isEndedEarly, !plan.isInHook(row) { attempt.giveUp() } else { attempt.start() }
     }
 
     /// Asks a started step to end.

@@ -363,6 +363,74 @@ struct ResumeRuleTests {
             decisions == ["takes": "definition", "lists": "definition", "not": "restored", "behind": "restored"])
     }
 
+    @Test func `a parameter belongs to the definition of the steps that name it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { p: { default: a } }
+            steps:
+              script: { run: 'echo "$p"' }
+              words: { run: [sh, -c, "echo $p"] }
+              named: { env: { p: "${{ params.p }}" }, run: sh show }
+              around: { env: { p: "${{ params.p }}" }, steps: { inner: { run: sh show } } }
+              not: { run: sh show }
+              behind: { needs: [not], run: echo }
+            """, files: ["show": "echo $p\n"])
+        try await test.run("workflow.yml").expect(exit: 0)
+        let decisions = try await test.runLogged("--resume", "--param", "p=b").log().decisions
+        #expect(
+            decisions == [
+                "script": "definition", "words": "definition", "named": "definition", "around.inner": "definition",
+                "not": "restored", "behind": "restored",
+            ])
+    }
+
+    @Test func `what a step leaves in the folder of its run is not there later`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              script: { run: 'echo > "$FLOWRUN_TEMP/a"' }
+              words: { run: [sh, -c, "echo > $FLOWRUN_TEMP/b"] }
+              reads: { needs: [script, words], run: 'cat "$FLOWRUN_TEMP/a" "$FLOWRUN_TEMP/b"' }
+            """)
+        try await test.run("workflow.yml").expect(exit: 0)
+        let result = try await test.runLogged("--resume")
+        result.expect(exit: 0)
+        #expect(try result.log().decisions.values.allSatisfy { $0 != "restored" })
+    }
+
+    @Test func `a hook of a run of other targets has undone what a run before it did`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              extra: { run: ":" }
+              release:
+                steps:
+                  deploy: { run: echo new > live }
+                  verify: { needs: [deploy], run: test ! -e bad }
+                on-failure: { rollback: { run: echo old > live } }
+              last: { needs: [release, extra], run: test -e ok }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(try test.contents(of: "live") == "new\n")
+        try test.write("", to: "bad")
+        try await test.run("workflow.yml", "release").expect(exit: 1)
+        #expect(try test.contents(of: "live") == "old\n")
+        #expect(unlink(test.path("bad")) == 0)
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--resume")
+        result.expect(exit: 0)
+        let log = try result.log()
+        #expect(
+            log.decisions == [
+                "extra": "restored", "release.deploy": "undone", "release.verify": "undone", "last": "outcome",
+            ])
+        #expect(warnings(log).count == 1)
+        #expect(try test.contents(of: "live") == "new\n")
+    }
+
     // MARK: All of it together
 
     /// `make torture` runs more of them.

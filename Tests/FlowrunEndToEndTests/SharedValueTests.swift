@@ -35,6 +35,18 @@ struct SharedValueTests {
         #expect(log.output(of: "group.member") == "a value\n")
     }
 
+    @Test func `the limit of a command does not hold for what it leaves behind`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { value: { timeout: 1s, run: 'sleep 100 > /dev/null 2>&1 & echo hi' } }
+            steps: { a: { run: [echo, "${{ vars.value }}"] } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "a") == "hi\n")
+    }
+
     @Test func `values have types, and read each other`() async throws {
         let test = try FlowrunTest(
             """

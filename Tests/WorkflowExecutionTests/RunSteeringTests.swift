@@ -64,6 +64,20 @@ import WorkflowExecution
         #expect(run.outcome(of: "a") == .cancelled && run.outcome(of: "b") == .cancelled)
     }
 
+    @Test @EventLoopActor func `a signal before the start leaves hooks to run`() throws {
+        let run = try VirtualRun(
+            """
+            steps:
+              g: { steps: { a: { run: x } }, finally: { down: { run: x } } }
+            finally: { clean: { run: x } }
+            """)
+        run.runner.interrupt(by: SIGINT)
+        try run.run()
+        #expect(run.outcome(of: "g.a") == .cancelled)
+        #expect(run.outcome(of: "g.finally.down") == .success && run.outcome(of: "finally.clean") == .success)
+        #expect(run.spawner.commands.count == 2)
+    }
+
     @Test @EventLoopActor func `a pause starts nothing new, and a resume goes on where it was`() throws {
         let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] } }")
         run.at(.milliseconds(500)) { #expect(run.runner.pause(by: "ctl")) }

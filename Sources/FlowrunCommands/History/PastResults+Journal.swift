@@ -5,21 +5,23 @@ internal import WorkflowExecution
 internal import WorkflowModel
 
 extension PastResults {
-    /// What the journals of runs say of their steps, of which each resumes the one behind it. Nil if the first one is gone
-    /// meanwhile. Throws where a journal cannot be read: what it says might be lost, and would be done once more.
+    /// What the journals of runs say of their steps, of which each resumes the one behind it. The runs in `others`, the
+    /// last one first, count only for what their hooks have undone. Nil if the first run is gone meanwhile. Throws where
+    /// a journal cannot be read: what it says might be lost, and would be done once more.
     ///
     /// If a journal was changed, nothing of its run and of those before it counts: a lost record may have undone it.
     /// `note` gets the last such run.
     init?(
-        _ chain: [PastRun], noting note: (PastRun, JournalDamage) -> Void = { _, _ in }
+        _ chain: [PastRun], beside others: [PastRun] = [],
+        noting note: (PastRun, JournalDamage) -> Void = { _, _ in }
     ) throws(SystemError) {
         guard let last = chain.first, try last.journal() != nil else { return nil }
         var record = PastRecord()
         var damage: (PastRun, JournalDamage)?
-        for past in chain.reversed() {
+        for (past, isOther) in Self.inOrder(chain, others) {
             guard let journal = try past.journal() else { continue }
-            record.beginRun()
-            while journal.next({ record.note($0.kind) }) {}
+            if !isOther { record.beginRun() }
+            while journal.next({ if isOther { record.noteHook($0.kind) } else { record.note($0.kind) } }) {}
             if let failure = journal.failure { throw failure }
             if let place = journal.damage {
                 record = PastRecord()
@@ -35,6 +37,17 @@ extension PastResults {
             }
             return .unknown
         }
+    }
+
+    /// The runs as they began.
+    private static func inOrder(_ chain: [PastRun], _ others: [PastRun]) -> [(run: PastRun, isOther: Bool)] {
+        var order: [(run: PastRun, isOther: Bool)] = []
+        var rest = others.reversed()[...]
+        for past in chain.reversed() {
+            while let other = rest.first, other.began(before: past) { order.append((rest.removeFirst(), true)) }
+            order.append((past, false))
+        }
+        return order + rest.map { ($0, true) }
     }
 
     /// Reads the journal once more. Nil if it does not name the step.

@@ -62,11 +62,12 @@ extension ResumedRun {
             return
         }
         let chain = try history.chain(of: past)
+        let others = try history.runs(beside: chain)
         var results: PastResults?
         var damage: String?
         var isWhole = true
         do throws(SystemError) {
-            results = try PastResults(chain) { run, place in
+            results = try PastResults(chain, beside: others) { run, place in
                 isWhole = run.run != past.run
                 damage = run.words(of: place) + (isWhole ? ": what only it knows of runs again" : ": everything runs")
             }

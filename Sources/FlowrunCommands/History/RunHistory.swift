@@ -61,6 +61,14 @@ struct RunHistory {
         return chain
     }
 
+    /// The runs of the same file since the first run of a chain that are not in the chain, the last one first. None for
+    /// standard input, which is another file each time.
+    func runs(beside chain: [PastRun]) throws(CommandError) -> [PastRun] {
+        guard let first = chain.last, let workflow = first.header.workflow else { return [] }
+        let ids = Set(chain.map(\.run))
+        return try runs(of: workflow).filter { first.began(before: $0) && !ids.contains($0.run) }
+    }
+
     /// Removes the oldest runs where a workflow has too many, or all are too large together. Never removes a live one,
     /// one that a resume of the whole workflow would begin with, or one of a part that is among its last. `outputSize`
     /// is the size of the files that the calling run has written beside its journal.

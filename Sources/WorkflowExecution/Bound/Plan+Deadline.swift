@@ -33,7 +33,8 @@ extension Plan {
     private func notes(on longest: LongestRun) -> [Diagnostic.Note] {
         var notes = longest.chain.prefix(Self.namedRows).map { row, length in
             Diagnostic.Note(
-                "`\(outline.nodes[row].id)` takes \(length.asWritten)\(addends(of: row))",
+                "\(row == .root ? "the workflow" : "`\(outline.nodes[row].id)`") takes \(length.asWritten)"
+                    + addends(of: row),
                 at: workflow.range(of: outline.nodes[row].definition))
         }
         let others = longest.chain.dropFirst(Self.namedRows)
@@ -67,6 +68,19 @@ extension Plan {
             if retry.delay > .zero { text += ", with delays" }
             if let deadline = retry.deadline { text += ", at most \(deadline.duration.asWritten)" }
         }
+        let rounds = rounds(of: row)
+        if rounds > 1 { text += ", in up to \(rounds) rounds" }
         return " (\(text))"
+    }
+
+    /// How many rounds the groups around a row may have, one inside the other.
+    private func rounds(of row: PlanIndex) -> Int {
+        var rounds = 1
+        var next = row
+        while next != .root {
+            next = outline.parent(of: next)
+            rounds = rounds.multipliedReportingOverflow(by: outline.retry(of: next)?.attempts ?? 1).partialValue
+        }
+        return rounds
     }
 }

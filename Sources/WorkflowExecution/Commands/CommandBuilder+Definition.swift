@@ -9,7 +9,7 @@ extension CommandBuilder {
     /// runs, what it reads, the variables that the file and the command line give it, what becomes of its processes
     /// and its output, what it is to hand on, and what it needs. Not what it inherits from flowrun's surroundings, nor
     /// the values of its secrets, nor how long it may take and how often it is tried. Of the parameters only those count
-    /// that its script names, and what follows `--` only if it takes that. Nil where nobody asks, in hooks, and for a
+    /// that its script or a word of its command names, and what follows `--` only if it takes that. Nil where nobody asks, in hooks, and for a
     /// step that leaves something in `$FLOWRUN_TEMP`.
     func definition(
         of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, input: [UInt8]?
@@ -18,9 +18,9 @@ extension CommandBuilder {
         var hash = needsHash(inside: plan.parent(of: row), key)
         appendNeeds(of: row, to: &hash)
         let settings = plan.settings(of: row)
+        if Self.has("FLOWRUN_TEMP", in: words) { return nil }
         switch words {
         case .script(let script):
-            if script.hasWord("FLOWRUN_TEMP") { return nil }
             hash.append("script")
             hash.append(script)
             append(plan.shell(of: row).arguments, to: &hash)
@@ -34,7 +34,7 @@ extension CommandBuilder {
         hash.append(settings?.isInteractive == true ? 1 : 0)
         hash.append(settings?.isDetached == true ? 1 : 0)
         hash.append(plan.streams(of: row) == .separate ? 1 : 0)
-        appendVariables(of: words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
+        appendVariables(of: row, words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
         hash.append(input?.count ?? -1)
         input?.withUnsafeBytes { hash.append($0) }
         for output in settings?.outputs ?? [] {
@@ -60,19 +60,36 @@ extension CommandBuilder {
     }
 
     private func appendVariables(
-        of words: StepStarted.Command, in surroundings: Surroundings, _ secrets: [String], to hash: inout KeyedHash
+        of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, _ secrets: [String],
+        to hash: inout KeyedHash
     ) {
         let own = surroundings.environment.ownVariables
         guard !own.isEmpty else { return }
         let parameters = Dictionary(
             options.parameters.environment.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         for (name, value) in own.sorted(by: { $0.name < $1.name }) {
-            // What is set nearer to the step, under a parameter's name, is not the parameter.
-            if parameters[name] == value {
-                guard case .script(let script) = words, script.hasWord(name) else { continue }
-            }
+            // What the file sets nearer to the step, under a parameter's name, is not the parameter.
+            let isParameter = parameters[name] == value && !isSet(name, around: row)
+            if isParameter, !Self.has(name, in: words) { continue }
             hash.append(name)
             hash.append(secrets.contains(name) ? "" : value)
+        }
+    }
+
+    /// True if an `env` of the row, or of what is around it, has a variable.
+    private func isSet(_ name: String, around row: PlanIndex) -> Bool {
+        var next = row
+        while plan.settings(of: next)?.env.contains(where: { $0.name == name }) != true {
+            if next == .root { return false }
+            next = plan.parent(of: next)
+        }
+        return true
+    }
+
+    private static func has(_ name: String, in command: StepStarted.Command) -> Bool {
+        switch command {
+        case .script(let script): script.hasWord(name)
+        case .arguments(let words): words.contains { $0.hasWord(name) }
         }
     }
 }

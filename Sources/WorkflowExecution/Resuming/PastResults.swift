@@ -124,6 +124,16 @@ package struct PastRecord {
         }
     }
 
+    /// Notes an event of a run outside the chain, such as one of other targets: only the starts of its hooks count.
+    package mutating func noteHook(_ event: RunEvent.Kind) {
+        switch event {
+        case .stepUndoes: note(event)
+        case .stepStarted(let step) where hooks[step.step] != nil: note(event)
+        case .stepFinished(let step) where hooks[step.step] != nil: note(event)
+        default: break
+        }
+    }
+
     private mutating func noteStart(of step: String) {
         steps[step] = PastResults.Step(
             outcome: nil, isTolerated: false, definition: nil, outputs: [], moment: moment, ran: run, checked: run,

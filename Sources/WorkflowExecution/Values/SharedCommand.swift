@@ -260,7 +260,7 @@ extension SharedCommand: ProcessObserver {
     }
 
     func process(exited status: ProcessEnding.Status) {}
-    func processLingers() {}
+    func processLingers() { limit.take()?.cancel() }
     func process(sent signal: Int32) {}
 
     func process(ended ending: ProcessEnding) {
