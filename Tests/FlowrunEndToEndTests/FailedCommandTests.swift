@@ -43,6 +43,9 @@ struct FailedCommandTests {
             "a pipeline of several lines",
             "run: |\n  cat /dev/null |\n    grep 'a|b' | # 👈\n    sort\n  echo b", names: "grep 'a|b'"),
         Example(
+            "a pipeline that passes its errors on", "run: |\n  echo a\n  grep x /dev/null 2>&1 | cat # 👈\n  echo b",
+            names: "grep x /dev/null 2>&1"),
+        Example(
             "a subshell", "run: |\n  echo a\n  (\n    cd /\n    test -f nope # 👈\n    echo x\n  )\n  echo b",
             names: "test -f nope"),
         Example("a loop", "run: |\n  for i in 1 2; do\n    test $i = 1 # 👈\n  done\n  sh -c :", names: "test $i = 1"),

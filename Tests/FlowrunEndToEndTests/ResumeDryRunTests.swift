@@ -97,6 +97,25 @@ struct ResumeDryRunTests {
         #expect(open == ["stamp", "copies[*]", "joined", "release.on-failure.rollback"])
     }
 
+    @Test func `what a condition of values that only the run makes decides is left open`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            vars: { word: { run: cat value } }
+            steps:
+              a: { outputs: { v: string }, run: 'echo "v=$(cat value)" >> "$FLOWRUN_OUTPUT"' }
+              c: { if: vars.word == 'one', run: ":" }
+              g: { needs: [a], if: steps.a.outputs.v == 'two', steps: { x: { run: ":" } } }
+              h: { needs: [g], run: ":" }
+              last: { needs: [c, h], run: test -e ok }
+            """, files: ["value": "one"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(
+            try await forecast(test, ["--resume"]) == [
+                "a": "restored", "c": "open", "g.x": "open", "h": "open", "last": "outcome",
+            ])
+    }
+
     @Test func `the text form names the run, what is taken over, and what a hook has undone`() async throws {
         let test = try FlowrunTest(Self.workflow)
         try await test.run("workflow.yml").expect(exit: 1)

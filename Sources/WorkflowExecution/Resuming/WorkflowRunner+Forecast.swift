@@ -1,6 +1,7 @@
 internal import OperationScheduling
 package import RunEvents
 internal import SourceDiagnostics
+internal import WorkflowModel
 package import WorkflowPlanning
 
 /// The expected decision of a resuming run about a step, as far as that is known before anything starts.
@@ -82,8 +83,8 @@ extension WorkflowRunner {
     /// Returns how the step is assumed to end.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
         guard let known = resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
-            // Its condition may have kept it from running before, and may do so again.
-            forecast.note(row, plan.condition(of: row) == nil ? .runs(nil) : .open)
+            // A condition may have kept it from running before, and may do so again.
+            forecast.note(row, hasCondition(row) { _ in true } ? .open : .runs(nil))
             _ = resumption?.decide(row, definition: nil, round: nil, in: plan)
             return .success
         }
@@ -93,6 +94,8 @@ extension WorkflowRunner {
             return .success
         }
         switch decision {
+        case .restore where hasCondition(row, where: \.readsSharedValues):
+            forecast.note(row, .open)
         case .restore(let step):
             forecast.note(row, restore(row, step).map(ResumeForecast.runs) ?? .takenOver)
         case .run(.upstream) where above.isOpen && !above.isRunning,
@@ -107,6 +110,16 @@ extension WorkflowRunner {
             forecast.note(row, .runs(reason))
         }
         return .success
+    }
+
+    /// True if a row, or a group around it, has a condition of that kind.
+    private func hasCondition(_ row: PlanIndex, where isWanted: (Expression) -> Bool) -> Bool {
+        var next = row
+        while true {
+            if let condition = plan.condition(of: next), isWanted(condition) { return true }
+            guard next != .root else { return false }
+            next = plan.parent(of: next)
+        }
     }
 
     /// Takes over a step's results, as far as other steps read them. Returns why that is impossible; nil if it is done.

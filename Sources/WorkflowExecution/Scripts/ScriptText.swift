@@ -124,13 +124,21 @@ struct ScriptText {
                 if byte == open { quote = nil }
             } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
                 quote = byte
-            } else if "|;&({`!".utf8.contains(byte) || byte == UInt8(ascii: "\n") && !isContinuation(start - 2) {
+            } else if byte == UInt8(ascii: "\n") && !isContinuation(start - 2) {
+                break
+            } else if "|;&({`!".utf8.contains(byte), !isOfRedirection(start - 1) {
                 break
             }
             start -= 1
         }
         while start < end, Self.isSeparator(bytes[start]) { start += 1 }
         return start
+    }
+
+    /// True for the `&` of `2>&1` and `&>`, and the `|` of `>|`.
+    private func isOfRedirection(_ offset: Int) -> Bool {
+        if offset > 0, "<>".utf8.contains(bytes[offset - 1]) { return true }
+        return bytes[offset] == UInt8(ascii: "&") && offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: ">")
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }

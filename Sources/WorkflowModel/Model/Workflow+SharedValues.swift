@@ -107,10 +107,13 @@ extension Workflow {
 }
 
 extension Template {
-    /// Whether an expression in it names one of `vars`.
-    package var readsSharedValues: Bool {
-        expressions.contains { $0.references.contains { $0.root == "vars" } }
-    }
+    /// True if an expression in it names one of `vars`.
+    package var readsSharedValues: Bool { expressions.contains(where: \.readsSharedValues) }
+}
+
+extension Expression {
+    /// True if it names one of `vars`.
+    package var readsSharedValues: Bool { references.contains { $0.root == "vars" } }
 }
 
 extension WorkflowNode.Body {

@@ -80,8 +80,19 @@ extension DataFlowCheck {
             .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
             notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
             fix: .init(
-                "add `\(entry)` to `\(reader)`",
-                edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: place.row)))
+                "add `\(entry)` to `\(workflow.nodes[waiting].id)`",
+                edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
+    }
+
+    /// The row that can need what the row at hand reads: a hook cannot, but the group that it belongs to.
+    private var waiting: Int {
+        var (found, next) = (place.row, place.row)
+        while next != 0 {
+            let parent = workflow.nodes[next].parent.row
+            if workflow.nodes[next].hook != nil, parent != 0 { found = parent }
+            next = parent
+        }
+        return found
     }
 
     /// Whether a result is asked for where none can be.

@@ -78,6 +78,18 @@ struct `What a step reads` {
             top: Self.top)
     }
 
+    @Test func `by a hook is ordered by a need of the group that has the hook`() {
+        let planned = Planned(
+            """
+            make: { run: x, outputs: { v: string } }
+            g:
+              steps: { a: { run: x } }
+              finally: { h: { run: [echo, "${{ steps.make.outputs.v ?? '' }}"] } }
+            """)
+        #expect(planned.diagnostics.map(\.message) == ["`make` need not have ended when `h` starts"])
+        #expect(planned.diagnostics.first?.fix?.description == "add `needs: [make]` to `g`")
+    }
+
     @Test func `is told with the step that has the text by an alias`() {
         let planned = Planned(
             """
