@@ -347,6 +347,25 @@ struct ResumeRuleTests {
         #expect(try await decisions("true") == ["b": "upstream", "c": "restored"])
     }
 
+    @Test func `the order of the file decides nothing, also inside copies that are needed`() async throws {
+        func text(_ members: String, _ items: String) -> String {
+            """
+            version: 1
+            steps:
+              each:
+                for-each: [\(items)]
+                steps: { \(members) }
+              after: { needs: [each], run: ":" }
+              last: { needs: [after], run: test -e ok }
+            """
+        }
+        let (a, b) = (#"a: { run: ":" }"#, #"b: { run: ":" }"#)
+        let reordered = try await log(of: text("\(a), \(b)", "p, q"), then: text("\(b), \(a)", "p, q")).decisions
+        #expect(reordered["each[p].a"] == "restored" && reordered["after"] == "restored")
+        let otherList = try await log(of: text("\(a), \(b)", "p, q"), then: text("\(a), \(b)", "q, p")).decisions
+        #expect(otherList["each[p].a"] == "restored" && otherList["after"] == "definition")
+    }
+
     @Test func `arguments belong to the definition of the steps that take them`() async throws {
         let test = try FlowrunTest(
             """

@@ -180,11 +180,12 @@ class Text:
                 step.takes_arguments, step.condition == "success()", tuple(self.reads(ids)), tuple(needs))
 
     def contents(self, need):
-        """What is in a group: in its order only where that is the order of a list."""
+        """The steps in a group, its copies in the order of its list, and all else in any order."""
         if need in self.steps:
             return []
-        inside = self.inside.get(need, [])
-        return inside if self.groups[need][0] and self.groups[need][0].items else sorted(inside)
+        group = self.groups[need][0]
+        copies = ["%s[%s]" % (need, item) for item in group.items] if group and group.items else [need]
+        return [step for copy in copies for step in sorted(self.inside.get(copy, []))]
 
     def is_skipped(self, ids):
         return self.steps[ids][0].condition == "maybe" and not self.maybe

@@ -61,9 +61,12 @@ extension CommandBuilder {
         guard let key = options.definitionKey else { return "" }
         if let known = contents[group] { return known }
         var hash = KeyedHash(key: key)
-        var ids = plan.rows(inside: group).filter { plan.isStep($0) && !plan.isInHook($0) }.map { plan.nodes[$0].id }
-        if plan.nodes[group].role != .fanOut { ids.sort() }
-        for id in ids { hash.append(id) }
+        let parts = plan.nodes[group].role == .fanOut ? plan.members(of: group) : [group]
+        for part in parts {
+            let rows = plan.isStep(part) ? [part] : plan.rows(inside: part)
+            let steps = rows.filter { plan.isStep($0) && !plan.isInHook($0) }
+            for id in steps.map({ plan.nodes[$0].id }).sorted() { hash.append(id) }
+        }
         let digest = hash.finish()
         contents[group] = digest
         return digest
