@@ -375,6 +375,10 @@ class Oracle:
                     "outcome": event["outcome"], "tolerated": event["tolerated"], "is": made, "moment": self.moment,
                     "definition": text.definition(step), "basis": self.basis(step)}
 
+        if any(event["event"] == "run.finished" and not event["counts"]["cancelled"] for event in events):
+            # It came to all of its steps: what it did not have is from a run that no longer counts.
+            self.results = {step: result for step, result in self.results.items() if step in text.steps}
+
     def basis(self, step):
         return digest(sorted((need, repr(self.identity(need))) for need, _ in self.text.needs(step)))
 
