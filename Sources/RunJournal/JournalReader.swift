@@ -63,6 +63,15 @@ package final class JournalReader: OutputPlaces {
 
     deinit { close(descriptor) }
 
+    /// True for the journal of a run that was killed before it had written its beginning.
+    package static func isCutShort(in folder: Int32) -> Bool {
+        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var lines = JournalLines(file)
+        return lines.next() == nil && lines.damage == nil && lines.skipped == nil
+    }
+
     /// Whether the run is alive.
     package var isLive: Bool { JournalHold.isTaken(descriptor) }
 

@@ -126,6 +126,25 @@ struct LastRunTests {
         #expect(log.first("warning")?["message"]?.string?.contains("left no journal") == true)
     }
 
+    @Test(arguments: [0, 100]) func `a run that was killed before its journal began hides no run before it`(
+        written: Int
+    ) async throws {
+        let test = try FlowrunTest(Self.failing, files: ["code": "3"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        let first = try await last(test)
+        try await test.run("workflow.yml").expect(exit: 1)
+        let killed = try await last(test)
+        try #require(truncate(test.path(".flowrun/runs/\(killed)/journal.jsonl"), written) == 0)
+        let why = try await test.ask("why", "b")
+        why.expect(exit: 1)
+        why.expect(stderr: "the last run `\(killed)` was killed before its first step; `--run \(first)` asks")
+        _ = try takeRan(test)
+        let log = try await test.start(["workflow.yml", "--log", "json", "--resume"]).finish().log()
+        #expect(log.first("run.started")?["resumes"]?.string == first)
+        #expect(log.first("warning") == nil)
+        #expect(try takeRan(test) == ["b"])
+    }
+
     @Test func `the state of a version that did not count runs is read, and its runs are older than all others`()
         async throws
     {

@@ -95,10 +95,13 @@ struct RunSelector {
                     + "`\(option) \(newest.run)` asks about the last one")
         }
         let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
-        if let holder, try history.run(holder.run) == nil {
+        if let holder, let absence = try history.absence(of: holder.run) {
             let why =
-                history.isUnknowable(holder.run)
-                ? "has a journal that is damaged at its beginning" : "left no journal, as with --no-journal"
+                switch absence {
+                case .damaged: "has a journal that is damaged at its beginning"
+                case .cutShort: "was killed before its first step"
+                case .unrecorded: "left no journal, as with --no-journal"
+                }
             throw .failed(
                 "the last run `\(holder.run)` \(why); `\(option) \(last.run)` asks about the one before")
         }

@@ -47,7 +47,8 @@ extension ResumedRun {
 
     /// Reads the journal of the run that was found, and those of the runs that it has resumed itself.
     init(_ past: PastRun?, _ request: ResumeRequest, in history: RunHistory) throws(CommandError) {
-        if request.run == nil, let last = request.lastHolder, history.isUnknowable(last) {
+        let absence = try request.lastHolder.flatMap { last throws(CommandError) in try history.absence(of: last) }
+        if request.run == nil, case .damaged? = absence, let last = request.lastHolder {
             self.init(nil, note: "the journal of the last run `\(last)` is damaged at its beginning: everything runs")
             return
         }
@@ -76,8 +77,7 @@ extension ResumedRun {
         }
         // The message names the damaged run only once, because nothing of it is taken over.
         if !isWhole { results = nil }
-        let omission = try Self.omission(before: past, request, in: history)
-        self.init(results, note: damage ?? omission)
+        self.init(results, note: damage ?? Self.omission(absence, before: past, request))
     }
 
     private static func absence(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {
@@ -89,9 +89,9 @@ extension ResumedRun {
 
     /// The message for a last run that has left no journal.
     private static func omission(
-        before past: PastRun, _ request: ResumeRequest, in history: RunHistory
-    ) throws(CommandError) -> String? {
-        guard request.run == nil, let last = request.lastHolder, try history.run(last) == nil else { return nil }
+        _ absence: RunHistory.Absence?, before past: PastRun, _ request: ResumeRequest
+    ) -> String? {
+        guard request.run == nil, let last = request.lastHolder, case .unrecorded? = absence else { return nil }
         return "the last run `\(last)` left no journal; this resumes `\(past.run)`, from before it"
     }
 }

@@ -38,12 +38,22 @@ struct RunHistory {
         directory.runs().reduce(0) { last, id in max(last, (try? run(id))?.header.number ?? 0) }
     }
 
-    /// True if a run has a journal whose beginning cannot be read.
-    func isUnknowable(_ id: String) -> Bool {
+    /// Why a run that had the lock of its workflow is not among the runs.
+    enum Absence {
+        /// As with `--no-journal`.
+        case unrecorded
+        /// It was killed before its journal, and so before its first step, began.
+        case cutShort
+        case damaged
+    }
+
+    /// nil for a run that has a journal. Throws if that cannot be read.
+    func absence(of id: String) throws(CommandError) -> Absence? {
+        if try run(id) != nil { return nil }
         guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {
-            return false
+            return .unrecorded
         }
-        return (try? run(id)) == nil
+        return JournalReader.isCutShort(in: folder.descriptor) ? .cutShort : .damaged
     }
 
     func run(_ id: String) throws(CommandError) -> PastRun? {
