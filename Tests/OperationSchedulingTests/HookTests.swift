@@ -227,4 +227,41 @@ import Testing
         #expect(stopped.starts == [hold])
         #expect([member, clean, finally, group].map(stopped.outcome) == Array(repeating: .cancelled, count: 4))
     }
+
+    @Test func `the hook for failures of rounds in none of which anything had begun does not run, however late it is`() {
+        var graph = OperationGraph()
+        let hold = graph.addOperation(.init(priority: 1))
+        let policy = RetryPolicy(attempts: 2, backoff: .constant(.seconds(3600)), retriesTimeout: true)
+        let group = graph.beginGroup(.init(timeout: .seconds(5), retry: policy))
+        graph.addOperation()
+        let onFailure = graph.beginHook(.onFailure)
+        let notify = graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        let run = VirtualRun(graph, width: 1, events: [(.seconds(10), .cancel(group))]) { _, _ in
+            Behaviour(duration: .seconds(60))
+        }
+        #expect(run.starts == [hold])
+        #expect([notify, onFailure].map(run.outcome) == [.cancelled, .cancelled])
+        #expect(run.outcome(group) == .timeout)
+    }
+
+    @Test func `the hook for failures runs if something had begun in any round`() {
+        var graph = OperationGraph()
+        let policy = RetryPolicy(attempts: 2, backoff: .constant(.seconds(1)), retriesTimeout: true)
+        let group = graph.beginGroup(.init(timeout: .seconds(5), retry: policy))
+        let work = graph.addOperation()
+        graph.beginHook(.onFailure)
+        let rollback = graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        // Takes the only slot before the second round.
+        let hold = graph.addOperation()
+        graph.addDependency(of: hold, on: work, .done)
+        let run = VirtualRun(graph, width: 1) { id, _ in
+            Behaviour(duration: .seconds(id == hold ? 60 : 1), outcome: id == work ? .failure : .success)
+        }
+        #expect(run.starts == [work, hold, rollback])
+        #expect(run.outcome(group) == .timeout)
+    }
 }

@@ -320,7 +320,8 @@ struct InvariantCheck {
         if outcome == .success, ruledOut.contains(where: { isRuledOut($0, besides: id) == true }) {
             return "D17: \(id) succeeds though something outside, or a cancel, ruled a member out"
         }
-        let isEmptyFanOut = members.isEmpty && flags(id).contains(.judgesMembers)
+        let hasNoCopies = !members.contains { !flags(OperationID($0)).contains(.isHook) }
+        let isEmptyFanOut = hasNoCopies && flags(id).contains(.judgesMembers)
         if outcome == .notRun, !isEmptyFanOut, !ruledOut.contains(where: { isRuledOut($0, besides: id) != false }) {
             return "D17: \(id) is not run, and nothing outside and no cancel ruled a member out"
         }

@@ -98,18 +98,27 @@ extension OperationScheduler {
     /// Returns whether the hook's end is to be waited for.
     private mutating func begin(_ hook: OperationID, isDue: Bool) -> Bool {
         guard states[hook.row].phase != .finished else { return false }
-        let group = groups[parentGroup(of: hook)]
         if isAborted {
             settle(hook, verdict: .cancelled, cause: .request)
-        } else if let stop = group.verdict, !group.hasBegun, group.ends.failure == nil {
-            // There is nothing to clean up.
-            settle(hook, verdict: .cancelled, cause: stop.cause)
+        } else if let cause = stopBeforeWork(for: hook) {
+            settle(hook, verdict: .cancelled, cause: cause)
         } else if isDue {
             consider(hook)
         } else {
             settle(hook, verdict: .skipped, cause: .condition)
         }
         return true
+    }
+
+    /// Why a hook has nothing to clean up: its group was stopped before anything in it had begun, in this round or, for
+    /// the hook for failures, in any. nil if it has.
+    private func stopBeforeWork(for hook: OperationID) -> OperationCause? {
+        let group = groups[parentGroup(of: hook)]
+        guard !group.hasBegun, group.ends.failure == nil else { return nil }
+        let owner = parent(of: hook)
+        if graph.table.hooks[owner]?.onFailure == hook, progress[owner]?.hasWorked == true { return nil }
+        // A round that has failed before any work was stopped by its limit.
+        return group.verdict?.cause ?? (group.last?.outcome == .timeout ? group.last?.cause : nil)
     }
 
     /// An answer to `conclude`, or to an `expand` that failed.

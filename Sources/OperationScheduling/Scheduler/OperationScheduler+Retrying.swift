@@ -8,6 +8,8 @@ struct RetryProgress: Sendable {
     var limit: Duration?
     /// Whether there is no other attempt, whatever the policy says.
     var isOver = false
+    /// Whether work of anything inside a group has begun in a round before the current one.
+    var hasWorked = false
 }
 
 extension OperationScheduler {
@@ -79,6 +81,7 @@ extension OperationScheduler {
         move(id, to: .backingOff)
         cancelTimeout(id)
         if isGroup(id) {
+            if groups[groupIndex(of: id)].hasBegun { progress[id]?.hasWorked = true }
             // It may be stopped or drained again before the next round begins.
             groups[groupIndex(of: id)].verdict = nil
             groups[groupIndex(of: id)].draining = nil
