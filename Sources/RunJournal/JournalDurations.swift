@@ -1,10 +1,10 @@
 internal import Basics
 internal import Glibc
-internal import RunEvents
 
 /// The durations of the steps of a run, by its journal. The rest of a record is not read.
 package enum JournalDurations {
-    private static let event: StaticString = #""event":"step.finished""#
+    /// The event of the records that count, from its first letter that is rare in front of it.
+    private static let event: StaticString = #"vent":"step.finished","#
     /// The part of a record that has its event, in bytes.
     private static let headSize = 256
 
@@ -15,25 +15,43 @@ package enum JournalDurations {
         guard file >= 0 else { return }
         defer { close(file) }
         var lines = JournalLines(file)
-        while let record = lines.next(where: isEnd, upTo: "duration") {
-            guard record.string("outcome") == StepOutcome.success.rawValue, let step = record.string("step"),
-                let duration = record.duration("duration")
-            else { continue }
-            note(step, duration)
-        }
+        while let (step, duration) = lines.next(end) { note(step, duration) }
     }
 
-    private static func isEnd(_ line: UnsafeRawBufferPointer) -> Bool {
-        let first = Int32(event.utf8Start[0])
-        var rest = UnsafeRawBufferPointer(rebasing: line.prefix(headSize))
-        while let start = rest.baseAddress, let found = memchr(start, first, rest.count) {
-            rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start)...])
-            guard rest.count >= event.utf8CodeUnitCount else { return false }
-            // Most of what begins with a quote is told apart by its second byte.
-            let isAlike = rest[1] == event.utf8Start[1]
-            if isAlike, memcmp(found, event.utf8Start, event.utf8CodeUnitCount) == 0 { return true }
-            rest = UnsafeRawBufferPointer(rebasing: rest[1...])
+    /// nil for the record of anything but the end of a step that has succeeded.
+    private static func end(_ record: UnsafeRawBufferPointer) -> (step: String, Duration)? {
+        guard let rest = fields(ofEnd: record) else { return nil }
+        var (step, duration): (String?, Duration?) = (nil, nil)
+        var isSuccess = false
+        JSONText.forEachField(in: rest) { name, value in
+            if name.isText("step") {
+                step = value.string
+            } else if name.isText("outcome") {
+                isSuccess = value.isText(#""success""#)
+                return isSuccess
+            } else if name.isText("duration") {
+                duration = value.duration
+                return false
+            }
+            return true
         }
-        return false
+        guard isSuccess, let step, let duration else { return nil }
+        return (step, duration)
+    }
+
+    /// What follows the event of a step's end; nil for other records.
+    private static func fields(ofEnd record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let letter = Int32(event.utf8Start[0])
+        var rest = UnsafeRawBufferPointer(rebasing: record.prefix(headSize))
+        while let start = rest.baseAddress, let found = memchr(start, letter, rest.count) {
+            let place = UnsafeRawPointer(found) - start
+            guard rest.count - place >= event.utf8CodeUnitCount else { return nil }
+            if memcmp(found, event.utf8Start, event.utf8CodeUnitCount) == 0 {
+                let end = UnsafeRawPointer(found) - record.baseAddress! + event.utf8CodeUnitCount
+                return UnsafeRawBufferPointer(rebasing: record[end...])
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[(place + 1)...])
+        }
+        return nil
     }
 }

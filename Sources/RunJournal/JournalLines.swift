@@ -24,19 +24,17 @@ struct JournalLines {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next record of those whose text `isWanted` takes, with `last` only up to that field; nil at the end, and for
-    /// good at a line that was torn or changed.
-    mutating func next(
-        where isWanted: (UnsafeRawBufferPointer) -> Bool = { _ in true }, upTo last: StaticString? = nil
-    ) -> JSONObject? {
+    /// The next record; nil at the end, and for good at a line that was torn or changed.
+    mutating func next() -> JSONObject? { next(JSONObject.init) }
+
+    /// What `read` makes of the text of the next record that it makes something of; nil as above.
+    mutating func next<Result>(_ read: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         while !isOver {
             guard let end = endOfLine() else { break }
             var isIntact = true
-            let record = buffer.withUnsafeBytes { bytes -> JSONObject? in
+            let record = buffer.withUnsafeBytes { bytes -> Result? in
                 let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                if let record = JournalLine.text(of: line, isFirst: place.line == 0) {
-                    return isWanted(record) ? JSONObject(record, upTo: last) : nil
-                }
+                if let record = JournalLine.text(of: line, isFirst: place.line == 0) { return read(record) }
                 isIntact = false
                 return nil
             }

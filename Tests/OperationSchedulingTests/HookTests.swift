@@ -228,7 +228,8 @@ import Testing
         #expect([member, clean, finally, group].map(stopped.outcome) == Array(repeating: .cancelled, count: 4))
     }
 
-    @Test func `the hook for failures of rounds in none of which anything had begun does not run, however late it is`() {
+    @Test func `the hook for failures of rounds in none of which anything had begun does not run, however late it is`()
+    {
         var graph = OperationGraph()
         let hold = graph.addOperation(.init(priority: 1))
         let policy = RetryPolicy(attempts: 2, backoff: .constant(.seconds(3600)), retriesTimeout: true)
@@ -263,5 +264,22 @@ import Testing
         }
         #expect(run.starts == [work, hold, rollback])
         #expect(run.outcome(group) == .timeout)
+    }
+
+    @Test func `a group whose copies cannot be told has failed, and its hooks run even if its limit passes meanwhile`()
+    {
+        var graph = OperationGraph()
+        let hold = graph.addOperation(.init(priority: 1))
+        let group = graph.beginGroup(.init(timeout: .seconds(5)), isExpandable: true)
+        graph.addOperation()
+        graph.beginHook(.onFailure)
+        let notify = graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        var answers = VirtualRun.Answers()
+        answers.expand = { _, _ in nil }
+        let run = VirtualRun(graph, width: 1, answers: answers) { _, _ in Behaviour(duration: .seconds(60)) }
+        #expect(run.starts == [hold, notify])
+        #expect(run.outcome(group) == .failure)
     }
 }

@@ -12,6 +12,8 @@ struct InvariantCheck {
         var isInProgress = false
         var wasAsked = false
         var stop: OperationCause?
+        /// Of a group, in its last round.
+        var wasStopped = false
         var outcome: OperationOutcome?
         var cause = OperationCause.itself
         var startTime = Duration.zero
@@ -95,6 +97,7 @@ struct InvariantCheck {
             if round != rows[id.row].attempts { return "I4: \(id) begins round \(round)" }
             if round >= table.retries[id]?.attempts ?? 1 { return "L1: \(id) has no round \(round)" }
             if round > 0 { reset(id, before: position) }
+            rows[id.row].wasStopped = false
             return begin(id, time) ?? count(id, 1)
         case .groupResumed(let id):
             guard rows[id.row].attempts > 0, !rows[id.row].isInProgress else { return "\(id) resumes without a wait" }
@@ -107,6 +110,7 @@ struct InvariantCheck {
         case .groupStopping(let id, let cause):
             if rows[id.row].stop != nil, !isAborted { return "\(id) is stopped twice" }
             rows[id.row].stop = cause
+            rows[id.row].wasStopped = true
         case .retrying(let id, let ended, _):
             if let hook = table.hooks[id]?.onFailure, rows[hook.row].hasStarted {
                 return "\(id) is retried after its hook for failures"
@@ -340,7 +344,7 @@ struct InvariantCheck {
         let hasBegun = rows.indices.contains {
             isInside($0, id) && !dropped.contains($0) && !isGroup($0) && rows[$0].hasStarted
         }
-        let hasNothingToDo = !hasBegun && (rows[id.row].stop != nil || stoppedAncestor(of: id) != nil)
+        let hasNothingToDo = !hasBegun && (rows[id.row].wasStopped || stoppedAncestor(of: id) != nil)
         return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its hook \(hook)"
     }
 

@@ -40,7 +40,19 @@ package struct KeyedHash {
     }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-        for byte in bytes { append(byte) }
+        let words = bytes.count & ~7
+        for offset in stride(from: 0, to: words, by: 8) {
+            append(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+        }
+        for byte in bytes[words...] { append(byte) }
+    }
+
+    /// Eight bytes, the lowest first.
+    private mutating func append(_ word: UInt64) {
+        let filled = UInt64(8 * (count & 7))
+        count += 8
+        compress(tail | word << filled)
+        tail = filled == 0 ? 0 : word >> (64 - filled)
     }
 
     /// A text with its length, so that two texts are never one.
@@ -51,17 +63,17 @@ package struct KeyedHash {
     }
 
     package mutating func append(_ number: Int) {
-        var rest = UInt64(bitPattern: Int64(number))
-        for _ in 0..<8 {
-            append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
+        append(UInt64(bitPattern: Int64(number)))
     }
 
     /// 32 hexadecimal digits.
     package consuming func finish() -> String {
         let words = finishWords()
-        return words.first.hexadecimal(digits: 16) + words.second.hexadecimal(digits: 16)
+        return String(unsafeUninitializedCapacity: 32) { digits in
+            words.first.writeHexadecimal(into: UnsafeMutableBufferPointer(rebasing: digits[..<16]))
+            words.second.writeHexadecimal(into: UnsafeMutableBufferPointer(rebasing: digits[16..<32]))
+            return 32
+        }
     }
 
     /// The digest as two numbers.

@@ -4,15 +4,14 @@ package struct JSONObject: Sendable {
     private let text: [UInt8]
     private let fields: [JSONScanner.Field]
 
-    /// nil if the bytes are not one JSON object and nothing else. With `last`, what stands behind that field is not
-    /// looked at and counts as missing.
-    package init?(_ bytes: UnsafeRawBufferPointer, upTo last: StaticString? = nil) {
-        guard let fields = JSONScanner.fields(of: bytes, upTo: last) else { return nil }
+    /// nil if the bytes are not one JSON object and nothing else.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let fields = JSONScanner.fields(of: bytes) else { return nil }
         self.fields = fields
         text = Array(bytes)
     }
 
-    package func string(_ name: StaticString) -> String? { value(name, Self.string) }
+    package func string(_ name: StaticString) -> String? { value(name) { JSONText($0).string } }
 
     package func bool(_ name: StaticString) -> Bool? {
         value(name) { value in
@@ -28,26 +27,9 @@ package struct JSONObject: Sendable {
         value(name) { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// Of seconds, exact to the microsecond; what lies below is cut off. Thirty thousand years and more count as absent:
-    /// nothing can be reckoned with them.
+    /// Of seconds, as `JSONText` reads it.
     package func duration(_ name: StaticString) -> Duration? {
-        value(name) { value in
-            var rest = value[...]
-            let isNegative = rest.first == UInt8(ascii: "-")
-            if isNegative { rest.removeFirst() }
-            let whole = Self.takeDigits(&rest, atMost: 12)
-            guard whole.count > 0 else { return nil }
-            var microseconds: Int64 = 0
-            if rest.first == UInt8(ascii: ".") {
-                rest.removeFirst()
-                let fraction = Self.takeDigits(&rest, atMost: 6)
-                microseconds = (fraction.count..<6).reduce(fraction.value) { value, _ in value * 10 }
-                rest = rest.drop(while: Self.isDigit)
-            }
-            guard rest.isEmpty else { return nil }
-            return .seconds(isNegative ? -whole.value : whole.value)
-                + .microseconds(isNegative ? -microseconds : microseconds)
-        }
+        value(name) { JSONText($0).duration }
     }
 
     package func object(_ name: StaticString) -> JSONObject? { value(name) { JSONObject($0) } }
@@ -56,7 +38,7 @@ package struct JSONObject: Sendable {
     package func objects(_ name: StaticString) -> [JSONObject] { list(name) { JSONObject($0) } ?? [] }
 
     /// Of a list, what is a string; nil if it is missing, or no list.
-    package func strings(_ name: StaticString) -> [String]? { list(name, Self.string) }
+    package func strings(_ name: StaticString) -> [String]? { list(name) { JSONText($0).string } }
 
     /// The members in their order, each value as the text that stands in the line.
     package var members: [(name: String, json: String)] {
@@ -92,10 +74,54 @@ package struct JSONObject: Sendable {
             JSONScanner.elements(of: value)?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
         }
     }
+}
 
-    private static func string(_ value: UnsafeRawBufferPointer) -> String? {
-        guard value.first == UInt8(ascii: "\"") else { return nil }
-        return JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast()))
+/// The text of one value in a line that a program wrote, as long as that is there.
+package struct JSONText {
+    private let bytes: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// Hands out fields in their order, until `take` returns false; the text behind that is not read. `text` is what
+    /// stands between the braces of an object, or the rest of that from one of its fields on. Costs less than a
+    /// `JSONObject`. A name that has escapes is none that a program looks for, and is left out.
+    package static func forEachField(
+        in text: UnsafeRawBufferPointer, _ take: (_ name: JSONText, _ value: JSONText) -> Bool
+    ) {
+        JSONScanner.forEachField(in: text) { field in
+            field.isNameEscaped
+                || take(
+                    JSONText(UnsafeRawBufferPointer(rebasing: text[field.name])),
+                    JSONText(UnsafeRawBufferPointer(rebasing: text[field.value])))
+        }
+    }
+
+    package func isText(_ text: StaticString) -> Bool { text.isText(bytes) }
+
+    /// nil for anything but a string.
+    package var string: String? {
+        guard bytes.first == UInt8(ascii: "\"") else { return nil }
+        return JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
+    }
+
+    /// Of seconds, exact to the microsecond; what lies below is cut off. nil for anything else, and for thirty thousand
+    /// years and more: nothing can be reckoned with them.
+    package var duration: Duration? {
+        var rest = bytes[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative { rest.removeFirst() }
+        let whole = Self.takeDigits(&rest, atMost: 12)
+        guard whole.count > 0 else { return nil }
+        var microseconds: Int64 = 0
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            let fraction = Self.takeDigits(&rest, atMost: 6)
+            microseconds = (fraction.count..<6).reduce(fraction.value) { value, _ in value * 10 }
+            rest = rest.drop(while: Self.isDigit)
+        }
+        guard rest.isEmpty else { return nil }
+        return .seconds(isNegative ? -whole.value : whole.value)
+            + .microseconds(isNegative ? -microseconds : microseconds)
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

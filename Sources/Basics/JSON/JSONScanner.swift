@@ -16,19 +16,27 @@ struct JSONScanner {
     private var offset = 0
     private var depth = 0
     /// Of the outermost value.
-    private var fields: [Field] = []
     private var elements: [Range<Int>] = []
-    /// The field behind which nothing is read; nil where all is.
-    private var last: StaticString?
-    private var hasLast = false
 
-    /// The fields of a text that is one object and nothing else. With `last`, the text is not read behind that field.
-    static func fields(of bytes: UnsafeRawBufferPointer, upTo last: StaticString?) -> [Field]? {
+    /// The fields of a text that is one object and nothing else.
+    static func fields(of bytes: UnsafeRawBufferPointer) -> [Field]? {
         var scanner = JSONScanner(bytes)
-        scanner.fields.reserveCapacity(32)
-        scanner.last = last
-        guard scanner.take("{"), scanner.object() else { return nil }
-        return scanner.hasLast || scanner.isAtEnd() ? scanner.fields : nil
+        var fields: [Field] = []
+        fields.reserveCapacity(32)
+        let isObject =
+            scanner.take("{")
+            && scanner.object { field in
+                fields.append(field)
+                return true
+            }
+        return isObject && scanner.isAtEnd() ? fields : nil
+    }
+
+    /// Hands out fields in their order, until `take` returns false; the text behind that is not read. `bytes` is what
+    /// stands between the braces of an object, or the rest of that from one of its fields on.
+    static func forEachField(in bytes: UnsafeRawBufferPointer, _ take: (Field) -> Bool) {
+        var scanner = JSONScanner(bytes)
+        _ = scanner.fields(take)
     }
 
     /// Where the elements of a text stand that is one list and nothing else.
@@ -82,19 +90,19 @@ struct JSONScanner {
         return read(&self)
     }
 
-    private mutating func object() -> Bool {
-        guard !take("}") else { return true }
+    private mutating func object(_ visit: (Field) -> Bool = { _ in true }) -> Bool {
+        take("}") || fields(visit) && take("}")
+    }
+
+    /// At least one.
+    private mutating func fields(_ visit: (Field) -> Bool) -> Bool {
         repeat {
             skipBlanks()
-            guard let name = string(), take(":"), let value = value() else { return false }
-            guard depth == 0 else { continue }
-            fields.append(Field(name: name.text, isNameEscaped: name.isEscaped, value: value))
-            if let last, last.isText(UnsafeRawBufferPointer(rebasing: bytes[name.text])) {
-                hasLast = true
-                return true
-            }
+            guard let name = string(), take(":"), let value = value(),
+                visit(Field(name: name.text, isNameEscaped: name.isEscaped, value: value))
+            else { return false }
         } while take(",")
-        return take("}")
+        return true
     }
 
     private mutating func array() -> Bool {

@@ -3,8 +3,17 @@ extension UInt64 {
     /// `String(_:radix:)` is generic code, which costs a small run more than all that the run writes with it.
     package func hexadecimal(digits count: Int) -> String {
         String(unsafeUninitializedCapacity: count) { digits in
-            for place in 0..<count { digits[place] = hexadecimalDigit(at: count - 1 - place) }
+            writeHexadecimal(into: UnsafeMutableBufferPointer(rebasing: digits[..<count]))
             return count
+        }
+    }
+
+    /// Fills a buffer of at most 16 bytes with its last hexadecimal digits.
+    func writeHexadecimal(into digits: UnsafeMutableBufferPointer<UInt8>) {
+        var rest = self
+        for place in digits.indices.reversed() {
+            digits[place] = rest.hexadecimalDigit(at: 0)
+            rest >>= 4
         }
     }
 

@@ -27,23 +27,19 @@ struct PastDurations {
     /// that is damaged counts as far as it is whole.
     func durations(of plan: Plan) -> StepDurations {
         let runs = (try? RunHistory(in: directory).runs(of: workflow)) ?? []
-        var known: [String: (duration: Duration, run: Int)?] = [:]
-        for row in plan.rows where plan.nodes[row].role == .step { known[plan.nodes[row].id] = .some(nil) }
-        var unknown = known.count
+        let steps = plan.rows.filter { plan.nodes[$0].role == .step }
+        var known: [String: Duration] = [:]
+        var unknown = steps.count
         var sources: [String] = []
-        for (number, run) in runs.prefix(Self.runsRead).enumerated() where unknown > 0 {
-            let before = unknown
-            run.readDurations { step, duration in
-                guard let index = known.index(forKey: step) else { return }
-                switch known.values[index] {
-                case nil: unknown -= 1
-                case (_, number)?: break
-                default: return
-                }
-                known.values[index] = (duration, number)
-            }
-            if unknown < before { sources.append(run.run) }
+        for run in runs.prefix(Self.runsRead) where unknown > 0 {
+            var own: [String: Duration] = [:]
+            own.reserveCapacity(unknown)
+            run.readDurations { own[$0] = $1 }
+            known = known.isEmpty ? own : known.merging(own) { first, _ in first }
+            let left = steps.count { known[plan.nodes[$0].id] == nil }
+            if left < unknown { sources.append(run.run) }
+            unknown = left
         }
-        return StepDurations(known.compactMapValues { $0?.duration }, from: sources)
+        return StepDurations(known, from: sources)
     }
 }

@@ -12,24 +12,26 @@ package struct EditCheck {
 
     /// How many bytes are read again for one workflow. At least `leastTrials` edits are tried all the same.
     private static let workLimit = 8 << 20
+    /// A finding that is made again costs as much as so many bytes.
+    private static let costOfFinding = 512
     private static let leastTrials = 4
 
     private let findings: Findings
-    private var workLeft: Int
-    private let cost: Int
+    private let size: Int
     /// The findings of the workflow as it is.
     private var known: [Told: Int] = [:]
 
     /// `size` is that of all files of the workflow.
     package init(size: Int, findings: @escaping Findings) {
         self.findings = findings
-        cost = max(size, 1)
-        workLeft = max(Self.workLimit, Self.leastTrials * cost)
+        self.size = size
     }
 
     /// The findings, without edits that would not mend them.
     package mutating func checked(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
         known = Dictionary(diagnostics.map { (Told($0), 1) }, uniquingKeysWith: +)
+        let cost = size + diagnostics.count * Self.costOfFinding
+        var workLeft = max(Self.workLimit, Self.leastTrials * cost)
         return diagnostics.map { finding in
             guard let fix = finding.fix, !fix.edits.isEmpty else { return finding }
             guard workLeft >= cost else { return finding.with(.init(fix.description)) }

@@ -81,19 +81,29 @@ struct StepDurations {
 
     /// By row of the plan; groups and milestones take no time.
     func lengths(of plan: Plan) -> [Duration] {
-        let usual = usualLength(in: plan)
-        return plan.rows.map { row in
-            guard plan.nodes[row].role == .step, !plan.isMilestone(row) else { return .zero }
-            return durations[plan.nodes[row].id] ?? usual
+        let known = known(in: plan)
+        var usual: Duration?
+        return known.map { step in
+            guard let length = step else { return .zero }
+            if let length { return length }
+            usual = usual ?? Self.usualLength(known)
+            return usual ?? Self.usual
+        }
+    }
+
+    /// By row of the plan, nil for groups and milestones: how long a step takes, nil where that is not known.
+    private func known(in plan: Plan) -> [Duration??] {
+        plan.rows.map { row in
+            plan.nodes[row].role == .step && !plan.isMilestone(row) ? .some(durations[plan.nodes[row].id]) : nil
         }
     }
 
     /// Assumed duration of a step without history: the median of the others, the lower one of two.
-    func usualLength(in plan: Plan) -> Duration {
-        let known = plan.rows.compactMap { row in
-            plan.nodes[row].role == .step && !plan.isMilestone(row) ? durations[plan.nodes[row].id] : nil
-        }
-        return known.isEmpty ? Self.usual : known.sorted()[(known.count - 1) / 2]
+    func usualLength(in plan: Plan) -> Duration { Self.usualLength(known(in: plan)) }
+
+    private static func usualLength(_ lengths: [Duration??]) -> Duration {
+        let known = lengths.compactMap { $0 ?? nil }
+        return known.isEmpty ? usual : known.sorted()[(known.count - 1) / 2]
     }
 
     /// Of how many steps of a plan something is known.

@@ -114,7 +114,7 @@ extension OperationScheduler {
     /// the hook for failures, in any. nil if it has.
     private func stopBeforeWork(for hook: OperationID) -> OperationCause? {
         let group = groups[parentGroup(of: hook)]
-        guard !group.hasBegun, group.ends.failure == nil else { return nil }
+        guard !group.hasBegun, group.ends.failure == nil, !group.hasFailedToExpand else { return nil }
         let owner = parent(of: hook)
         if graph.table.hooks[owner]?.onFailure == hook, progress[owner]?.hasWorked == true { return nil }
         // A round that has failed before any work was stopped by its limit.

@@ -100,11 +100,14 @@ package final class EnvironmentBlock {
 
     private static func index(of name: String, in entries: [UnsafeMutablePointer<CChar>?]) -> Int? {
         var name = name
-        return name.withUTF8 { name in
-            entries.firstIndex { entry in
-                guard let entry, let start = name.baseAddress else { return false }
-                return strncmp(entry, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), name.count) == 0
-                    && entry[name.count] == CChar(UInt8(ascii: "="))
+        return name.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { name in
+                guard let start = name.baseAddress, let first = name.first else { return nil }
+                return entries.firstIndex { entry in
+                    // Most differ in their first byte.
+                    guard let entry, entry[0] == first else { return false }
+                    return strncmp(entry, start, name.count) == 0 && entry[name.count] == CChar(UInt8(ascii: "="))
+                }
             }
         }
     }

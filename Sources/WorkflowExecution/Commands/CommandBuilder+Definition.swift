@@ -18,7 +18,7 @@ extension CommandBuilder {
         var hash = needsHash(inside: plan.parent(of: row), key)
         appendNeeds(of: row, to: &hash)
         let settings = plan.settings(of: row)
-        if Self.has("FLOWRUN_TEMP", in: words) { return nil }
+        if namesScratchFolder, Self.has("FLOWRUN_TEMP", in: words) { return nil }
         switch words {
         case .script(let script):
             hash.append("script")

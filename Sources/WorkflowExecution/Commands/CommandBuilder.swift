@@ -16,7 +16,7 @@ final class CommandBuilder {
     let environments: BaseEnvironments
     let files: StepFiles
     /// Whether something in the file names `$FLOWRUN_TEMP`, so that there is one.
-    private let namesScratchFolder: Bool
+    let namesScratchFolder: Bool
     /// Which of `vars` each step reads; nil where there are none.
     private lazy var sharedReads: [NodeIndex: [SharedValueID]]? = plan.workflow.hasSharedValues ? [:] : nil
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.

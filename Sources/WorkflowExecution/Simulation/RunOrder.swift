@@ -59,6 +59,13 @@ extension Plan {
     /// there are more steps than that.
     package func mayWait(jobs: Int) -> Bool {
         guard stepCount > jobs || !fanOutsOfRun.isEmpty else { return false }
+        // Most large graphs begin with more steps than that.
+        var (row, ready) = (PlanIndex.root.next, 0)
+        while row < rows.upperBound, ready <= jobs {
+            if nodes[row].role == .step, edges(of: row).isEmpty { ready += 1 }
+            row = nodes[row].subtreeEnd
+        }
+        if ready > jobs { return true }
         return SimulatedRun.graph(of: outline).mayExceed(width: jobs) || !fanOutsOfRun.isEmpty
     }
 }
