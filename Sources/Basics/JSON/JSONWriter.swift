@@ -185,10 +185,8 @@ package struct JSONWriter: ~Copyable {
 
     /// The names of our formats need no escapes.
     private mutating func name(_ key: StaticString) {
-        separate()
-        buffer.append(UInt8(ascii: "\""))
-        buffer.append(literal: key)
-        buffer.append(literal: "\":")
+        buffer.append(fieldName: key, isFirst: !needsComma)
+        needsComma = false
     }
 
     private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {

@@ -38,9 +38,11 @@ struct PassedFailures {
             let passing = needed(by: row).filter { runsAfterFailure[$0.row] }
             guard !passing.isEmpty else { continue }
             for need in passing {
-                let needed = mayFail[need.row] ?? MayFail(needed(by: need.row).map(\.row).filter(self.mayFail))
+                let needed = mayFail[need.row] ?? failures(before: need.row)
                 mayFail[need.row] = needed
                 guard !needed.rows.isEmpty else { continue }
+                // A member of a sequence needs all before it anyway.
+                if needed.areOfItsSequence, isLaterMember(row, than: need.row) { continue }
                 questions.append(Question(row: row, need: need))
             }
         }
@@ -70,11 +72,19 @@ struct PassedFailures {
     private struct MayFail {
         let rows: [Int]
         let all: Set<Int>
+        /// Whether all are members before it in one sequence.
+        let areOfItsSequence: Bool
+    }
 
-        init(_ rows: [Int]) {
-            self.rows = rows
-            all = Set(rows)
-        }
+    private func failures(before row: Int) -> MayFail {
+        let rows = needed(by: row).map(\.row).filter(mayFail)
+        return MayFail(
+            rows: rows, all: Set(rows), areOfItsSequence: rows.allSatisfy { isLaterMember(row, than: $0) })
+    }
+
+    /// True if both are members of one sequence, in this order of the file.
+    private func isLaterMember(_ row: Int, than other: Int) -> Bool {
+        membersBefore[row] != nil && other < row && workflow.nodes[other].parent == workflow.nodes[row].parent
     }
 
     /// Rows whose failure has no effect on the step.
