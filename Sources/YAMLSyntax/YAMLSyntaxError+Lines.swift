@@ -66,6 +66,7 @@ extension YAMLSyntaxError {
     func missingColon(_ line: SourceLine, from start: Int) -> Finding {
         let text = line.text(from: start)
         if let colon = text.first(where: { line.source[$0] == UInt8(ascii: ":") }), colon + 1 < text.upperBound {
+            if line.source[(colon + 1)...].starts(with: "- ".utf8) { return misplacedItem(text) }
             return Finding(
                 message: "a blank is missing after the `:`", range: text,
                 fix: .init(
@@ -75,6 +76,13 @@ extension YAMLSyntaxError {
         return Finding(
             message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
             fix: .init("add the `:`, or indent the line if it continues the value above"))
+    }
+
+    /// A list item behind its key.
+    func misplacedItem(_ range: Range<Int>) -> Finding {
+        Finding(
+            message: "a list cannot begin here with `- `", range: range,
+            fix: .init("put each `- ` on a line of its own below the key, or write `[a, b]`"))
     }
 
     func tab(_ line: SourceLine) -> Finding {

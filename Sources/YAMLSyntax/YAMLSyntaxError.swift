@@ -50,9 +50,7 @@ struct YAMLSyntaxError {
         case "found character that cannot start any token":
             return oddFirstCharacter(line)
         case "block sequence entries are not allowed in this context":
-            return Finding(
-                message: "a list cannot begin here with `- `", range: here,
-                fix: .init("put each `- ` on a line of its own below the key, or write `[a, b]`"))
+            return misplacedItem(here)
         case "did not find expected alphabetic or numeric character":
             return brokenAlias(source)
         case "found unknown escape character", "did not find expected hexdecimal number",

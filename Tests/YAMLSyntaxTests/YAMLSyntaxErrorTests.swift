@@ -21,6 +21,7 @@ struct `A YAML mistake is told in one well-placed line` {
         ("run: 1️⃣\"echo\nb: 1\n", "the quoted text that begins here is never closed"),
         ("a: 1\n1️⃣run echo\nb: 2\n", "expected `key: value`, found `run echo` without a `:`"),
         ("1️⃣a:1\nb: 2\n", "a blank is missing after the `:`"),
+        ("1️⃣a:- 1\nb: 2\n", "a list cannot begin here with `- `"),
         ("steps:\n  - 1️⃣run echo\n    needs: [b]\n", "expected `key: value`, found `run echo` without a `:`"),
         ("a: 1️⃣@x\n", "a value without quotes cannot begin with `@`"),
         ("a: 1️⃣`date`\n", "a value without quotes cannot begin with ```"),

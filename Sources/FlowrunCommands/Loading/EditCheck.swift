@@ -3,7 +3,7 @@ package import SourceDiagnostics
 /// Tries the edits of findings before they are offered: applies each to the text and reads the findings of the result.
 ///
 /// Drops an edit if a finding is left at the place that it was to mend, if one stands in the text that it puts in or
-/// mentions it, and if the same finding only comes back in other words. The description of the fix stays. Each trial
+/// mentions it, if it makes one right behind that text, and if the same finding only comes back in other words. The description of the fix stays. Each trial
 /// reads all files again, so the number of trials is limited by the bytes to be read; findings beyond that have no
 /// edits, and get them once the first ones are made.
 package struct EditCheck {
@@ -54,7 +54,9 @@ package struct EditCheck {
             let told = Told(other)
             // Another place had the same finding before.
             guard known[told, default: 0] <= (told == own ? 1 : 0) else { continue }
-            if let place, noted.contains(place.lowerBound) || edited.isNew(place) { return false }
+            if let place, noted.contains(place.lowerBound) || edited.isNew(place) || edited.isBehind(place.lowerBound) {
+                return false
+            }
             for note in other.notes {
                 guard let place = note.range.flatMap({ self.place(of: $0, other, in: file) }) else { continue }
                 if edited.isNew(place.lowerBound) { return false }
@@ -115,6 +117,9 @@ private struct EditedText {
 
     /// True if a place of the new text has been put in.
     func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }
+
+    /// True if something has been put in right before a place of the new text.
+    func isBehind(_ offset: Int) -> Bool { changes.contains { !$0.new.isEmpty && $0.new.upperBound == offset } }
 
     /// True if some of a range of the new text has been put in.
     func isNew(_ range: Range<Int>) -> Bool { changes.contains { $0.new.overlaps(range) } }

@@ -10,6 +10,9 @@ struct EditTests {
         (#"a: { run: 'echo ${{ params.p }}' }"#, #"a: { run: 'echo "$p"' }"#),
         (#"a: { run: "echo '${{ params.p }}'" }"#, nil),
         ("a:\n    run:make", "a:\n    { run: \"make\" }"),
+        ("a:\n    run: x\n    name:y", "a:\n    run: x\n    name: y"),
+        ("a:\n    run: x\n    name:- y", nil),
+        ("a:\n    run: x\n    name:@y", nil),
         (#"a: { if: "'${{ params.b }}'", run: x }"#, nil),
         ("a: { need: [b], needs: [c], run: x }\n  b: { run: x }\n  c: { run: x }", nil),
         (
