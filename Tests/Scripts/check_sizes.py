@@ -308,7 +308,7 @@ define("uses-many-arguments", lambda n: flow(f"  u: {{ uses: t, with: {{ {number
 define("uses-many-params-read", lambda n: flow(f"  u: {{ uses: t, with: {{ {numbered(n, 'p#: v', ', ')} }} }}", f"templates: {{ t: {{ params: {{ {numbered(n, 'p#: {}', ', ')} }}, steps: {{ a: {{ run: [x, {numbered(n, chr(39) + '${{ params.p# }}' + chr(39), ', ')}] }} }} }} }}"))
 define("uses-unknown-arguments", lambda n: flow(f"  u: {{ uses: t, with: {{ {numbered(n, 'q#: v', ', ')} }} }}", f"templates: {{ t: {{ params: {{ {numbered(n, 'p#: {}', ', ')} }}, steps: {{ a: {{ run: x }} }} }} }}"))
 define("uses-missing-arguments", lambda n: flow("  u: { uses: t }", f"templates: {{ t: {{ params: {{ {numbered(n, 'p#: { required: true }', ', ')} }}, steps: {{ a: {{ run: x }} }} }} }}"))
-define("templates", lambda n: flow(numbered(min(n, 9000), "  u#: { uses: t# }"), f"templates: {{ {numbered(n, 't#: { steps: { a: { run: x } } }', ', ')} }}"))
+define("templates", lambda n: flow(numbered(min(n, 9000), "  u#: { uses: t# }"), f"templates: {{ {numbered(min(n, 9000), 't#: { steps: { a: { run: x } } }', ', ')} }}"))
 tops("templates-unused", "templates: { % }", "t#: { steps: { a: { run: x } } }")
 define("templates-unknown", lambda n: flow(numbered(min(n, 9000), "  u#: { uses: q# }"), f"templates: {{ {numbered(n, 't#: { steps: { a: { run: x } } }', ', ')} }}"))
 define("uses-files", lambda n: {"workflow.yml": flow(numbered(n // 16, "  u#: { uses: f#.yml }")), **{f"f{i}.yml": flow() for i in range(n // 16)}})

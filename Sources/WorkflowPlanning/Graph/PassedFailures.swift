@@ -10,6 +10,8 @@ struct PassedFailures {
     private var runsAfterFailure: [Bool]
     /// By row: the member before it in a sequence.
     private var membersBefore: [Int: Int] = [:]
+    /// How many rows are looked at one by one for one question.
+    private static let mostGuards = 256
 
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         self.workflow = workflow
@@ -49,8 +51,11 @@ struct PassedFailures {
         guard !questions.isEmpty else { return }
         var answers = questions.map { _ in Passed() }
         var open: [Int] = []
+        // Those about one row follow each other.
+        var known: (row: Int, guards: Set<Int>?)?
         for (index, question) in questions.enumerated() {
-            guard let guards = directGuards(of: question.row) else {
+            if known?.row != question.row { known = (question.row, guards(of: question.row)) }
+            guard let guards = known?.guards else {
                 open.append(index)
                 continue
             }
@@ -100,23 +105,29 @@ struct PassedFailures {
         }
     }
 
-    /// The rows whose failure keeps a row from running, if these are exactly its own needs, because nothing else stops
-    /// those; nil otherwise.
-    private func directGuards(of row: Int) -> Set<Int>? {
+    /// The rows whose failure keeps a row from running; nil if they are too many to look at one by one.
+    private func guards(of row: Int) -> Set<Int>? {
         var guards: Set<Int> = []
+        var open: [Int] = []
         var around = row
         while around != 0 {
             if !decidesByStatus(around) {
-                for target in requiredWithMemory(by: around) {
-                    guard decidesByStatus(target), !workflow.nodes[target].isGroup, membersBefore[target] == nil else {
-                        return nil
-                    }
-                    guards.insert(target)
-                }
+                guard needs.range(of: around).count <= Self.mostGuards else { return nil }
+                open += requiredWithMemory(by: around)
             }
             around = workflow.nodes[around].parent.row
         }
+        while let next = open.popLast() {
+            guard guards.insert(next).inserted else { continue }
+            guard guards.count <= Self.mostGuards, size(of: next) <= Self.mostGuards else { return nil }
+            open += before(next)
+        }
         return guards
+    }
+
+    /// How many rows `before` may return at most.
+    private func size(of row: Int) -> Int {
+        Int(workflow.nodes[row].subtreeEnd) - row + (decidesByStatus(row) ? 0 : needs.range(of: row).count)
     }
 
     /// O(guards), and not of all that may fail.
@@ -162,15 +173,11 @@ struct PassedFailures {
             let members = targets[word * 64..<min(targets.count, word * 64 + 64)]
             for (place, target) in members.enumerated() { bits[target] = 1 << UInt64(place) }
             for row in order { stops[row] = ownStops(of: row, stops, bits) }
+            var (row, known): (Int, UInt64) = (0, 0)
             for index in indices {
-                let row = questions[index].row
-                var known: UInt64 = 0
-                var around = row
-                while around != 0 {
-                    if !decidesByStatus(around) {
-                        for target in requiredWithMemory(by: around) { known |= stops[target] }
-                    }
-                    around = workflow.nodes[around].parent.row
+                if row != questions[index].row {
+                    row = questions[index].row
+                    known = stopsAround(row, stops)
                 }
                 let mask = masks[questions[index].need.row]?[next[index]].mask ?? 0
                 next[index] += 1
@@ -182,6 +189,18 @@ struct PassedFailures {
             }
             for target in members { bits[target] = 0 }
         }
+    }
+
+    /// What keeps a row from running: what it and the enclosing groups require.
+    private func stopsAround(_ row: Int, _ stops: [UInt64]) -> UInt64 {
+        var (known, around): (UInt64, Int) = (0, row)
+        while around != 0 {
+            if !decidesByStatus(around) {
+                for target in requiredWithMemory(by: around) { known |= stops[target] }
+            }
+            around = workflow.nodes[around].parent.row
+        }
+        return known
     }
 
     /// The row itself, what it requires, and the members of a group: the failure of a member is the group's, and so is
