@@ -66,6 +66,20 @@ struct `A failure that a step behind always() does not see` {
                 == "let `publish` need `test`, too; or write `if: always()` if it is to run in any case")
     }
 
+    // Few rows are looked at one by one, many 64 at a time.
+    @Test(arguments: [3, 300]) func `is seen through however many steps between`(count: Int) {
+        let chain = (1..<count).map { "s\($0): { needs: [s\($0 - 1)], run: x }\n" }.joined()
+        let planned = Planned(
+            """
+            s0: { run: x }
+            other: { run: x }
+            \(chain)logs: { needs: [s0, s1, other], if: always(), run: x }
+            publish: { needs: [1️⃣logs, s\(count - 1)], run: x }
+            ship: { needs: [logs, s\(count - 1), other], run: x }
+            """)
+        #expect(planned.summary == ["1️⃣ FR0304? `publish` runs even if `other` fails"])
+    }
+
     @Test func `has a fix that a machine can make where the list is in brackets`() {
         let planned = Planned(
             "a: { run: x }\nb: { run: x }\nl: { needs: [a, b], if: always(), run: x }\np: { needs: [l], run: x }")
