@@ -319,6 +319,8 @@ class Oracle:
     def __init__(self):
         self.results = {}
         self.starts = []
+        # The last run and round in which each step had a process.
+        self.last = {}
         self.moment = 0
         self.run = 0
         self.faults, self.tally = [], Counter()
@@ -362,8 +364,10 @@ class Oracle:
                     else:
                         before[step] = None
                     self.results[step] = {"outcome": None, "is": None, "moment": self.moment}
+                    self.last[step] = (self.run, event.get("round") or 0)
             elif event["attempt"] == 0:
-                self.now[step] = ("absent", event["outcome"], self.basis(step))
+                # What it has done since an earlier absence makes this one another.
+                self.now[step] = ("absent", event["outcome"], self.basis(step), self.last.get(step))
                 if event["outcome"] == "skipped":
                     self.results.pop(step, None)
             else:
