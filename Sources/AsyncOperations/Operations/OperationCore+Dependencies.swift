@@ -47,7 +47,10 @@ extension OperationCore {
     ) throws(UsageError) {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }
-        if let path = Self.path(from: [other], to: .start(self)) { throw .cycle([id] + path) }
+        // What has no place yet may still join what the other is tried again with.
+        let isPlaced = around.last?.lifecycle.queue != nil
+        let ends = [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
+        if let path = Self.path(from: ends, to: .start(self)) { throw .cycle([id] + path) }
         let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {

@@ -24,7 +24,7 @@ struct HeldBackGroups {
         for compound in limited {
             var members = compound.withMembers { $1.cores }
             if let joining, joining.parent === compound { members += joining.cores }
-            guard members.count > 1, case .members(let places) = compound.limit else { continue }
+            guard case .members(let places) = compound.limit, members.count > places else { continue }
             var entangled: [CompoundCore] = []
             for case let group as CompoundCore in members {
                 let isEntangled = try add(group, joining, own, isExclusive: places == 1) { core in

@@ -158,7 +158,8 @@ final class QueueCore: Sendable {
         state.period += 1
         state.entries = [.nothing]
         var scheduler = OperationScheduler(
-            OperationGraph(isOpen: true), width: state.width, seed: seed, groupsWaitForTheirTurn: true)
+            OperationGraph(isOpen: true), width: state.width, seed: seed, groupsWaitForTheirTurn: true,
+            knowsAllNeeds: false)
         scheduler.tellsLocks = true
         state.scheduler = scheduler
         if state.isSuspended { handle(.suspend, &state) }

@@ -167,6 +167,7 @@ package struct OperationScheduler: Sendable {
     /// How many rows have ended since the last `removeEnded`.
     package internal(set) var endedCount = 0
     let holderRule: HolderRule
+    let knowsAllNeeds: Bool
     let groupsWaitForTheirTurn: Bool
     var holders = HolderTable()
     /// Attempts and rounds of what may be tried again and has started.
@@ -203,22 +204,28 @@ package struct OperationScheduler: Sendable {
     /// A group starts as soon as everything it depends on has ended. With `groupsWaitForTheirTurn`, it starts when an
     /// operation in its place would: when there is room for one, and nothing that is ready comes before it. It never
     /// takes a slot.
+    ///
+    /// A group that takes a mutex or one of a few places must not hold up what its members depend on. If
+    /// `knowsAllNeeds`, it starts after that as far as it has to, which follows from the edges of the graph. Where
+    /// edges may come later, or lead through other schedulers, the caller links such groups itself.
     package init(
-        _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false
+        _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false,
+        knowsAllNeeds: Bool = true
     ) {
         self.init(
             graph, width: width, seed: seed, groupsWaitForTheirTurn: groupsWaitForTheirTurn,
-            holderRule: .takesEverything)
+            knowsAllNeeds: knowsAllNeeds, holderRule: .takesEverything)
     }
 
     init(
         _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false,
-        holderRule: HolderRule
+        knowsAllNeeds: Bool = true, holderRule: HolderRule
     ) {
         precondition(width >= 1, "a scheduler of width \(width) would never start anything")
         self.graph = graph
         self.width = width
         self.holderRule = holderRule
+        self.knowsAllNeeds = knowsAllNeeds
         self.groupsWaitForTheirTurn = groupsWaitForTheirTurn
         jitter = JitterGenerator(seed: seed)
         self.graph.table.closeAll()
@@ -341,7 +348,7 @@ package struct OperationScheduler: Sendable {
     mutating func addState(of table: RowTable) {
         var table = table
         addLocks(of: &table)
-        if graph.table.limitsMembers {
+        if knowsAllNeeds, graph.table.limitsMembers {
             let places = PlaceNeeds(of: table, in: graph).edges()
             if !places.isEmpty { table.edges += places }
         }
@@ -394,7 +401,7 @@ package struct OperationScheduler: Sendable {
             let (requests, edges) = holders.add(table, to: graph)
             for (id, requests) in requests { locks.add(id, requests, of: graph) }
             // Appending an empty array would copy all edges.
-            if !edges.isEmpty { table.edges += edges }
+            if knowsAllNeeds, !edges.isEmpty { table.edges += edges }
         case .takesItsOwn:
             for (id, requests) in table.locks {
                 locks.add(id, requests.map(HolderTable.Request.init(inWholeRun:)), of: graph)
