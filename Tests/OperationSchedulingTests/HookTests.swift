@@ -228,8 +228,7 @@ import Testing
         #expect([member, clean, finally, group].map(stopped.outcome) == Array(repeating: .cancelled, count: 4))
     }
 
-    @Test func `the hook for failures of rounds in none of which anything had begun does not run, however late it is`()
-    {
+    @Test func `a late hook for failures does not run if no round had begun`() {
         var graph = OperationGraph()
         let hold = graph.addOperation(.init(priority: 1))
         let policy = RetryPolicy(attempts: 2, backoff: .constant(.seconds(3600)), retriesTimeout: true)
@@ -266,8 +265,7 @@ import Testing
         #expect(run.outcome(group) == .timeout)
     }
 
-    @Test func `a group whose copies cannot be told has failed, and its hooks run even if its limit passes meanwhile`()
-    {
+    @Test func `a fan-out that cannot be expanded has failed, and its hooks run even after its limit`() {
         var graph = OperationGraph()
         let hold = graph.addOperation(.init(priority: 1))
         let group = graph.beginGroup(.init(timeout: .seconds(5)), isExpandable: true)
@@ -281,5 +279,45 @@ import Testing
         let run = VirtualRun(graph, width: 1, answers: answers) { _, _ in Behaviour(duration: .seconds(60)) }
         #expect(run.starts == [hold, notify])
         #expect(run.outcome(group) == .failure)
+    }
+
+    /// Whose second round waits for a lock that something else has.
+    @Test(arguments: ["cancel", "cancel all", "drain", "limit"])
+    func `a group stopped before its next round begins ends as the last one did, after its hook for failures`(
+        end: String
+    ) {
+        var graph = OperationGraph(failFast: end == "drain" ? .drain : .off)
+        let lock = LockRequest(lock: graph.addMutex())
+        let outer = graph.beginGroup(.init(timeout: end == "limit" ? .seconds(10) : nil))
+        let group = graph.beginGroup(.init(retry: RetryPolicy(attempts: 3, backoff: .constant(.seconds(1)))))
+        let deploy = graph.addOperation(.init(locks: [lock]))
+        graph.beginHook(.onFailure)
+        let rollback = graph.addOperation()
+        graph.endGroup()
+        graph.beginHook(.finally)
+        let clean = graph.addOperation()
+        graph.endGroup()
+        graph.endGroup()
+        graph.endGroup()
+        let hold = graph.addOperation(.init(locks: [lock]))
+        graph.addDependency(of: hold, on: deploy, .done)
+        let bad = graph.addOperation()
+        let events: [(Duration, OperationScheduler.Event)] =
+            switch end {
+            case "cancel": [(.seconds(10), .cancel(group))]
+            case "cancel all": [(.seconds(10), .cancel(.root))]
+            default: []
+            }
+        let run = VirtualRun(graph, events: events) { id, _ in
+            let isBad = id == deploy || id == bad && end == "drain"
+            return Behaviour(
+                duration: .seconds(id == hold ? 60 : id == bad ? 10 : 1), outcome: isBad ? .failure : .success)
+        }
+        #expect(run.starts.filter { $0 == deploy } == [deploy])
+        #expect(run.count { $0 == .start(rollback, attempt: 1) } == 1)
+        #expect(run.count { $0 == .start(clean, attempt: 1) } == 1)
+        #expect(run.outcome(group) == .failure)
+        #expect(run.cause(group) == .member(deploy))
+        #expect(run.outcome(outer) == .failure)
     }
 }

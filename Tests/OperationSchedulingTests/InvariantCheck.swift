@@ -341,8 +341,15 @@ struct InvariantCheck {
             default: false
             }
         }
-        let hasBegun = rows.indices.contains {
-            isInside($0, id) && !dropped.contains($0) && !isGroup($0) && rows[$0].hasStarted
+        let own = [table.hooks[id]?.onFailure, table.hooks[id]?.finally].compactMap(\.self)
+        let hasBegun = rows.indices.contains { row in
+            isInside(row, id) && !dropped.contains(row) && !isGroup(row) && rows[row].hasStarted
+                && !own.contains { isInside(row, $0) }
+        }
+        if !hasBegun, rows[id.row].wasStopped, !hasFailed, outcome != .failure,
+            let hook = table.hooks[id]?.finally, rows[hook.row].hasStarted
+        {
+            return "\(id) has run its hook \(hook) though nothing had begun"
         }
         let hasNothingToDo = !hasBegun && (rows[id.row].wasStopped || stoppedAncestor(of: id) != nil)
         return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its hook \(hook)"

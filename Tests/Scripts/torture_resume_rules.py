@@ -319,8 +319,6 @@ class Oracle:
     def __init__(self):
         self.results = {}
         self.starts = []
-        # The last run and round in which each step had a process.
-        self.last = {}
         self.moment = 0
         self.run = 0
         self.faults, self.tally = [], Counter()
@@ -364,10 +362,8 @@ class Oracle:
                     else:
                         before[step] = None
                     self.results[step] = {"outcome": None, "is": None, "moment": self.moment}
-                    self.last[step] = (self.run, event.get("round") or 0)
             elif event["attempt"] == 0:
-                # What it has done since an earlier absence makes this one another.
-                self.now[step] = ("absent", event["outcome"], self.basis(step), self.last.get(step))
+                self.now[step] = ("absent", event["outcome"], self.basis(step))
                 if event["outcome"] == "skipped":
                     self.results.pop(step, None)
             else:
@@ -380,8 +376,9 @@ class Oracle:
                     "definition": text.definition(step), "basis": self.basis(step)}
 
         if any(event["event"] == "run.finished" and not event["counts"]["cancelled"] for event in events):
-            # It came to all of its steps: what it did not have is from a run that no longer counts.
-            self.results = {step: result for step, result in self.results.items() if step in text.steps}
+            # It came to all of its steps: what it did not have, or did not run, is from a run that no longer counts.
+            self.results = {step: result for step, result in self.results.items()
+                            if step in text.steps and self.now.get(step, ("absent",))[0] != "absent"}
 
     def basis(self, step):
         return digest(sorted((need, repr(self.identity(need))) for need, _ in self.text.needs(step)))

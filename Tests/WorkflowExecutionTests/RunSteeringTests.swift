@@ -262,4 +262,35 @@ import WorkflowExecution
         try run.run()
         #expect(run.runner.progress(of: "b") == .ended(.success))
     }
+
+    @Test(arguments: ["g", nil]) @EventLoopActor
+    func `a group that is cancelled while its next round waits for a lock ends with the failure of the last one`(
+        cancelled: String?
+    ) throws {
+        let run = try VirtualRun(
+            """
+            steps:
+              g:
+                retry: { attempts: 3, delay: 1s }
+                steps:
+                  deploy: { mutex: m, run: x }
+                on-failure: { rollback: { run: x } }
+                finally: { clean: { run: x } }
+              hold: { needs: { g: done }, run: x, if: "false" }
+              other: { mutex: m, run: x }
+            """, jobs: 1
+        ) { step, _ in
+            Behaviour(
+                duration: .seconds(step == "other" ? 100 : 1), status: .exited(step == "g.deploy" ? 1 : 0))
+        }
+        run.at(.seconds(10)) { _ = run.runner.cancel(cancelled) }
+        try run.run()
+        #expect(run.lines(of: "g.deploy").filter { $0.contains("started") } == ["0 started g.deploy"])
+        #expect(run.outcome(of: "g.on-failure.rollback") == .success)
+        #expect(run.lines(of: "g.finally.clean").count { $0.contains("started") } == 1)
+        #expect(run.lines(of: "g").last?.contains("finished g failure") == true)
+        let end = try #require(run.end)
+        #expect(end.outcome == .failure)
+        #expect(end.errors.map(\.step) == ["g.deploy"])
+    }
 }

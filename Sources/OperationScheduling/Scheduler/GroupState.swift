@@ -49,7 +49,7 @@ extension OperationScheduler {
         /// Ready members that wait for the limit.
         var parked = ReadyQueue()
         var stage = Stage.body
-        /// Whether work of anything inside has begun in this round.
+        /// Whether work of anything in the body has begun in this round.
         var hasBegun = false
         /// Takes `added` members and does not end.
         var isOpen: Bool

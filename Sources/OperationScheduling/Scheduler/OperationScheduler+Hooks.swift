@@ -16,6 +16,7 @@ extension OperationScheduler {
             switch groups[index].stage {
             case .body:
                 cancelTimeout(id)
+                holdLastRound(id)
                 groups[index].stage = .weighing
                 guard owedHook(of: id) != nil, hasFailed(index), mayFollow(id, after: outcome(ofGroup: id).outcome)
                 else { continue }
@@ -110,15 +111,26 @@ extension OperationScheduler {
         return true
     }
 
-    /// Why a hook has nothing to clean up: its group was stopped before anything in it had begun, in this round or, for
-    /// the hook for failures, in any. nil if it has.
+    /// A group that was stopped or drained before anything in its round had begun ends as if it still waited for the
+    /// round: as the last one did.
+    private mutating func holdLastRound(_ id: OperationID) {
+        let index = groupIndex(of: id)
+        let group = groups[index]
+        guard let held = progress[id]?.held, !group.hasBegun, group.ends.failure == nil, !group.hasFailedToExpand,
+            group.verdict?.outcome == .cancelled || group.draining != nil && group.ends.notRun != nil
+        else { return }
+        groups[index].last = held
+        progress[id]?.isOver = true
+    }
+
+    /// The stop that came before anything in the body of the hook's group had begun: in this round or, for the hook for
+    /// failures, in all of them. nil if there is something to clean up.
     private func stopBeforeWork(for hook: OperationID) -> OperationCause? {
         let group = groups[parentGroup(of: hook)]
         guard !group.hasBegun, group.ends.failure == nil, !group.hasFailedToExpand else { return nil }
         let owner = parent(of: hook)
-        if graph.table.hooks[owner]?.onFailure == hook, progress[owner]?.hasWorked == true { return nil }
-        // A round that has failed before any work was stopped by its limit.
-        return group.verdict?.cause ?? (group.last?.outcome == .timeout ? group.last?.cause : nil)
+        if graph.table.hooks[owner]?.onFailure == hook, progress[owner]?.held != nil { return nil }
+        return group.verdict?.cause ?? group.last.map { group.draining ?? $0.cause }
     }
 
     /// An answer to `conclude`, or to an `expand` that failed.
@@ -167,7 +179,7 @@ extension OperationScheduler {
 
     private func hasFailed(_ index: Int) -> Bool {
         let group = groups[index]
-        return group.hasFailedToExpand || group.ends.failure != nil || group.ends.timeout != nil
+        return group.last != nil || group.hasFailedToExpand || group.ends.failure != nil || group.ends.timeout != nil
             || group.verdict?.outcome == .timeout
     }
 

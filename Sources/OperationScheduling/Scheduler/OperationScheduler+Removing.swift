@@ -20,7 +20,11 @@ extension OperationScheduler {
         readyGroups.renumber(by: renumbering)
         locks.renumber(by: renumbering)
         holders.renumber(by: renumbering)
-        progress = progress.renumbered(by: renumbering)
+        progress = progress.renumbered(by: renumbering).mapValues { progress in
+            var progress = progress
+            progress.held = progress.held.map { ($0.outcome, $0.cause.renumbered(by: renumbering)) }
+            return progress
+        }
         // A row that is kept without its root becomes its own root.
         roots = Dictionary(
             uniqueKeysWithValues: roots.compactMap { id, root in

@@ -8,8 +8,8 @@ struct RetryProgress: Sendable {
     var limit: Duration?
     /// Whether there is no other attempt, whatever the policy says.
     var isOver = false
-    /// Whether work of anything inside a group has begun in a round before the current one.
-    var hasWorked = false
+    /// The end of the last round of a group before the current one in which anything had begun; nil if none had.
+    var held: (outcome: OperationOutcome, cause: OperationCause)?
 }
 
 extension OperationScheduler {
@@ -81,7 +81,7 @@ extension OperationScheduler {
         move(id, to: .backingOff)
         cancelTimeout(id)
         if isGroup(id) {
-            if groups[groupIndex(of: id)].hasBegun { progress[id]?.hasWorked = true }
+            if groups[groupIndex(of: id)].hasBegun { progress[id]?.held = (outcome, cause) }
             // It may be stopped or drained again before the next round begins.
             groups[groupIndex(of: id)].verdict = nil
             groups[groupIndex(of: id)].draining = nil

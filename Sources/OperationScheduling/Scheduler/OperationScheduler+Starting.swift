@@ -176,10 +176,17 @@ extension OperationScheduler {
         commands.append(.start(id, attempt: attempt))
     }
 
-    /// O(1) but for the first operation in each group.
+    /// What a hook does is no work of the body that it belongs to. O(1) but for the first operation in each group.
     private mutating func noteBegin(around id: OperationID) {
         var next = id
-        while let index = groupAround(&next), !groups[index].hasBegun { groups[index].hasBegun = true }
+        var isOwner = false
+        while let index = groupAround(&next) {
+            if !isOwner {
+                if groups[index].hasBegun { return }
+                groups[index].hasBegun = true
+            }
+            isOwner = has(next, .isHook)
+        }
     }
 
     @inline(__always)  // A call would copy the scheduler.

@@ -1,4 +1,5 @@
 internal import OperationScheduling
+internal import RunEvents
 internal import WorkflowPlanning
 
 /// A step or group that has failed or timed out by itself.
@@ -25,4 +26,7 @@ struct GroupProgress {
     var errors: [RootFailure] = []
     var cancelled: [PlanIndex] = []
     var notRun: [PlanIndex] = []
+    /// What had failed inside in the round before, tolerated failures apart: it counts again if this round is stopped
+    /// before anything in it begins.
+    var failuresBefore: [(row: PlanIndex, failure: RunFinished.Failure)] = []
 }

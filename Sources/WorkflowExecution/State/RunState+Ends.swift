@@ -61,7 +61,11 @@ extension RunState {
             }
             return nil
         }
-        let traced = finish(row, outcome, cause)
+        var traced = finish(row, outcome, cause)
+        if isHeld(row, outcome, cause) {
+            traced = holdRoundBefore(of: row, failedBy: cause) ?? traced
+            notes[row, default: RowNote()].cause = traced
+        }
         // Its condition, its instances or its outputs could not be told.
         if isOwnFailure, let traced { noteFailure(row, failure(of: row, .failure, traced)) }
         let isExpanded = outcome == .success || !plan.isDynamicFanOut(row) || groups[row]?.isExpanded == true
@@ -75,6 +79,20 @@ extension RunState {
                 errors: ids(group?.errors.map(\.row).filter(plan.isStep)), cancelled: ids(group?.cancelled),
                 notRun: ids(group?.notRun),
                 outputs: result(of: row).outputs.map { logged($0) }, isExpanded: isExpanded))
+    }
+
+    /// True if a group ends as its round before did: nothing inside has failed in this one.
+    private func isHeld(_ group: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
+        guard outcome == .failure || outcome == .timeout, groups[group]?.failuresBefore.isEmpty == false else {
+            return false
+        }
+        switch cause {
+        case .member(let member):
+            let end = outcomes[member.planIndex]
+            return end != .failure && end != .timeout
+        case .deadline, .retryDeadline: return groups[group]?.stop != .timeout
+        default: return false
+        }
     }
 
     /// A fan-out that ended before its copies were known stands for them.

@@ -23,6 +23,8 @@ extension RunState {
             if let outcome = outcomes[row] { counts[StepOutcome(outcome)] -= 1 }
         }
         let isGone: (PlanIndex) -> Bool = { [plan] in $0 == group || plan.isInside($0, group) }
+        let failed = failures.filter { isGone($0.row) }
+        let before = failed.isEmpty ? groups[group]?.failuresBefore ?? [] : failed
         failures.removeAll { isGone($0.row) }
         toleratedRows.removeAll(where: isGone)
         var next = group
@@ -44,6 +46,19 @@ extension RunState {
         }
         if let request { notes[group] = RowNote(request: request) }
         groups[group, default: GroupProgress()].start = start
+        groups[group]?.failuresBefore = before
+    }
+
+    /// The round of a group was stopped before anything in it began, so that the one before was the last. Returns the
+    /// cause of that one's end if a member was it.
+    mutating func holdRoundBefore(of group: PlanIndex, failedBy cause: OperationCause) -> Cause? {
+        let before = groups[group]?.failuresBefore ?? []
+        for (row, failure) in before { noteFailure(row, failure) }
+        guard case .member(let member) = cause, let first = before.first else { return nil }
+        let row = member.planIndex
+        let own = before.first { $0.row == row || plan.isInside($0.row, row) } ?? first
+        let verb = own.failure.outcome == .timeout ? "timed out" : "failed"
+        return self.cause(.member, verb, row, own.failure.cause)
     }
 
     /// A group is stopped as a whole; of the run, `source` says who stops it and `asked` which steps are asked to end.
