@@ -27,7 +27,7 @@ struct JournalLines {
     /// The next record; nil at the end, and for good at a line that was torn or changed.
     mutating func next() -> JSONObject? { next(JSONObject.init) }
 
-    /// What `read` makes of the text of the next record that it makes something of; nil as above.
+    /// The first result of `read` that is not nil, record by record; nil at the end or at a damaged line.
     mutating func next<Result>(_ read: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         while !isOver {
             guard let end = endOfLine() else { break }

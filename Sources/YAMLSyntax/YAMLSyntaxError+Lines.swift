@@ -67,18 +67,23 @@ extension YAMLSyntaxError {
         let text = line.text(from: start)
         if let colon = text.first(where: { line.source[$0] == UInt8(ascii: ":") }), colon + 1 < text.upperBound {
             if line.source[(colon + 1)...].starts(with: "- ".utf8) { return misplacedItem(text) }
+            let (key, value) = (line.string(text.lowerBound..<colon), line.string(colon + 1..<text.upperBound))
+            // What has another meaning at the start of a value, or none.
+            let isOdd = "|>@`%*&!".utf8.contains(line.source[colon + 1])
             return Finding(
                 message: "a blank is missing after the `:`", range: text,
-                fix: .init(
-                    "write `\(line.string(text.lowerBound..<colon)): \(line.string(colon + 1..<text.upperBound))`",
-                    edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
+                fix: isOdd
+                    ? .init("write `\(key): `, and quote a text that begins with `\(value.prefix(1))`")
+                    : .init(
+                        "write `\(key): \(value)`",
+                        edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
         }
         return Finding(
             message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
             fix: .init("add the `:`, or indent the line if it continues the value above"))
     }
 
-    /// A list item behind its key.
+    /// A list item on the line of its key.
     func misplacedItem(_ range: Range<Int>) -> Finding {
         Finding(
             message: "a list cannot begin here with `- `", range: range,

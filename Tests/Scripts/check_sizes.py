@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-# The one form for programs without edits.
+# The machine-readable form that has no edits.
 CHECK = ["check", "--format", "github", "workflow.yml"]
 families = {}
 

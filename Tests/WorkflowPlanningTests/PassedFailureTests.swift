@@ -11,6 +11,10 @@ struct `A failure that a step behind always() does not see` {
         "logs: { needs: [test], if: failure(), run: x }\npublish: { needs: [1️⃣logs], if: params.up, run: x }",
         "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [1️⃣logs], steps: { a: { run: x } } }",
         "logs: { needs: [test], if: always(), run: x }\npublish: { needs: [1️⃣logs] }",
+        "logs: { needs: [test], if: \"!cancelled()\", run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: \"!cancelled() && params.up\", run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "c: { needs: [test], continue-on-error: true, run: x }\n"
+            + "logs: { needs: [c], if: always(), run: x }\npublish: { needs: [1️⃣logs], run: x }",
     ])
     func `is a warning`(steps: String) {
         let planned = Planned("test: { run: x }\n" + steps, top: "params: { up: { type: bool, default: true } }")

@@ -88,7 +88,7 @@ package struct ByteBuffer: ~Copyable {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// `,"name":`, the first one of an object without its comma. A step writes fifty of them.
+    /// Appends `,"name":`, without the comma for the first field of an object. A step writes fifty of them.
     mutating func append(fieldName name: StaticString, isFirst: Bool) {
         let size = name.utf8CodeUnitCount
         reserve(size + 4)

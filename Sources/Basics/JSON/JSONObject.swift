@@ -27,7 +27,7 @@ package struct JSONObject: Sendable {
         value(name) { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// Of seconds, as `JSONText` reads it.
+    /// A number of seconds, as `JSONText` reads it.
     package func duration(_ name: StaticString) -> Duration? {
         value(name) { JSONText($0).duration }
     }
@@ -76,7 +76,7 @@ package struct JSONObject: Sendable {
     }
 }
 
-/// The text of one value in a line that a program wrote, as long as that is there.
+/// A view of one JSON value in a buffer, valid as long as the buffer is.
 package struct JSONText {
     private let bytes: UnsafeRawBufferPointer
 

@@ -32,8 +32,7 @@ struct JSONScanner {
         return isObject && scanner.isAtEnd() ? fields : nil
     }
 
-    /// Hands out fields in their order, until `take` returns false; the text behind that is not read. `bytes` is what
-    /// stands between the braces of an object, or the rest of that from one of its fields on.
+    /// As `JSONText.forEachField`.
     static func forEachField(in bytes: UnsafeRawBufferPointer, _ take: (Field) -> Bool) {
         var scanner = JSONScanner(bytes)
         _ = scanner.fields(take)

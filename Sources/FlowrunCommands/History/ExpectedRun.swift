@@ -18,7 +18,7 @@ struct ExpectedRun {
     init?(_ plan: Plan, jobs: Int, from runs: PastDurations, known: KnownValues) {
         guard plan.stepCount <= Self.mostSteps else { return nil }
         let durations = runs.durations(of: plan)
-        guard !durations.sources.isEmpty else { return nil }
+        guard !durations.isEmpty else { return nil }
         order = RunOrder(plan, jobs: jobs, durations: durations.lengths(of: plan), known: known)
         let run = order.run
         newSteps = Set(

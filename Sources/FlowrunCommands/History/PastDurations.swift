@@ -40,6 +40,6 @@ struct PastDurations {
             if left < unknown { sources.append(run.run) }
             unknown = left
         }
-        return StepDurations(known, from: sources)
+        return sources.isEmpty ? .none : StepDurations(known, from: sources)
     }
 }

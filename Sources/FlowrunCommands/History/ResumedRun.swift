@@ -53,7 +53,7 @@ extension ResumedRun {
             return
         }
         guard let past else {
-            self.init(nil, note: try Self.absence(request, in: history))
+            self.init(nil, note: try Self.noRun(request, in: history))
             return
         }
         if let known = past.header.key, known != request.key.map({ CRC32C.digits(of: $0) }) {
@@ -80,7 +80,7 @@ extension ResumedRun {
         self.init(results, note: damage ?? Self.omission(absence, before: past, request))
     }
 
-    private static func absence(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {
+    private static func noRun(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {
         let other = try history.runs(of: request.workflow).first { $0.header.parent == nil && !$0.isLive }
         guard let other else { return nothing }
         return "there is no run of the same targets to resume, and everything runs; --resume=\(other.run) takes over "

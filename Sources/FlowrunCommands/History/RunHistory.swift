@@ -47,7 +47,7 @@ struct RunHistory {
         case damaged
     }
 
-    /// nil for a run that has a journal. Throws if that cannot be read.
+    /// nil if the journal of the run can be read as one. Throws where reading it fails.
     func absence(of id: String) throws(CommandError) -> Absence? {
         if try run(id) != nil { return nil }
         guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {

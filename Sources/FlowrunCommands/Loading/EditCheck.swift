@@ -2,17 +2,17 @@ package import SourceDiagnostics
 
 /// Tries the edits of findings before they are offered: applies each to the text and reads the findings of the result.
 ///
-/// Drops an edit if a finding is left at the place that it was to mend, if one stands in the text that it puts in or
-/// mentions it, if it makes one right behind that text, and if the same finding only comes back in other words. The description of the fix stays. Each trial
-/// reads all files again, so the number of trials is limited by the bytes to be read; findings beyond that have no
-/// edits, and get them once the first ones are made.
+/// Drops an edit if a finding is left at the place it was to mend, stands in the new text or right after it, mentions
+/// that, or is the same one in other words. The description of the fix stays. Each trial reads all files again, so the
+/// number of trials is limited by the bytes to be read; findings beyond that have no edits, and get them once the first
+/// ones are made.
 package struct EditCheck {
     /// All findings of the workflow with other bytes for one of its files.
     package typealias Findings = (_ file: SourceFile, _ bytes: [UInt8]) -> [Diagnostic]
 
     /// How many bytes are read again for one workflow. At least `leastTrials` edits are tried all the same.
     private static let workLimit = 8 << 20
-    /// A finding that is made again costs as much as so many bytes.
+    /// The cost of making one finding again, in bytes of text.
     private static let costOfFinding = 512
     private static let leastTrials = 4
 

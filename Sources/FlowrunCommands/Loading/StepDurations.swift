@@ -81,29 +81,20 @@ struct StepDurations {
 
     /// By row of the plan; groups and milestones take no time.
     func lengths(of plan: Plan) -> [Duration] {
-        let known = known(in: plan)
-        var usual: Duration?
-        return known.map { step in
-            guard let length = step else { return .zero }
-            if let length { return length }
-            usual = usual ?? Self.usualLength(known)
-            return usual ?? Self.usual
-        }
-    }
-
-    /// By row of the plan, nil for groups and milestones: how long a step takes, nil where that is not known.
-    private func known(in plan: Plan) -> [Duration??] {
-        plan.rows.map { row in
-            plan.nodes[row].role == .step && !plan.isMilestone(row) ? .some(durations[plan.nodes[row].id]) : nil
-        }
+        let known = plan.rows.map { isTimed($0, in: plan) ? durations[plan.nodes[$0].id] : .zero }
+        guard known.contains(nil) else { return known.compactMap(\.self) }
+        let usual = usualLength(in: plan)
+        return known.map { $0 ?? usual }
     }
 
     /// Assumed duration of a step without history: the median of the others, the lower one of two.
-    func usualLength(in plan: Plan) -> Duration { Self.usualLength(known(in: plan)) }
+    func usualLength(in plan: Plan) -> Duration {
+        let known = plan.rows.compactMap { isTimed($0, in: plan) ? durations[plan.nodes[$0].id] : nil }
+        return known.isEmpty ? Self.usual : known.sorted()[(known.count - 1) / 2]
+    }
 
-    private static func usualLength(_ lengths: [Duration??]) -> Duration {
-        let known = lengths.compactMap { $0 ?? nil }
-        return known.isEmpty ? usual : known.sorted()[(known.count - 1) / 2]
+    private func isTimed(_ row: PlanIndex, in plan: Plan) -> Bool {
+        plan.nodes[row].role == .step && !plan.isMilestone(row)
     }
 
     /// Of how many steps of a plan something is known.

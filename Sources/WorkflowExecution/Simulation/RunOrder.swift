@@ -59,7 +59,7 @@ extension Plan {
     /// there are more steps than that.
     package func mayWait(jobs: Int) -> Bool {
         guard stepCount > jobs || !fanOutsOfRun.isEmpty else { return false }
-        // Most large graphs begin with more steps than that.
+        // Most large graphs begin with more steps than may run at once.
         var (row, ready) = (PlanIndex.root.next, 0)
         while row < rows.upperBound, ready <= jobs {
             if nodes[row].role == .step, edges(of: row).isEmpty { ready += 1 }

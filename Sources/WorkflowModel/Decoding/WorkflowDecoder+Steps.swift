@@ -115,7 +115,11 @@ extension WorkflowDecoder {
     /// The likely meaning of a text in place of a step: a command, or `key:value` without the blank.
     private static func body(_ text: String) -> String {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
-        if parts.count == 2, WorkflowKey.named(parts[0]) != nil { return "{ \(parts[0]): \(quoted(parts[1])) }" }
+        if parts.count == 2, WorkflowKey.named(parts[0]) != nil, let first = parts[1].first {
+            // A value in quotes, a list or a block is written as such.
+            if "\"'[{|>".contains(first) { return "\(parts[0]): \(parts[1])" }
+            return "{ \(parts[0]): \(quoted(parts[1])) }"
+        }
         return "{ run: \(quoted(text)) }"
     }
 

@@ -82,7 +82,7 @@ struct PassedFailures {
     }
 
     private func failures(before row: Int) -> MayFail {
-        let rows = needed(by: row).map(\.row).filter(mayFail)
+        let rows = failing(needed(by: row).map(\.row))
         return MayFail(
             rows: rows, all: Set(rows), areOfItsSequence: rows.allSatisfy { isLaterMember(row, than: $0) })
     }
@@ -268,7 +268,23 @@ struct PassedFailures {
 
     private func decidesByStatus(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
 
-    private func mayFail(_ row: Int) -> Bool { workflow.nodes[row].settings?.continueOnError != true }
+    /// The rows whose failure counts: in place of one that is tolerated, what that needs.
+    private func failing(_ rows: [Int]) -> [Int] {
+        guard rows.contains(where: isTolerated) else { return rows }
+        var found: [Int] = []
+        var seen = Set(rows)
+        var open = Array(rows.reversed())
+        while let row = open.popLast() {
+            guard isTolerated(row) else {
+                found.append(row)
+                continue
+            }
+            for need in needed(by: row).reversed() where seen.insert(need.row).inserted { open.append(need.row) }
+        }
+        return found
+    }
+
+    private func isTolerated(_ row: Int) -> Bool { workflow.nodes[row].settings?.continueOnError == true }
 
     /// What has to succeed, or to be skipped, before a row.
     private func required(by row: Int) -> [Int] {
@@ -305,30 +321,32 @@ struct PassedFailures {
 }
 
 extension Expression {
-    /// Whether a condition lets its step run because something that it needs has failed. A condition over other values
-    /// counts as one that may hold.
+    /// True if a condition lets its step run although something that it needs has failed. Where other values decide, it
+    /// counts as one that may if a status function is needed for that.
     fileprivate var holdsAfterFailure: Bool {
-        guard usesStatus, let holds = root.truth(afterFailure: true) else {
-            return usesStatus && root.truth(afterFailure: false) == false
-        }
-        return holds && root.truth(afterFailure: false) != true
+        usesStatus && (root.truth(of: .failure) ?? (root.truth(of: .nothing) == false))
     }
 }
 
 extension ExpressionNode {
-    /// The value of a condition after a failure, or as if `always()` and `failure()` were false; nil where other
-    /// values decide.
-    fileprivate func truth(afterFailure: Bool) -> Bool? {
+    fileprivate enum Status {
+        case failure
+        /// No status function lets anything run.
+        case nothing
+    }
+
+    /// The value of a condition; nil where other values decide.
+    fileprivate func truth(of status: Status) -> Bool? {
         switch kind {
         case .literal(.bool(let value)): return value
-        case .call(.always, _), .call(.failure, _): return afterFailure
-        case .call(.success, _), .call(.cancelled, _): return false
-        case .not(let part): return part.truth(afterFailure: afterFailure).map { !$0 }
+        case .call(.always, _), .call(.failure, _): return status == .failure
+        case .call(.success, _), .call(.cancelled, _): return status == .nothing
+        case .not(let part): return part.truth(of: status).map { !$0 }
         case .all(let parts):
-            let truths = parts.map { $0.truth(afterFailure: afterFailure) }
+            let truths = parts.map { $0.truth(of: status) }
             return truths.contains(false) ? false : truths.contains(nil) ? nil : true
         case .any(let parts):
-            let truths = parts.map { $0.truth(afterFailure: afterFailure) }
+            let truths = parts.map { $0.truth(of: status) }
             return truths.contains(true) ? true : truths.contains(nil) ? nil : false
         default: return nil
         }
