@@ -351,7 +351,9 @@ struct InvariantCheck {
         {
             return "\(id) has run its hook \(hook) though nothing had begun"
         }
-        let hasNothingToDo = !hasBegun && (rows[id.row].wasStopped || stoppedAncestor(of: id) != nil)
+        // Drained before anything in a later round has begun, it ends as the round before did.
+        let isHeld = rows[id.row].attempts > 1 && !hasFailedBody && (outcome == .failure || outcome == .timeout)
+        let hasNothingToDo = !hasBegun && (rows[id.row].wasStopped || stoppedAncestor(of: id) != nil || isHeld)
         return wasCancelled || hasNothingToDo ? nil : "\(id) ends without its hook \(hook)"
     }
 

@@ -102,7 +102,7 @@ def kill_at_each_call(flowrun, faults):
             step, "s%d" % (step - 2) if step > 1 else "", output, step)
     tally = Counter()
     for call in CALLS:
-        for number in range(1, 200):
+        for number in range(1, 1000):
             folder = tempfile.mkdtemp(prefix="flowrun-torture-")
             with open(os.path.join(folder, "flowrun.yml"), "w") as file:
                 file.write(text)
