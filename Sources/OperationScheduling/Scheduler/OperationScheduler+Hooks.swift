@@ -116,7 +116,8 @@ extension OperationScheduler {
     private mutating func holdLastRound(_ id: OperationID) {
         let index = groupIndex(of: id)
         let group = groups[index]
-        guard let held = progress[id]?.held, !group.hasBegun, group.ends.failure == nil, !group.hasFailedToExpand,
+        guard let held = progress[id]?.held, !group.hasBegun, group.ends.failure == nil, group.ends.timeout == nil,
+            !group.hasFailedToExpand,
             group.verdict?.outcome == .cancelled || group.draining != nil && group.ends.notRun != nil
         else { return }
         groups[index].last = held
