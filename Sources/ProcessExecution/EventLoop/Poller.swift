@@ -27,6 +27,8 @@ package final class Poller {
 
         let handler: Handler
         var stage: Stage
+        /// The turn in which it was set.
+        let turn: UInt64
     }
 
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
@@ -40,6 +42,9 @@ package final class Poller {
     /// Watches that the kernel has no room for in its set (ENOSPC, ENOMEM): asked about one by one.
     private var outsiders: [pollfd] = []
     private var turnTime: EventLoopClock.Instant?
+    /// How often the loop has heard of events. A watch does not hear those of the turn in which it was set: they are of
+    /// a descriptor that had its number before and was closed in this turn.
+    private var turn: UInt64 = 0
     /// Called each time before the loop waits for what comes next.
     package var beforeWaiting: Handler?
 
@@ -65,7 +70,7 @@ package final class Poller {
     @discardableResult
     package func watch(_ descriptor: Int32, for interest: Interest, _ handler: @escaping Handler) -> Int32 {
         guard add(descriptor, interest.rawValue) else { return EPERM }
-        set(Watch(handler: handler, stage: .begun), for: descriptor)
+        set(handler, .begun, for: descriptor)
         return 0
     }
 
@@ -73,25 +78,19 @@ package final class Poller {
     /// no watch to end.
     func watchOnce(_ descriptor: Int32, _ handler: @escaping Handler) {
         _ = add(descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
-        set(Watch(handler: handler, stage: .once), for: descriptor)
-    }
-
-    /// Begins a `watchOnce` again whose event came for nothing.
-    func watchOnceMore(_ descriptor: Int32) {
-        let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
-        if !control(EPOLL_CTL_MOD, descriptor, events) { _ = add(descriptor, events) }
+        set(handler, .once, for: descriptor)
     }
 
     /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipe of
     /// a short step, costs no system call and wakes nobody up.
     func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
-        set(Watch(handler: handler, stage: .deferred(until: now.advanced(by: Self.deferral))), for: descriptor)
+        set(handler, .deferred(until: now.advanced(by: Self.deferral)), for: descriptor)
         deferred.append(descriptor)
     }
 
-    private func set(_ watch: Watch, for descriptor: Int32) {
+    private func set(_ handler: @escaping Handler, _ stage: Watch.Stage, for descriptor: Int32) {
         while watches.count <= Int(descriptor) { watches.append(nil) }
-        watches[Int(descriptor)] = watch
+        watches[Int(descriptor)] = Watch(handler: handler, stage: stage, turn: turn)
     }
 
     private func beginDeferredWatches() {
@@ -158,6 +157,7 @@ package final class Poller {
                     if loop.hasJobs { continue }
                 }
                 let (count, readyOutsiders) = wait(for: events)
+                turn += 1
                 turnTime = nil
                 if timers.areAsked { timers.fire() }
                 defer { if !deferred.isEmpty { beginDeferredWatches() } }
@@ -191,8 +191,8 @@ package final class Poller {
     }
 
     private func isReady(_ descriptor: Int32) {
-        // An earlier handler of this turn may have ended the watch.
-        guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)] else { return }
+        // An earlier handler of this turn may have ended the watch, or set another.
+        guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)], watch.turn != turn else { return }
         watch.handler()
     }
 }
