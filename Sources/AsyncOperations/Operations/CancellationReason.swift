@@ -1,6 +1,6 @@
 /// Why an operation was told to stop.
 public enum CancellationReason: Hashable, Sendable {
-    /// Somebody called `cancel`, or the body threw a `CancellationError`.
+    /// A call of `cancel` asked for it. A `CancellationError` of a body that was not asked is a failure.
     case requested
     /// The compound operation around it was cancelled.
     case parent(AsyncOperationID)

@@ -26,12 +26,11 @@ extension OperationCore {
         }
     }
 
-    /// Stores the result of an attempt. A `CancellationError` is a request to cancel, not a failure.
+    /// Stores the result of an attempt.
     func end(with made: Made) -> BodyEnd {
         keep(made)
         switch made {
         case .value: return .success
-        case .error(let error) where error is CancellationError: return .stopped(.requested)
         case .error(let error): return .failure(error)
         case .nothing: return .stopped(.abandoned)
         }

@@ -9,7 +9,7 @@
 /// With a limit of zero or less, the call throws `timedOut` and the body never runs.
 ///
 /// Cancelling the calling task cancels the body, which then decides: its value is returned, a `CancellationError` is
-/// thrown as `cancelled`, any other error as `failed`.
+/// thrown as `cancelled`, any other error as `failed`. Without such a cancel, a `CancellationError` has `failed` as well.
 ///
 /// `clock` measures the limit; its `sleep` must throw only when its task is cancelled.
 public func withTimeout<Value, Failure: Error>(
@@ -20,7 +20,7 @@ public func withTimeout<Value, Failure: Error>(
     let result = await timedResult(of: body, within: limit, clock, isolation: #isolation)
     switch result {
     case .success(let value)?: return value
-    case .failure(let error)? where error is CancellationError: throw .cancelled(.requested)
+    case .failure(let error)? where error is CancellationError && Task.isCancelled: throw .cancelled(.requested)
     case .failure(let error)?: throw .failed(error)
     case nil: throw .timedOut(limit: limit, scope: nil)
     }

@@ -39,7 +39,7 @@ struct JobAttempts: Sendable {
         guard let retry = options.retry, attempt < retry.attempts, body.reason == nil else { return nil }
         switch end {
         case .failure(let error):
-            if error is CancellationError || options.retriesError?(error) == false { return nil }
+            if options.retriesError?(error) == false { return nil }
         case .timeout: if !retry.retriesTimeout { return nil }
         case .value, .stopped: return nil
         }

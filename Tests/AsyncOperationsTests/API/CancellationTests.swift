@@ -192,9 +192,36 @@ import Testing
         #expect(await proud.result == .cancelled(.requested, underlying: nil))
     }
 
-    @Test func `a body that throws a cancellation error is cancelled, not failed`() async throws {
+    @Test func `a cancellation error of a body that was not asked to stop is a failure`() async throws {
         let operation = AsyncOperation { _ -> Int in throw CancellationError() }
+        let dependent = AsyncOperation(from: operation.output) { _, _ in }
+        let queue = AsyncOperationQueue()
+        try queue.add(operation, dependent)
+        #expect(await operation.outcome == .failure)
+        #expect(await dependent.result == .notRun(rootCause: operation.id))
+        let waterfall = Waterfall(from: Int.self, failure: (any Error).self).then { _ -> Int in
+            throw CancellationError()
+        }
+        await #expect {
+            _ = try await waterfall.run(1)
+        } throws: { error in
+            if case .failed(let error)? = error as? OperationFailure<any Error> { error is CancellationError } else {
+                false
+            }
+        }
+    }
+
+    @Test func `a cancellation error of a body that was asked to stop is a cancel`() async throws {
+        let up = Latch()
+        let operation = AsyncOperation { context -> Int in
+            up.open()
+            await untilCancelled()
+            try context.checkCancellation()
+            return 1
+        }
         try operation.start()
+        await up.wait()
+        operation.cancel()
         #expect(await operation.outcome == .cancelled)
     }
 
