@@ -75,7 +75,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
             do throws(UsageError) {
                 return compound.result(of: try await core.awaitEnd())
             } catch {
-                return .cancelled(.wouldWaitForItself, underlying: nil)
+                return .cancelled(error.reasonOfWaiter, underlying: nil)
             }
         }
     }

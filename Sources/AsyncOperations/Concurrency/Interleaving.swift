@@ -13,6 +13,8 @@
         func didCancel()
         /// Where a task that the calling thread makes runs; nil for the global pool.
         var executor: (any TaskExecutor)? { get }
+        /// The clock of what the calling thread starts without naming one; nil for the usual one.
+        var clock: (any Clock<Duration>)? { get }
     }
 
     /// The probe that the library asks, and the numbers of locks.
@@ -24,6 +26,15 @@
         static func nextLock() -> UInt64 { lastLock.add(1, ordering: .relaxed).newValue }
     }
 #endif
+
+/// The clock of an operation that is started without one.
+var usualClock: any Clock<Duration> {
+    #if DEBUG || FLOWRUN_EXPLORE
+        Interleaving.probe?.clock ?? ContinuousClock()
+    #else
+        ContinuousClock()
+    #endif
+}
 
 /// Calls `cancel`, which cancels tasks. The library cancels tasks only here, so that tests know when handlers run under
 /// a lock of the runtime.

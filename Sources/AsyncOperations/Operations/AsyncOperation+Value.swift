@@ -17,7 +17,7 @@ extension AsyncOperation {
                 return .success(end)
             }
             do throws(UsageError) {
-                return .success(try await core.awaitEnd())
+                return .success(try await core.awaitEndOnceBegun())
             } catch {
                 cancel()
                 return .failure(error)

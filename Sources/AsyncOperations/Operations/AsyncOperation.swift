@@ -61,6 +61,10 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
 
     /// How it ended, with its value or error. Waits for the end, even if the waiting task is cancelled.
     ///
+    /// An operation that belongs to no queue is started, as by `start()`; so is what it depends on, and the compound
+    /// operation around it, as far as nothing else has. If their options do not let them start, the result is
+    /// `cancelled(.neverStarted)`, and `value` says why.
+    ///
     /// For a body that would wait for itself, over however many steps and queues, the result is
     /// `cancelled(.wouldWaitForItself)`: at once, or as soon as that is certain. Only the task of the body itself is
     /// recognised. The same wait in a child task of it (`async let`, a task group, `withTimeout`) never ends.
@@ -69,14 +73,14 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
             do throws(UsageError) {
                 return Self.result(of: core, try await core.awaitEnd())
             } catch {
-                return .cancelled(.wouldWaitForItself, underlying: nil)
+                return .cancelled(error.reasonOfWaiter, underlying: nil)
             }
         }
     }
 
-    /// What its body returned. Throws for every other end.
+    /// What its body returned. Starts it like `result`. Throws for every other end.
     ///
-    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
+    /// Throws `refused` with what `start()` throws, `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
     /// `refused(.wouldWaitForItself)` in a body that would wait for itself; see `result`.
     @inlinable public var value: Success {
         get async throws(OperationFailure<Failure>) {

@@ -55,6 +55,10 @@ extension AsyncOperationProtocol {
     /// The operations it depends on, in the order in which the dependencies were added. Empty once it has ended.
     public var dependencies: [AsyncOperationID] { core.state.withLock { $0.needs.map(\.core.id) } }
 
+    /// Why it has not ended: the way to what has to happen first, such as an operation that was never started. nil if
+    /// it has ended, or if only its own body has to return. A snapshot; for a log or a debugger. O(what is upstream).
+    public var waitingFor: WaitPath? { core.waitPath }
+
     /// How it ended, without its value. Waits for the end, even if the waiting task is cancelled.
     ///
     /// For a body that would wait for itself, the outcome is `cancelled`; see `AsyncOperation.result`.

@@ -10,8 +10,9 @@ public enum CancellationReason: Hashable, Sendable {
     case deadline(AsyncOperationID)
     /// Its queue was shut down, and the grace period is over.
     case shutdown
-    /// Nobody is left who could finish it: its `Completion` was dropped, or its last handle before it was started or
-    /// while it was suspended.
+    /// It was never started, and its last handle is gone; or a call waited for it, and its options do not let it start.
+    case neverStarted
+    /// Nobody is left who could finish it: its `Completion` was dropped, or its last handle while it was suspended.
     case abandoned
     /// The task that waited for its value was cancelled, not the operation.
     case waiter
@@ -28,6 +29,7 @@ extension CancellationReason: CustomStringConvertible {
         case .sibling(let id): "\(id) beside it has failed"
         case .deadline(let id): "the time limit of \(id) has passed"
         case .shutdown: "its queue was shut down"
+        case .neverStarted: "it was never started"
         case .abandoned: "nobody was left who could finish it"
         case .waiter: "the waiting task was cancelled"
         case .wouldWaitForItself: "the waiting body would have waited for itself"

@@ -117,7 +117,7 @@ extension OperationCore {
         }
         // In a task: releasing a body may run user code, which must not happen where a handle is dropped, and
         // may drop the last handle of another operation, and so on.
-        if isIdle { launch { [self] in cancel(.abandoned) } }
+        if isIdle { launch { [self] in cancel(.neverStarted) } }
         if let ownQueue, ownQueue.isSuspended { ownQueue.drop() }
     }
 }

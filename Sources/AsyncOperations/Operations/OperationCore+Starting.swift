@@ -15,6 +15,45 @@ extension OperationCore {
         try queue.add(self)
     }
 
+    /// Starts what belongs to no queue, because a call waits for its end: the operation or the compound operation around
+    /// it, and everything that these wait for. Throws what `start` throws because of their options.
+    func startIfFree() throws(UsageError) {
+        switch lifecycle {
+        case .idle, .member: break
+        case .dissolving, .taken, .waiting, .running, .open, .settled, .ended: return
+        }
+        for core in freeUpstream.reversed() {
+            do throws(UsageError) {
+                try core.start(clock: usualClock)
+            } catch {
+                switch error {
+                // Another call was faster.
+                case .alreadyStarted(core.id), .alreadyEnqueued(core.id), .alreadyFinished(core.id): continue
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// What nothing has started or added of what its end waits for.
+    private var freeUpstream: [OperationCore] {
+        var free: [OperationCore] = []
+        var seen: Set<ObjectIdentifier> = []
+        var pending: [OperationCore] = [self]
+        while let core = pending.popLast() {
+            guard seen.insert(ObjectIdentifier(core)).inserted else { continue }
+            let (lifecycle, needs, parent) = core.state.withLock { ($0.lifecycle, $0.needs.map(\.core), $0.parent) }
+            switch lifecycle {
+            case .idle: free.append(core)
+            case .member: if let parent { pending.append(parent) }
+            case .dissolving, .taken, .waiting, .running, .open, .settled, .ended: continue
+            }
+            pending += needs
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+        return free
+    }
+
     func setSuspended(_ isSuspended: Bool) throws(UsageError) {
         while true {
             if let ownQueue = try queueToSuspend(isSuspended) {
@@ -26,7 +65,7 @@ extension OperationCore {
                 return
             } else {
                 do throws(UsageError) {
-                    return try start(clock: ContinuousClock())
+                    return try start(clock: usualClock)
                 } catch .alreadyStarted(id) {
                     // Somebody else was faster: a start, which is as good, or a queue, which is not for this to resume.
                 }

@@ -23,6 +23,13 @@ public enum UsageError: Error, Hashable {
     case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)
 }
 
+extension UsageError {
+    /// What the result of an operation says for which a call could not wait.
+    @usableFromInline var reasonOfWaiter: CancellationReason {
+        if case .wouldWaitForItself = self { .wouldWaitForItself } else { .neverStarted }
+    }
+}
+
 extension UsageError: CustomStringConvertible {
     /// What is wrong, in one line, with the names of what is concerned.
     public var description: String {

@@ -44,7 +44,8 @@ struct WaitGraph {
         repeat { collect(events) } while !isStillStuck
     }
 
-    private mutating func collect(_ events: [WaitEvent]) {
+    /// Adds `events` and everything that they wait for, as it is seen once: for what may mix several moments.
+    mutating func collect(_ events: [WaitEvent]) {
         nodes = []
         indices = [:]
         var pending: [Int] = []

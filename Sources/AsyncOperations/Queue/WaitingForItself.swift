@@ -1,9 +1,15 @@
 // Waits of bodies, which are refused if what they wait for cannot end before the body does.
 
 extension OperationCore {
-    /// Waits for the end, even if the waiting task is cancelled. Throws `wouldWaitForItself` in a body that would wait
-    /// for itself.
+    /// Waits for the end, even if the waiting task is cancelled; starts it if nothing else has. Throws
+    /// `wouldWaitForItself` in a body that would wait for itself, and what `startIfFree` throws.
     @usableFromInline func awaitEnd() async throws(UsageError) -> OperationEnd {
+        try startIfFree()
+        return try await awaitEndOnceBegun()
+    }
+
+    /// The same for one that was started or added.
+    func awaitEndOnceBegun() async throws(UsageError) -> OperationEnd {
         guard let body = Worker.runningBody, !isFinished else { return await wait() }
         let wait = try beginWait(in: body, heedingCancellation: false)
         defer { wait.end() }
@@ -13,6 +19,7 @@ extension OperationCore {
 
     /// The same, but returns nil when the waiting task is cancelled.
     @usableFromInline func awaitEndUnlessCancelled() async throws(UsageError) -> OperationEnd? {
+        try startIfFree()
         guard let body = Worker.runningBody, !isFinished else { return await waitUnlessCancelled() }
         let wait = try beginWait(in: body, heedingCancellation: true)
         defer { wait.end() }

@@ -205,9 +205,8 @@ import Testing
         await #expect {
             _ = try await waterfall.run(1)
         } throws: { error in
-            if case .failed(let error)? = error as? OperationFailure<any Error> { error is CancellationError } else {
-                false
-            }
+            guard case .failed(let cause)? = error as? OperationFailure<any Error> else { return false }
+            return cause is CancellationError
         }
     }
 

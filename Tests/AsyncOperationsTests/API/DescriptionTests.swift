@@ -32,6 +32,7 @@ import Testing
             (.requested, "on request"), (.parent(id), "`load` around it was cancelled"),
             (.sibling(id), "`load` beside it has failed"), (.deadline(id), "the time limit of `load` has passed"),
             (.shutdown, "its queue was shut down"), (.abandoned, "nobody was left who could finish it"),
+            (.neverStarted, "it was never started"),
             (.waiter, "the waiting task was cancelled"),
             (.wouldWaitForItself, "the waiting body would have waited for itself"),
         ]

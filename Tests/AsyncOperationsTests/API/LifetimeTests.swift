@@ -163,16 +163,20 @@ import Testing
         for core in inside { core.addCompletion { _ in } }
         // So that each is looked at when it starts.
         let isWaiting = Latch()
+        let after = nothing()
+        try after.addDependency(on: running, .done)
+        try after.start()
         let waiter = AsyncOperation { _ in
             isWaiting.open()
-            return await running.outcome
+            return await after.outcome
         }
         try waiter.start()
         await isWaiting.wait()
         try running.start()
         await up.wait()
         running.cancel(.shutdown)
-        #expect(await waiter.result == .success(.cancelled))
+        #expect(await running.outcome == .cancelled)
+        #expect(await waiter.result == .success(.success))
         #expect(running.core.end == .cancelled(.shutdown))
         #expect(inside.dropFirst().allSatisfy { $0.end == .cancelled(.parent(running.id)) })
     }

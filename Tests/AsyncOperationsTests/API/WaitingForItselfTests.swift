@@ -151,27 +151,31 @@ import Testing
     @Test func `what is added behind the body that waits for it is told as soon as it is certain`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let up = Latch()
-        let later = nothing("later")
-        let waiter = waiting("waiter", for: later, up: up)
+        let (later, after) = (nothing("later"), nothing("after"))
+        try after.addDependency(on: later)
+        try after.start()
+        let waiter = waiting("waiter", for: after, up: up)
         try queue.add(waiter)
         await up.wait()
         try queue.add(later)
         #expect(await waiter.result == .success(.cancelled))
-        #expect(await later.outcome == .success)
+        #expect(await after.outcome == .success)
     }
 
     @Test func `a value that is waited for is refused late, too`() async throws {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
         let up = Latch()
         let later = AsyncOperation("later") { _ in 1 }
+        let after = AsyncOperation("after", from: later.output) { _, value in value }
+        try after.start()
         let waiter = AsyncOperation("waiter") { _ async throws(OperationFailure<Never>) in
             up.open()
-            return try await later.value
+            return try await after.value
         }
         try queue.add(waiter)
         await up.wait()
         try queue.add(later)
-        let refusal = UsageError.wouldWaitForItself(waiter: waiter.id, awaited: later.id)
+        let refusal = UsageError.wouldWaitForItself(waiter: waiter.id, awaited: after.id)
         #expect(await waiter.result == .failure(.refused(refusal)))
     }
 
@@ -272,10 +276,12 @@ import Testing
     {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
         let up = Latch()
-        let joining = nothing("joining")
+        let (joining, after) = (nothing("joining"), nothing("after"))
+        try after.addDependency(on: joining)
+        try after.start()
         let waiter = AsyncOperation("waiter", options: .init(mutexes: ["m"])) { _ in
             up.open()
-            return await joining.outcome
+            return await after.outcome
         }
         try queue.add(waiter)
         await up.wait()
@@ -287,7 +293,7 @@ import Testing
         // It runs at once, but its end counts only after the last round.
         try compound.add(joining)
         #expect(await waiter.result == .success(.cancelled))
-        #expect(await joining.outcome == .success)
+        #expect(await after.outcome == .success)
     }
 
     @Test func `all members that may run wait for one that may not`() async throws {
@@ -309,12 +315,14 @@ import Testing
     {
         let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 3)
         let go = Latch()
-        let (elsewhere, behind) = (holding("elsewhere", until: go), nothing("behind"))
+        let (elsewhere, behind, after) = (holding("elsewhere", until: go), nothing("behind"), nothing("after"))
+        try after.addDependency(on: behind)
+        try after.start()
         try elsewhere.start()
         let latches = [Latch(), Latch(), Latch()]
-        let first = waiting("first", for: behind, up: latches[0])
+        let first = waiting("first", for: after, up: latches[0])
         let patient = waiting("patient", for: elsewhere, up: latches[1])
-        let second = waiting("second", for: behind, up: latches[2])
+        let second = waiting("second", for: after, up: latches[2])
         try queue.add(first, patient, second)
         for latch in latches { await latch.wait() }
         try queue.add(behind)

@@ -17,6 +17,7 @@
         func didCancel() { Processor.current?.cancelDepth -= 1 }
 
         var executor: (any TaskExecutor)? { Processor.current?.executor }
+        var clock: (any Clock<Duration>)? { Processor.current?.executor.clock }
 
         static func install() { _ = installation }
         private static let installation: Void = { Interleaving.probe = LockProbe() }()

@@ -130,15 +130,6 @@ extension Program {
         operations.indices.filter { $0 == operation || around($0).contains(operation) }
     }
 
-    /// Whether a queue's clock has a say in an operation or anything inside.
-    func takesTime(_ operation: Int) -> Bool {
-        inside(operation).contains { index in
-            let operation = operations[index]
-            return operation.timeout != nil || operation.attempts > 1 || operation.jobTimeout != nil
-                || operation.jobAttempts > 1
-        }
-    }
-
     /// Whether nobody could end an operation any more when its handle is dropped: it hangs, or what waits for it has
     /// it.
     func isKept(_ operation: Int) -> Bool {

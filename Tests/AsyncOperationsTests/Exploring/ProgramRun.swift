@@ -138,12 +138,6 @@ extension ProgramRun {
         case .suspend(let index): try operation(index)?.suspend()
         case .resume(let index):
             guard let operation = operation(index) else { return }
-            // A resume that starts would measure time on the real clock. Somebody else's start may be decided just now.
-            if operation.state == .pending, program.takesTime(index),
-                (try? operation.start(clock: world.clock)) == nil, !operation.isSuspended
-            {
-                return
-            }
             try operation.resume()
             see(.taken(index, queue: nil))
         case .cancel(let index):

@@ -1,0 +1,109 @@
+/// Why an operation has not ended yet: the way from it to what has to happen first.
+public struct WaitPath: Sendable, Hashable {
+    /// What the last operation of the way needs.
+    public enum Need: Sendable, Hashable {
+        /// Its body has to return.
+        case toEnd
+        /// It belongs to no queue and was not started. `start()`, `add`, or waiting for its value does that.
+        case toBeStarted
+        /// This queue, or an operation that was started by itself, has to be resumed.
+        case toBeResumed(AsyncOperationID)
+        /// All places of this queue are taken.
+        case aPlace(in: AsyncOperationID)
+        /// Nothing but its turn, or the end of a back-off.
+        case itsTurn
+    }
+
+    /// The operation that was asked, and then what each of them waits for.
+    public let operations: [AsyncOperationID]
+    /// What the last of them needs.
+    public let need: Need
+}
+
+extension WaitPath: CustomStringConvertible {
+    /// The way in one line, such as `` `b` waits for `a`, which was never started ``.
+    public var description: String {
+        let verdict =
+            switch need {
+            case .toEnd: "runs"
+            case .toBeStarted: "was never started"
+            case .toBeResumed(let id) where id == operations.last: "is suspended"
+            case .toBeResumed(let queue): "is held back by the suspension of \(queue)"
+            case .aPlace(let queue): "waits for a place in \(queue)"
+            case .itsTurn: "is about to start"
+            }
+        let way = operations.map(\.description)
+        guard way.count > 1 else { return "\(way.joined()) \(verdict)" }
+        return "\(way.joined(separator: " waits for ")), which \(verdict)"
+    }
+}
+
+extension OperationCore {
+    /// Why it has not ended; nil if it has, or if only its own body has to return. O(what is upstream).
+    var waitPath: WaitPath? {
+        Self.topology.withLock { _ in
+            var graph = WaitGraph(for: .wait)
+            graph.collect([.end(self)])
+            var best: (need: WaitPath.Need, way: [WaitEvent])?
+            graph.search(from: [.end(self)]) { event, way in
+                if let need = event.need, best.map({ need.precedes($0.need) }) ?? true { best = (need, way()) }
+                return !event.hasHappened
+            }
+            guard let best else { return nil }
+            let operations = Self.ids(of: best.way)
+            if operations.count == 1, best.need == .toEnd { return nil }
+            return WaitPath(operations: operations, need: best.need)
+        }
+    }
+}
+
+extension WaitPath.Need {
+    /// Whether it explains a wait better: what may never happen by itself comes first.
+    fileprivate func precedes(_ other: WaitPath.Need) -> Bool { rank < other.rank }
+
+    private var rank: Int {
+        switch self {
+        case .toBeStarted: 0
+        case .toBeResumed: 1
+        case .aPlace: 2
+        case .toEnd: 3
+        case .itsTurn: 4
+        }
+    }
+}
+
+extension WaitEvent {
+    fileprivate var hasHappened: Bool {
+        switch self {
+        case .start(let core): core.lifecycle.hasBegun
+        case .end(let core): core.lifecycle.latestEnd != nil
+        case .place, .turn, .idle: false
+        }
+    }
+
+    /// What it takes, if nothing else has to happen first.
+    fileprivate var need: WaitPath.Need? {
+        switch self {
+        case .start(let core):
+            switch core.lifecycle {
+            case .idle: core.state.withLock { $0.needs }.allSatisfy(\.core.isFinished) ? .toBeStarted : nil
+            case .waiting(_, isReady: true): .itsTurn
+            case .waiting, .dissolving, .member, .taken, .running, .open, .settled, .ended: nil
+            }
+        case .end(let core):
+            if case .running(let control) = core.lifecycle, control.wait == nil { .toEnd } else { nil }
+        case .turn(let queue): queue.need
+        case .place, .idle: nil
+        }
+    }
+}
+
+extension QueueCore {
+    /// What one more body needs here; nil if it may begin.
+    fileprivate var need: WaitPath.Need? {
+        state.withLock { state in
+            if state.isSuspended { return .toBeResumed(owner ?? id) }
+            return state.bodies.count < state.width ? nil : .aPlace(in: id)
+        }
+    }
+}
