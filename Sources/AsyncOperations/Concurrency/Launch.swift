@@ -14,14 +14,14 @@ func launch<Answer: Sendable>(
     #endif
 }
 
-/// The same with the priority and the task-local values of the caller.
+/// The same with the task-local values of the caller, and its priority if none is given.
 @inline(__always) @discardableResult
 func launchInheriting<Answer: Sendable>(
-    _ work: sending @escaping @isolated(any) () async -> Answer
+    priority: Priority? = nil, _ work: sending @escaping @isolated(any) () async -> Answer
 ) -> Task<Answer, Never> {
     #if DEBUG || FLOWRUN_EXPLORE
-        Task(executorPreference: Interleaving.probe?.executor, operation: work)
+        Task(executorPreference: Interleaving.probe?.executor, priority: priority?.ofTask, operation: work)
     #else
-        Task(operation: work)
+        Task(priority: priority?.ofTask, operation: work)
     #endif
 }

@@ -25,12 +25,14 @@ final class Worker: Sendable {
 
     private init(priority: Priority?) { self.priority = priority }
 
-    /// Starts a worker with its first body. If `inherits`, it has the priority and the task-local values of the caller.
-    static func begin(_ first: BodyControl, priority: Priority?, inherits: Bool = false) {
-        let worker = Worker(priority: priority)
+    /// Starts a worker with its first body. If `inherits`, it has the task-local values of the caller, and its priority
+    /// where neither the body nor its queue has one.
+    static func begin(_ first: BodyControl, inherits: Bool = false) {
+        let worker = Worker(priority: first.priority ?? first.queue.priority)
         let task =
             inherits
-            ? launchInheriting { await worker.run(first) } : launch(priority: priority) { await worker.run(first) }
+            ? launchInheriting(priority: worker.priority) { await worker.run(first) }
+            : launch(priority: worker.priority) { await worker.run(first) }
         let (isCancelled, raisedTo) = worker.state.withLock { state in
             state.task = task
             return (state.isCancelled, state.raisedTo)
@@ -75,6 +77,12 @@ final class Worker: Sendable {
         guard let current else { return nil }
         // A task that inherited the value may wait for what the body itself must not wait for.
         return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
+    }
+
+    /// Whether the calling task runs bodies of this queue and is between two of them.
+    static func isFree(in queue: QueueCore) -> Bool {
+        guard let body = runningBody else { return false }
+        return body.queue === queue && body.isOver
     }
 
     func cancel() {

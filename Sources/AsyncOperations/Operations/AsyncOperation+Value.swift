@@ -5,11 +5,13 @@ extension AsyncOperation {
     /// Throws what `begin` throws, and `wouldWaitForItself`, as `refused`; the operation has then ended without its
     /// body.
     func value(
-        onceBegunBy begin: () throws(UsageError) -> Void
+        in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {
-        core.expectWaiter()
+        core.expectWaiter(context)
+        defer { context?.end() }
         let result = await withTaskCancellationHandler { () -> Result<OperationEnd, UsageError> in
             do throws(UsageError) {
+                defer { context?.settle(expectsMore: core.mayBegin) }
                 try begin()
             } catch {
                 // A cancel may have ended it before.

@@ -28,6 +28,8 @@ final class BodyControl: Sendable {
     let attempt: Int
     /// What its task is to have; nil for that of the queue.
     let priority: Priority?
+    /// What begins it; nil for its queue.
+    let context: TaskContext?
     /// Whether it runs without a scheduler.
     let isAlone: Bool
     /// Both guarded by the queue's lock.
@@ -35,13 +37,17 @@ final class BodyControl: Sendable {
     nonisolated(unsafe) var runningIndex = 0
     let state: Lock<State>
 
-    init(_ core: OperationCore, _ place: Place, attempt: Int, progress: OperationState, priority: Priority?) {
+    init(
+        _ core: OperationCore, _ place: Place, attempt: Int, progress: OperationState, priority: Priority?,
+        context: TaskContext? = nil
+    ) {
         self.core = core
         queue = place.queue
         row = place.row
         isAlone = place.row.isAlone
         self.attempt = attempt
         self.priority = priority
+        self.context = context
         state = Lock(State(progress: progress))
     }
 
@@ -51,6 +57,9 @@ final class BodyControl: Sendable {
             body.core, Place(queue: body.queue, row: .root), attempt: attempt, progress: .ready, priority: body.priority
         )
     }
+
+    /// Whether the task of another body of its queue may run it.
+    var mayShareTask: Bool { priority == nil && (context == nil || queue.owner != nil) }
 
     var reason: CancellationReason? { state.withLock { $0.reason } }
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -118,7 +127,7 @@ final class BodyControl: Sendable {
     /// Raises the priority of the body's task.
     func raise(to priority: Priority) {
         let worker = state.withLock { state in
-            let given = state.raisedTo ?? self.priority ?? queue.priority ?? .medium
+            let given = state.raisedTo ?? self.priority ?? context?.priority ?? queue.priority ?? .medium
             guard priority > given else { return nil as Worker? }
             state.raisedTo = priority
             if state.worker != nil, !state.isOver { state.isWorkerSpent = true }

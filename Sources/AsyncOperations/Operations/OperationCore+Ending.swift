@@ -81,12 +81,25 @@ extension OperationCore {
         if let end { completion(end) }
     }
 
-    /// Says that the calling task is about to wait, so that a body that begins before it does has its priority already.
-    func expectWaiter() {
+    /// Says that the calling task is about to wait, so that a body that begins before it does has its priority already;
+    /// `context` begins it.
+    func expectWaiter(_ context: TaskContext?) {
         let priority = Priority.current
         state.withLock { state in
             guard state.toldEnd == nil else { return }
-            state.withRare { $0.waiterPriority = max(priority, $0.waiterPriority ?? priority) }
+            state.withRare { rare in
+                rare.waiterPriority = max(priority, rare.waiterPriority ?? priority)
+                rare.context = context
+            }
+        }
+    }
+
+    /// Whether an attempt of its body may begin yet.
+    var mayBegin: Bool {
+        switch lifecycle {
+        case .ended: false
+        case .running: options.retry != nil
+        case .idle, .dissolving, .member, .taken, .waiting, .open, .settled: true
         }
     }
 

@@ -7,12 +7,19 @@ extension Lifecycle {
 }
 
 extension OperationCore {
-    /// Starts it on a queue of its own. If `inherits`, bodies have the priority and the task-local values of the
-    /// caller.
-    func start(clock: any Clock<Duration>, inherits: Bool = false) throws(UsageError) {
-        let queue = QueueCore(
-            name, width: .max, clock: clock, owner: id, priority: .current, inherits: inherits)
-        try queue.add(self)
+    /// Starts it on a queue of its own. Bodies have the priority and the task-local values of the caller.
+    func start(clock: any Clock<Duration>) throws(UsageError) {
+        let queue = QueueCore(name, width: .max, clock: clock, owner: id, priority: .current)
+        if queue.beginAlone(self) { return }
+        let context = TaskContext()
+        queue.state.withLock { $0.context = context }
+        do throws(UsageError) {
+            try queue.add([self])
+        } catch {
+            context.settle(expectsMore: false)
+            throw error
+        }
+        context.settle(expectsMore: mayBegin)
     }
 
     /// Starts what belongs to no queue, because a call waits for its end: the operation or the compound operation around

@@ -7,6 +7,8 @@ final class RareState {
     @exclusivity(unchecked) var request: CancellationReason?
     /// How many attempts were announced, in all rounds of what is around it.
     var attempts = 0
+    /// Begins its attempts for the task that waits for them; nil if its queue does.
+    var context: TaskContext?
     /// The limit of a waterfall's job that passed in the last attempt.
     var innerLimit: Duration?
     /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.

@@ -10,6 +10,6 @@ extension AsyncOperationQueue {
         _ body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) async throws(OperationFailure<Failure>) -> Success {
         let operation = AsyncOperation(name, options: options, body: body)
-        return try await operation.value { () throws(UsageError) in try add(operation) }
+        return try await operation.value(in: TaskContext()) { () throws(UsageError) in try add(operation) }
     }
 }

@@ -30,6 +30,8 @@ enum Effect: Sendable {
     case pause([BodyControl.SuspendHandler], Bool)
     /// Wake everybody who waits for the queue to be idle.
     case idle(OneShot)
+    /// Let the task end that begins bodies with the values of the caller.
+    case endContext(TaskContext)
     case finishEvents([AsyncStream<OperationEvent>.Continuation])
     case finishProgress(ProgressListeners)
 
@@ -39,7 +41,7 @@ enum Effect: Sendable {
         case .tell(let core, _, _, _): core.hasCompletions
         case .stop: true
         case .pause(let handlers, _): !handlers.isEmpty
-        case .ready, .open, .begin, .idle, .finishEvents, .finishProgress: false
+        case .ready, .open, .begin, .idle, .endContext, .finishEvents, .finishProgress: false
         }
     }
 }

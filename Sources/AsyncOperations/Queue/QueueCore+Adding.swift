@@ -30,7 +30,6 @@ extension QueueCore {
 
     /// Adds an operation to the queue itself.
     func add(_ core: OperationCore) throws(UsageError) {
-        if owner != nil, beginAlone(core) { return }
         if !update({ placePlain(core, in: .root, nil, &$0) }) { try add([core]) }
     }
 

@@ -87,14 +87,15 @@ extension QueueCore {
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         let priority = priority(of: core)
-        let isTelling = state.isTelling
+        let (isTelling, context) = (state.isTelling, state.context)
         let control = core.state.withLock { operation in
             var progress = OperationState.executing
             if isTelling {
                 progress = if case .waiting(_, isReady: true) = operation.lifecycle { .ready } else { .pending }
             }
             let control = BodyControl(
-                core, Place(queue: self, row: row), attempt: attempt, progress: progress, priority: priority)
+                core, Place(queue: self, row: row), attempt: attempt, progress: progress, priority: priority,
+                context: operation.rare?.context ?? context)
             operation.lifecycle = .running(control)
             return control
         }

@@ -49,7 +49,11 @@ extension QueueCore {
     }
 
     func begin(_ control: BodyControl) {
-        Worker.begin(control, priority: control.priority ?? priority, inherits: inherits)
+        if let context = control.context, !Worker.isFree(in: self) || owner == nil {
+            context.begin(control)
+        } else {
+            Worker.begin(control, inherits: owner != nil)
+        }
     }
 
     /// Carries out effects on a thread that called the library: no user code, and nothing that comes
@@ -76,7 +80,7 @@ extension QueueCore {
         while let effects = nextEffects() {
             var kept: BodyControl?
             for effect in effects {
-                if keepsOne, kept == nil, case .begin(let control) = effect, control.priority == nil {
+                if keepsOne, kept == nil, case .begin(let control) = effect, control.mayShareTask {
                     if start(control) { kept = control }
                 } else {
                     perform(effect)
@@ -121,6 +125,7 @@ extension QueueCore {
         case .stop(let control): control.tellOfStop()
         case .pause(let handlers, let isSuspended): for handler in handlers { handler(isSuspended) }
         case .idle(let signal): signal.happen()
+        case .endContext(let context): context.end()
         case .finishEvents(let listeners): for listener in listeners { listener.finish() }
         case .finishProgress(let listeners): listeners.finish()
         }
@@ -159,10 +164,10 @@ extension QueueCore {
         if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
         switch consequences.duty {
         case .begin(let first, let others):
-            var kept = first.priority == nil ? first : nil
+            var kept = first.mayShareTask ? first : nil
             if kept == nil { begin(first) }
             for control in others {
-                if kept == nil, control.priority == nil { kept = control } else { begin(control) }
+                if kept == nil, control.mayShareTask { kept = control } else { begin(control) }
             }
             return kept
         case .drain, .handOver: return drainAll(keepsOne: true)

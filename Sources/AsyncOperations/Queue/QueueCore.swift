@@ -52,6 +52,8 @@ final class QueueCore: Sendable {
         var isTelling = false
         /// Whether somebody is carrying out effects and will look for more.
         var isDraining = false
+        /// Begins the bodies of an operation that was started by itself and needs a scheduler.
+        var context: TaskContext?
         /// Made by the first who waits for the queue to be idle.
         var idle: OneShot?
         /// How many bodies wait for that.
@@ -69,20 +71,17 @@ final class QueueCore: Sendable {
     let owner: AsyncOperationID?
     /// The priority of bodies that have none of their own; nil for the default of tasks.
     let priority: Priority?
-    /// Whether bodies inherit the priority and task-local values of the task that started the operation.
-    let inherits: Bool
     let clock: any Clock<Duration>
     let timer: Timer
     let state: Lock<State>
 
     init(
         _ name: String, width: Int, clock: any Clock<Duration>, owner: AsyncOperationID? = nil,
-        priority: Priority? = nil, inherits: Bool = false
+        priority: Priority? = nil
     ) {
         id = AsyncOperationID(name, .queue)
         self.owner = owner
         self.priority = priority
-        self.inherits = inherits
         self.clock = clock
         timer = Timer(clock)
         state = Lock(State(width: width))
@@ -178,6 +177,7 @@ final class QueueCore: Sendable {
         state.barriers = Barriers()
         state.hasRetriedCompounds = false
         state.isTimed = false
+        if let context = state.context.take() { state.append(.endContext(context)) }
         if let idle = state.idle.take() { state.append(.idle(idle)) }
         if state.isClosed || state.isDropped { finishEvents(&state) }
     }

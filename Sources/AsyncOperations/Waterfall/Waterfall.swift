@@ -54,7 +54,7 @@ public struct Waterfall<Input: Sendable, Output: Sendable, Failure: Error>: Send
     ) async throws(OperationFailure<Failure>) -> Output {
         let operation = operation(input)
         return try await operation.value { () throws(UsageError) in
-            try operation.core.start(clock: clock, inherits: true)
+            try operation.core.start(clock: clock)
         }
     }
 }
