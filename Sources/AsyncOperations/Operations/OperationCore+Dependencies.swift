@@ -37,6 +37,7 @@ extension OperationCore {
         }
         for (queue, consequences) in consequences { queue.carry(consequences) }
         if let error { throw error }
+        raiseUpstream()
     }
 
     private typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)

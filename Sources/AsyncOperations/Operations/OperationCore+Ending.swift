@@ -142,22 +142,20 @@ extension OperationCore {
     /// `ticket` is nil for a wait that only the end can end.
     private func add(_ waiter: UnsafeContinuation<Bool, Never>, as ticket: UInt64?, _ wait: BodyWait?) {
         let priority = Priority.current
-        let (answer, control) = state.withLock { state -> (Bool?, BodyControl?) in
-            if state.toldEnd != nil { return (true, nil) }
+        let (answer, isNews) = state.withLock { state -> (Bool?, Bool) in
+            if state.toldEnd != nil { return (true, false) }
             // The cancellation or refusal may have come already.
             if ticket != nil, wait?.isRefused ?? false || wait?.heedsCancellation ?? true && Task.isCancelled {
-                return (false, nil)
+                return (false, false)
             }
-            let isHigher = state.withRare { rare in
+            let isNews = state.withRare { rare in
                 rare.waiters.add(waiter, as: ticket ?? rare.waiters.makeTicket())
-                if let highest = rare.waiterPriority, highest >= priority { return false }
-                rare.waiterPriority = priority
-                return true
+                rare.waiterPriority = max(priority, rare.waiterPriority ?? priority)
+                return rare.noteRaise(to: priority)
             }
-            guard isHigher, case .running(let control) = state.lifecycle else { return (nil, nil) }
-            return (nil, control)
+            return (nil, isNews)
         }
-        control?.raise(to: priority)
+        if isNews { raiseUpstream(to: priority) }
         if let answer { waiter.resume(returning: answer) }
     }
 }

@@ -15,6 +15,8 @@ final class RareState {
     weak var ownQueue: QueueCore?
     /// The highest priority of the waiting tasks.
     @exclusivity(unchecked) var waiterPriority: Priority?
+    /// To which priority what it waits for was raised.
+    @exclusivity(unchecked) private var raisedUpstreamTo: Priority?
     /// In the order in which they were added.
     @exclusivity(unchecked) var completions: [Listener] = []
     /// The progress that the body reported last.
@@ -29,4 +31,12 @@ final class RareState {
     @exclusivity(unchecked) var isTold: Bool
 
     init(isTold: Bool) { self.isTold = isTold }
+
+    /// Returns whether what it waits for has to be raised.
+    func noteRaise(to priority: Priority) -> Bool {
+        guard priority.mayRaise else { return false }
+        if let raisedUpstreamTo, raisedUpstreamTo >= priority { return false }
+        raisedUpstreamTo = priority
+        return true
+    }
 }

@@ -43,14 +43,18 @@ extension QueueCore {
         if parent == nil, !isBarrier,
             let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, &$0) })
         {
-            return try answer.get()
+            let isAdded = try answer.get()
+            for core in cores { core.raiseUpstream() }
+            return isAdded
         }
         // Who waits for whom must not change between the check and the end of the call.
         let (answer, consequences) = OperationCore.topology.withLock { _ in
             decide { tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0) }
         }
         carry(consequences)
-        return try answer?.get() ?? false
+        let isAdded = try answer?.get() ?? false
+        for core in cores { core.raiseUpstream() }
+        return isAdded
     }
 
     /// Returns whether it added them, or why not; nil if the topology must be locked for that.

@@ -86,7 +86,8 @@ extension QueueCore {
 
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
-        let priority = priority(of: core)
+        let urgency = state.urgency(behind: core)
+        let priority = [priority(of: core), urgency].compactMap(\.self).max()
         let (isTelling, context) = (state.isTelling, state.context)
         let control = core.state.withLock { operation in
             var progress = OperationState.executing

@@ -52,6 +52,8 @@ final class QueueCore: Sendable {
         var isTelling = false
         /// Whether somebody is carrying out effects and will look for more.
         var isDraining = false
+        /// What waits for a place, and whoever waits for that hurries those before it.
+        var urgent: [Urgent] = []
         /// Begins the bodies of an operation that was started by itself and needs a scheduler.
         var context: TaskContext?
         /// Made by the first who waits for the queue to be idle.
@@ -174,6 +176,7 @@ final class QueueCore: Sendable {
         state.standIns = [:]
         state.locks = [:]
         state.nextLock = 0
+        state.urgent = []
         state.barriers = Barriers()
         state.hasRetriedCompounds = false
         state.isTimed = false

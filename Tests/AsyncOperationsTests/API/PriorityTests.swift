@@ -80,6 +80,86 @@ import Testing
             #expect(await operation.result == .success(priority))
         }
     }
+
+    /// An operation of low priority that runs until it is raised.
+    private func low(_ name: String, up: Latch) -> AsyncOperation<Void, Never> {
+        AsyncOperation(name, options: .init(taskPriority: .background)) { _ in
+            up.open()
+            await Self.reach(.high)
+        }
+    }
+
+    @Test func `whoever waits raises what runs behind a dependency and before it in a queue of one`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let up = Latch()
+        let head = low("head", up: up)
+        let next = AsyncOperation("next", options: .init(taskPriority: .background)) { _ in Task.currentPriority }
+        let middle = AsyncOperation("middle") { _ in }
+        let last = AsyncOperation("last") { _ in }
+        try last.addDependency(on: middle)
+        try queue.add(head, next, middle)
+        try last.start()
+        await up.wait()
+        await Task(priority: .high) { _ = await last.result }.value
+        #expect(head.isFinished)
+        // It began before what was waited for.
+        #expect(await next.result == .success(.high))
+    }
+
+    @Test func `whoever waits raises the holder of a mutex and of a place`() async throws {
+        let queue = AsyncOperationQueue()
+        let up = Latch()
+        let holder = try CompoundOperation("holder", options: .init(mutexes: ["m"])) { low("inside", up: up) }
+        let rival = AsyncOperation("rival", options: .init(mutexes: ["m"])) { _ in }
+        try queue.add(holder, rival)
+        await up.wait()
+        await Task(priority: .high) { _ = await rival.result }.value
+        #expect(holder.isFinished)
+        let placeUp = Latch()
+        let (first, second) = (low("first", up: placeUp), AsyncOperation("second") { _ in })
+        let serial = try CompoundOperation("serial", mode: .serial) {
+            first
+            second
+        }
+        try queue.add(serial)
+        await placeUp.wait()
+        await Task(priority: .high) { _ = await second.result }.value
+        #expect(first.isFinished)
+    }
+
+    @Test func `an operation of high priority raises what it depends on, whenever that is said`() async throws {
+        let queue = AsyncOperationQueue()
+        for isLate in [false, true] {
+            let up = Latch()
+            let head = low("head", up: up)
+            let urgent = AsyncOperation("urgent", options: .init(taskPriority: .high)) { _ in }
+            let gate = AsyncOperation("gate") { _ in }
+            try urgent.addDependency(on: gate)
+            if !isLate { try urgent.addDependency(on: head) }
+            try queue.add(head)
+            await up.wait()
+            try queue.add(urgent)
+            if isLate { try urgent.addDependency(on: head) }
+            try queue.add(gate)
+            let done = Latch()
+            urgent.addCompletion { _ in done.open() }
+            await done.wait()
+            #expect(head.isFinished)
+        }
+    }
+
+    @Test func `a body that waits passes on the priority of who waits for it`() async throws {
+        let queue = AsyncOperationQueue()
+        let up = Latch()
+        let head = low("head", up: up)
+        let waiting = AsyncOperation("waiting", options: .init(taskPriority: .background)) { _ in
+            _ = await head.result
+        }
+        try queue.add(head, waiting)
+        await up.wait()
+        await Task(priority: .high) { _ = await waiting.result }.value
+        #expect(head.isFinished)
+    }
 }
 
 extension AsyncOperationProtocol {

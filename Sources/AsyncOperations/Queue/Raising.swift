@@ -1,0 +1,68 @@
+// A wait raises whatever it waits for, over dependencies, members, places, mutexes and the waits of bodies.
+
+extension OperationCore {
+    /// Raises the bodies that its end waits for, and those that will be, to `priority`. O(what is upstream), and O(1) if
+    /// nothing can be lower.
+    func raiseUpstream(to priority: Priority) {
+        guard priority.mayRaise else { return }
+        let controls = Self.topology.withLock { _ in
+            var graph = WaitGraph(for: .wait)
+            graph.collect([.end(self)])
+            return graph.events.flatMap { event -> [BodyControl] in
+                switch event {
+                case .start(let core), .end(let core): core.expectWaiter(of: priority).map { [$0] } ?? []
+                case .turn(let queue): queue.hurry(for: self, priority)
+                case .place, .idle: []
+                }
+            }
+        }
+        // Escalation handlers are user code.
+        for control in controls { control.raise(to: priority) }
+    }
+
+    /// The same to its own priority and to that of whoever waits for it.
+    func raiseUpstream() {
+        let waiter = state.withLock { $0.rare?.waiterPriority }
+        let own = hasDefaultOptions ? nil : options.bodyPriority
+        if let priority = [waiter, own].compactMap(\.self).max() { raiseUpstream(to: priority) }
+    }
+
+    /// Lets its body begin with `priority` at least. Returns the attempt that runs.
+    private func expectWaiter(of priority: Priority) -> BodyControl? {
+        state.withLock { state in
+            switch state.lifecycle {
+            case .ended: return nil
+            case .running(let control): return control
+            case .idle, .dissolving, .member, .taken, .waiting, .open, .settled: break
+            }
+            state.withRare { $0.waiterPriority = max(priority, $0.waiterPriority ?? priority) }
+            return nil
+        }
+    }
+}
+
+extension QueueCore {
+    /// Until `core` has begun, what begins before it has its priority. Returns what runs in its place.
+    fileprivate func hurry(for core: OperationCore, _ priority: Priority) -> [BodyControl] {
+        state.withLock { state in
+            guard state.bodies.count >= state.width, state.scheduler != nil else { return [] }
+            state.urgent.append(Urgent(core: core, priority: priority))
+            return state.bodies
+        }
+    }
+}
+
+extension QueueCore.State {
+    /// The highest priority of what waits behind `core` for a place.
+    mutating func urgency(behind core: OperationCore) -> Priority? {
+        if urgent.isEmpty { return nil }
+        urgent.removeAll { $0.core === core || $0.core.isFinished }
+        return urgent.map(\.priority).max()
+    }
+}
+
+/// An operation that waits behind others for a place, with the priority of who waits for its end.
+struct Urgent: Sendable {
+    let core: OperationCore
+    let priority: Priority
+}
