@@ -56,7 +56,7 @@ let package = Package(
         target("WorkflowConversion", ["YAMLSyntax", "WorkflowModel", "SourceDiagnostics"]),
         target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
         target("OperationScheduling", [heap]),
-        target("AsyncOperations", ["Platform", "OperationScheduling"]),
+        target("AsyncOperations", ["Platform", "OperationScheduling", heap]),
         target("ProcessExecution", ["Basics", "CLinux", heap]),
         target("RunEvents", ["Basics"]),
         target("RunJournal", ["Basics", "RunEvents"]),

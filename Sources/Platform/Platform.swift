@@ -51,6 +51,85 @@ package enum Platform {
     }
 }
 
+extension Platform {
+    /// Lets one thread sleep until a time that any thread may set, also while it sleeps.
+    ///
+    /// Unchecked: its mutex guards what changes.
+    package final class Sleeper: @unchecked Sendable {
+        private struct State {
+            var mutex = pthread_mutex_t()
+            var condition = pthread_cond_t()
+            var end: ContinuousClock.Instant?
+        }
+
+        private let state: UnsafeMutablePointer<State>
+
+        package init() {
+            state = .allocate(capacity: 1)
+            state.initialize(to: State())
+            pthread_mutex_init(&state.pointee.mutex, nil)
+            #if canImport(Darwin)
+                pthread_cond_init(&state.pointee.condition, nil)
+            #else
+                var attributes = pthread_condattr_t()
+                pthread_condattr_init(&attributes)
+                pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+                pthread_cond_init(&state.pointee.condition, &attributes)
+                pthread_condattr_destroy(&attributes)
+            #endif
+        }
+
+        deinit {
+            pthread_cond_destroy(&state.pointee.condition)
+            pthread_mutex_destroy(&state.pointee.mutex)
+            state.deinitialize(count: 1)
+            state.deallocate()
+        }
+
+        /// Wakes the thread at `time`, in place of what was set before.
+        package func wake(at time: ContinuousClock.Instant) {
+            pthread_mutex_lock(&state.pointee.mutex)
+            state.pointee.end = time
+            pthread_cond_signal(&state.pointee.condition)
+            pthread_mutex_unlock(&state.pointee.mutex)
+        }
+
+        /// Sleeps until the time that was set last; at once if that has passed since the last call.
+        package func sleep() {
+            pthread_mutex_lock(&state.pointee.mutex)
+            while true {
+                guard let end = state.pointee.end else {
+                    pthread_cond_wait(&state.pointee.condition, &state.pointee.mutex)
+                    continue
+                }
+                let rest = ContinuousClock.now.duration(to: end)
+                if rest <= .zero { break }
+                // The system's clock stands still while the machine is suspended, so not for long at once.
+                wait(atMost: min(rest, .seconds(10)))
+            }
+            state.pointee.end = nil
+            pthread_mutex_unlock(&state.pointee.mutex)
+        }
+
+        private func wait(atMost time: Duration) {
+            let (seconds, attoseconds) = time.components
+            // Rounded up.
+            let nanoseconds = Int(attoseconds / 1_000_000_000) + 1
+            #if canImport(Darwin)
+                var rest = timespec(tv_sec: Int(seconds), tv_nsec: min(nanoseconds, 999_999_999))
+                pthread_cond_timedwait_relative_np(&state.pointee.condition, &state.pointee.mutex, &rest)
+            #else
+                var end = timespec()
+                clock_gettime(CLOCK_MONOTONIC, &end)
+                let sum = Int(end.tv_nsec) + nanoseconds
+                end.tv_sec += Int(seconds) + sum / 1_000_000_000
+                end.tv_nsec = sum % 1_000_000_000
+                pthread_cond_timedwait(&state.pointee.condition, &state.pointee.mutex, &end)
+            #endif
+        }
+    }
+}
+
 #if FLOWRUN_SANITIZE
     /// What `Mutex` is, in a form that ThreadSanitizer understands: it does not see that a `Mutex` of the standard
     /// library orders threads, and takes every value in one for a race.

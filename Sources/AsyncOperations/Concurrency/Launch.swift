@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Runs `work` in a task of its own, without the priority and the task-local values of the caller. Every task of the
 /// library starts here or in `launchInheriting`, so tests can decide when it runs.
 ///
@@ -14,7 +16,13 @@ func launch<Answer: Sendable>(
     #endif
 }
 
-/// The same with the task-local values of the caller, and its priority if none is given.
+/// Runs `work`, which may run user code, on a thread of its own: in place of a task where it must not wait for a thread of
+/// the pool. In a task if the system has no thread to be had.
+func launchThread(_ work: @escaping @Sendable () -> Void) {
+    do throws(Platform.NoThreadError) { try Platform.startThread(work) } catch { launch { work() } }
+}
+
+/// The same as `launch` with the task-local values of the caller, and its priority if none is given.
 @inline(__always) @discardableResult
 func launchInheriting<Answer: Sendable>(
     priority: Priority? = nil, _ work: sending @escaping @isolated(any) () async -> Answer

@@ -1,17 +1,50 @@
-/// The sleeping task that tells a queue when its earliest deadline has come. One serves all deadlines: a task for each
-/// would cost 2 KB apiece.
+/// What tells a queue that its earliest deadline has come. One serves all deadlines.
 struct Alarm: Sendable {
     let time: Duration
-    private let sleeper: Task<Void, Never>
+    private let ring: Ring
 
+    /// `ring` must not block and run no user code.
     init(at time: Duration, on timer: Timer, _ ring: @escaping @Sendable () -> Void) {
         self.time = time
-        sleeper = launch {
-            if await timer.sleep(until: time) { ring() }
+        let instant = timer.isPlain ? timer.start.advanced(by: time.countable) : nil
+        self.ring = Ring(at: instant, ring) { await timer.sleep(until: time) }
+    }
+
+    func cancel() { ring.cancel() }
+}
+
+/// Something that happens at a time, unless it is cancelled before.
+enum Ring: Sendable {
+    case ofAlarmClock(UInt64)
+    /// On a clock that the user wrote.
+    case ofSleeper(Task<Void, Never>)
+
+    /// Calls `ring` at `time` or, where that is nil or there is no thread for it, when `sleep` returns true.
+    fileprivate init(
+        at time: ContinuousClock.Instant?, _ ring: @escaping @Sendable () -> Void,
+        _ sleep: @escaping @Sendable () async -> Bool
+    ) {
+        if let time, let number = AlarmClock.shared.ring(at: time, ring) {
+            self = .ofAlarmClock(number)
+        } else {
+            self = .ofSleeper(launch { if await sleep() { ring() } })
         }
     }
 
-    func cancel() { cancelling { sleeper.cancel() } }
+    /// Calls `ring`, which may run user code, after `delay` on `clock`.
+    init(after delay: Duration, on clock: any Clock<Duration>, _ ring: @escaping @Sendable () -> Void) {
+        let isUsual = type(of: clock) == ContinuousClock.self
+        self.init(at: isUsual ? .now + delay.countable : nil, { isUsual ? launchThread(ring) : ring() }) {
+            (try? await clock.sleep(for: delay.countable)) != nil
+        }
+    }
+
+    func cancel() {
+        switch self {
+        case .ofAlarmClock(let number): AlarmClock.shared.cancel(number)
+        case .ofSleeper(let task): cancelling { task.cancel() }
+        }
+    }
 }
 
 /// Measures the time since a queue was made, on its clock.
@@ -28,7 +61,7 @@ struct Timer: Sendable {
         }
     }
 
-    private let start: ContinuousClock.Instant
+    fileprivate let start: ContinuousClock.Instant
     private let other: Other?
 
     init(_ clock: any Clock<Duration>) {
@@ -44,7 +77,7 @@ struct Timer: Sendable {
     /// Returns false if the task was cancelled before `time`.
     func sleep(until time: Duration) async -> Bool {
         if let other { return await other.sleep(time) }
-        return (try? await ContinuousClock().sleep(until: start.advanced(by: time.countable), tolerance: nil)) != nil
+        return await AlarmClock.shared.sleep(until: start.advanced(by: time.countable))
     }
 }
 
@@ -69,9 +102,10 @@ extension QueueCore {
     }
 
     private func ring(_ time: Duration, _ period: UInt64) {
-        update { state in
+        let (_, consequences) = decide { state in
             if state.alarm?.time == time { state.alarm = nil }
             if state.period == period { handle(.time, &state) }
         }
+        carry(consequences, handingOver: timer.isPlain ? .toThread : .toTask)
     }
 }

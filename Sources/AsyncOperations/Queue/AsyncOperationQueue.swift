@@ -129,11 +129,7 @@ public final class AsyncOperationQueue: Sendable {
         core.close()
         let stopped = ShutdownList()
         let cancel = { @Sendable [core] in stopped.append(core.cancelAll(.shutdown)) }
-        let sleeper = grace.map { grace in
-            launch { [clock = core.clock] in
-                if (try? await clock.sleep(for: grace.countable)) != nil { cancel() }
-            }
-        }
+        let end = grace.map { Ring(after: $0, on: core.clock, cancel) }
         let refusal = await withTaskCancellationHandler { () -> UsageError? in
             do throws(UsageError) {
                 _ = try await core.waitUntilIdle(heedingCancellation: false)
@@ -144,7 +140,7 @@ public final class AsyncOperationQueue: Sendable {
         } onCancel: {
             cancel()
         }
-        cancelling { sleeper?.cancel() }
+        end?.cancel()
         if let refusal { throw refusal }
         core.endEvents()
         return stopped.reports

@@ -35,15 +35,22 @@ extension QueueCore {
         return .begin(first, others: others)
     }
 
-    func carry(_ consequences: Consequences) {
+    /// Who runs user code in place of a caller that must not.
+    enum Hands: Sendable {
+        case toTask
+        /// Which waits for no thread of the pool.
+        case toThread
+    }
+
+    func carry(_ consequences: Consequences, handingOver hands: Hands = .toTask) {
         consequences.alarm?.cancel()
         switch consequences.duty {
         case .nothing: break
         case .begin(let first, let others):
             begin(first)
             for control in others { begin(control) }
-        case .drain: drain()
-        case .handOver: handOver([])
+        case .drain: drain(handingOver: hands)
+        case .handOver: handOver([], hands)
         }
         if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
     }
@@ -58,19 +65,23 @@ extension QueueCore {
 
     /// Carries out effects on a thread that called the library: no user code, and nothing that comes
     /// meanwhile.
-    private func drain() {
+    private func drain(handingOver hands: Hands) {
         guard let effects = nextEffects() else { return }
         for (index, effect) in effects.enumerated() {
-            if effect.runsForeignCode { return handOver(Array(effects[index...])) }
+            if effect.runsForeignCode { return handOver(Array(effects[index...]), hands) }
             perform(effect)
         }
-        if let effects = nextEffects() { handOver(effects) }
+        if let effects = nextEffects() { handOver(effects, hands) }
     }
 
-    private func handOver(_ effects: [Effect]) {
-        launch { [self] in
+    private func handOver(_ effects: [Effect], _ hands: Hands = .toTask) {
+        let work = { @Sendable [self] in
             for effect in effects { perform(effect) }
             _ = drainAll(keepsOne: false)
+        }
+        switch hands {
+        case .toTask: launch { work() }
+        case .toThread: launchThread(work)
         }
     }
 

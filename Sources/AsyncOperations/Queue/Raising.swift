@@ -29,13 +29,17 @@ extension OperationCore {
 
     /// Lets its body begin with `priority` at least. Returns the attempt that runs.
     private func expectWaiter(of priority: Priority) -> BodyControl? {
-        state.withLock { state in
+        let own = hasDefaultOptions ? nil : options.bodyPriority
+        return state.withLock { state in
             switch state.lifecycle {
             case .ended: return nil
             case .running(let control): return control
             case .idle, .dissolving, .member, .taken, .waiting, .open, .settled: break
             }
-            state.withRare { $0.waiterPriority = max(priority, $0.waiterPriority ?? priority) }
+            guard priority > state.rare?.waiterPriority ?? own ?? state.lifecycle.queue?.priority ?? .medium else {
+                return nil
+            }
+            state.withRare { $0.waiterPriority = priority }
             return nil
         }
     }

@@ -39,7 +39,8 @@ extension WaitGraph {
         case .idle, .member, .taken:
             let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
             // What belongs to no queue may still join what its dependencies are tried again with.
-            let isPlaced = core.around.last?.lifecycle.queue != nil
+            // Only asked where it matters: compound operations may be nested deeply.
+            let isPlaced = !needs.isEmpty && core.around.last?.lifecycle.queue != nil
             return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
                 + (parent.map { [.start($0)] } ?? [])
         }

@@ -98,7 +98,7 @@ extension TaskTracker {
             var isSealed = false
             /// nil once the session has ended.
             var onEnd: (@Sendable (SessionState, End) -> Void)?
-            var sleeper: Task<Void, Never>?
+            var limit: Ring?
         }
 
         private let state: Lock<State>
@@ -108,15 +108,12 @@ extension TaskTracker {
         }
 
         func limit(to timeout: Duration, on clock: any Clock<Duration>) {
-            let sleeper = launch { [weak self] in
-                guard (try? await clock.sleep(for: timeout.countable)) != nil else { return }
-                self?.end { .timedOut(stillRunning: $0) }
-            }
+            let limit = Ring(after: timeout, on: clock) { [weak self] in self?.end { .timedOut(stillRunning: $0) } }
             let isOver = state.withLock { state in
-                if state.onEnd != nil { state.sleeper = sleeper }
+                if state.onEnd != nil { state.limit = limit }
                 return state.onEnd == nil
             }
-            if isOver { cancelling { sleeper.cancel() } }
+            if isOver { limit.cancel() }
         }
 
         func start() -> Bool {
@@ -144,8 +141,8 @@ extension TaskTracker {
         }
 
         func end(_ end: (Int) -> End) {
-            let (onEnd, sleeper, running) = state.withLock { ($0.onEnd.take(), $0.sleeper.take(), $0.running) }
-            cancelling { sleeper?.cancel() }
+            let (onEnd, limit, running) = state.withLock { ($0.onEnd.take(), $0.limit.take(), $0.running) }
+            limit?.cancel()
             onEnd?(self, end(running))
         }
     }

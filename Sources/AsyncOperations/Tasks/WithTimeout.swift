@@ -57,19 +57,22 @@ private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
         within limit: Duration, _ clock: any Clock<Duration>, isolation: isolated (any Actor)?
     ) async -> Result<Value, Failure>? {
         await withTaskGroup(of: Step.self) { race in
-            race.addTask { await end(isolation: isolation) }
-            race.addTask { (try? await clock.sleep(for: limit.countable)) == nil ? .woken : .timePassed }
-            var isLate = false
+            let body = StoppableTask()
+            race.addTask { await body.run { await end(isolation: isolation) } }
+            var ring: Ring?
+            if type(of: clock) == ContinuousClock.self {
+                ring = Ring(after: limit, on: clock) { body.stop() }
+            } else {
+                race.addTask { (try? await clock.sleep(for: limit.countable)) == nil ? .woken : .timePassed }
+            }
             while let step = await race.next() {
                 switch step {
                 case .ended(let result):
+                    ring?.cancel()
                     cancelling { race.cancelAll() }
-                    return isLate ? nil : result
-                case .timePassed:
-                    isLate = true
-                    cancelling { race.cancelAll() }
-                case .woken:
-                    break
+                    return body.isStopped ? nil : result
+                case .timePassed: body.stop()
+                case .woken: break
                 }
             }
             return nil
@@ -78,5 +81,44 @@ private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
 
     private func end(isolation: isolated (any Actor)?) async -> Step {
         do throws(Failure) { return .ended(.success(try await run())) } catch { return .ended(.failure(error)) }
+    }
+}
+
+/// A child task that any thread may cancel, alone.
+private final class StoppableTask: Sendable {
+    /// Unchecked, because the task is only cancelled, while it runs.
+    private struct State: @unchecked Sendable {
+        var task: UnsafeCurrentTask?
+        var isStopped = false
+        var isOver = false
+    }
+
+    private let state = Lock(State())
+
+    /// Whether it was told to stop before it ended.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// Runs `body` in the calling task.
+    func run<Answer: Sendable>(_ body: () async -> Answer) async -> Answer {
+        let isStopped = state.withLock { state in
+            state.task = withUnsafeCurrentTask { $0 }
+            return state.isStopped
+        }
+        if isStopped { withUnsafeCurrentTask { $0?.cancel() } }
+        let answer = await body()
+        state.withLock { state in
+            state.task = nil
+            state.isOver = true
+        }
+        return answer
+    }
+
+    /// Tells it to stop, unless it has ended. Its end waits until that is done.
+    func stop() {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            state.isStopped = true
+            cancelling { state.task?.cancel() }
+        }
     }
 }

@@ -333,10 +333,9 @@ import Testing
             // Whoever waits for the task here may raise it.
             #expect(seen.allSatisfy { $0.1 >= priority })
         }
-        let detached = Waterfall(from: Void.self, failure: Never.self).then { Self.local }
-        let operation = detached.operation(())
+        let operation = Waterfall(from: Void.self, failure: Never.self).then { Self.local }.operation(())
         try Self.$local.withValue("set") { try operation.start() }
-        #expect(await operation.result == .success("none"))
+        #expect(await operation.result == .success("set"))
     }
 
     @Test func `a cancelled caller does not enter the first job`() async throws {

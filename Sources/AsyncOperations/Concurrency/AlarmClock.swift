@@ -1,0 +1,101 @@
+internal import HeapModule
+internal import Platform
+
+/// Rings at times of the continuous clock, on one thread of its own for the whole process. Tasks that block all threads
+/// of the pool hold up no ring, and one that is cancelled leaves at most 64 bytes behind, however far its time is.
+final class AlarmClock: Sendable {
+    static let shared = AlarmClock()
+
+    private struct Entry: Comparable {
+        let time: ContinuousClock.Instant
+        let number: UInt64
+
+        static func < (left: Entry, right: Entry) -> Bool { (left.time, left.number) < (right.time, right.number) }
+    }
+
+    private struct State {
+        var last: UInt64 = 0
+        /// Also of those that were cancelled, but fewer of these than of others.
+        var heap = Heap<Entry>()
+        var rings: [UInt64: @Sendable () -> Void] = [:]
+        /// Made by the first ring; nil where the system has no thread for it.
+        var sleeper: Platform.Sleeper?
+        var set: ContinuousClock.Instant?
+    }
+
+    private let state = Lock(State())
+
+    /// How many times are kept, also of rings that were cancelled.
+    var count: Int { state.withLock { $0.heap.count } }
+
+    /// Calls `ring` at `time`, never earlier, on the clock's thread: it must not block and run no user code. Returns nil
+    /// if the system has no thread to be had.
+    func ring(at time: ContinuousClock.Instant, _ ring: @escaping @Sendable () -> Void) -> UInt64? {
+        state.withLock { state in
+            guard let sleeper = begun(&state) else { return nil }
+            state.last += 1
+            state.heap.insert(Entry(time: time, number: state.last))
+            state.rings[state.last] = ring
+            if state.set.map({ time < $0 }) ?? true {
+                state.set = time
+                sleeper.wake(at: time)
+            }
+            return state.last
+        }
+    }
+
+    /// Sleeps until `time`. Returns false if the task was cancelled before.
+    func sleep(until time: ContinuousClock.Instant) async -> Bool {
+        let signal = OneShot()
+        guard let number = ring(at: time, { signal.happen() }) else {
+            return (try? await ContinuousClock().sleep(until: time, tolerance: nil)) != nil
+        }
+        let hasRung = await signal.waitUnlessCancelled(as: signal.makeTicket(), nil)
+        if !hasRung { cancel(number) }
+        return hasRung
+    }
+
+    /// Does nothing if it has rung or is about to.
+    func cancel(_ number: UInt64) {
+        // Freed outside the lock.
+        _ = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let ring = state.rings.removeValue(forKey: number) else { return nil }
+            if state.heap.count > 64, state.heap.count > 2 * state.rings.count {
+                let live = state.heap.unordered.filter { state.rings[$0.number] != nil }
+                state.heap = Heap(live)
+            }
+            return ring
+        }
+    }
+
+    private func begun(_ state: inout State) -> Platform.Sleeper? {
+        if let sleeper = state.sleeper { return sleeper }
+        do throws(Platform.NoThreadError) {
+            let sleeper = Platform.Sleeper()
+            try Platform.startThread { [self] in
+                while true {
+                    sleeper.sleep()
+                    for ring in due(sleeper) { ring() }
+                }
+            }
+            state.sleeper = sleeper
+            return sleeper
+        } catch {
+            return nil
+        }
+    }
+
+    private func due(_ sleeper: Platform.Sleeper) -> [@Sendable () -> Void] {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            var due: [@Sendable () -> Void] = []
+            while let first = state.heap.min, first.time <= now || state.rings[first.number] == nil {
+                state.heap.removeMin()
+                if let ring = state.rings.removeValue(forKey: first.number) { due.append(ring) }
+            }
+            state.set = state.heap.min?.time
+            if let next = state.set { sleeper.wake(at: next) }
+            return due
+        }
+    }
+}

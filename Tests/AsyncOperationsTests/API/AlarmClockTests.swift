@@ -1,0 +1,96 @@
+import FlowrunTestSupport
+import Glibc
+import Platform
+import Testing
+
+@testable import AsyncOperations
+
+@Suite(.timeLimit(.minutes(20))) struct AlarmClockTests {
+    @Test func `rings come in the order of their times and never early`() async {
+        let clock = AlarmClock()
+        let order = Record<Int>()
+        let done = Latch()
+        let start = ContinuousClock.now
+        for number in [3, 1, 2] {
+            _ = clock.ring(at: start.advanced(by: .milliseconds(10 * number))) {
+                #expect(.now >= start.advanced(by: .milliseconds(10 * number)))
+                order.add(number)
+                if number == 3 { done.open() }
+            }
+        }
+        await done.wait()
+        #expect(order.entries == [1, 2, 3])
+    }
+
+    @Test func `a ring that is cancelled never comes and leaves little behind`() async throws {
+        let clock = AlarmClock()
+        let far = ContinuousClock.now.advanced(by: .seconds(3600))
+        let keep = try #require(clock.ring(at: far) { Issue.record("it rang an hour early") })
+        for _ in 0..<10_000 {
+            let number = try #require(clock.ring(at: far) { Issue.record("it rang though it was cancelled") })
+            clock.cancel(number)
+        }
+        #expect(clock.count <= 65)
+        clock.cancel(keep)
+        let done = Latch()
+        _ = clock.ring(at: .now) { done.open() }
+        await done.wait()
+    }
+
+    @Test func `a timed call leaves nothing behind, however far its limit is`() async throws {
+        for _ in 0..<1000 { try await withTimeout(.seconds(3600)) {} }
+        let queue = AsyncOperationQueue()
+        for _ in 0..<1000 { try await queue.run(options: .init(timeout: .seconds(3600))) { _ in } }
+        // Others have limits, too.
+        #expect(AlarmClock.shared.count < 1000)
+    }
+
+    @Test func `a sleep ends at its time or with its task`() async {
+        #expect(await AlarmClock.shared.sleep(until: .now.advanced(by: .milliseconds(5))))
+        let task = Task { await AlarmClock.shared.sleep(until: .now.advanced(by: .seconds(3600))) }
+        task.cancel()
+        #expect(await task.value == false)
+    }
+
+    /// The threads are released by what the limits do.
+    @Test func `a limit passes while all threads of the pool are blocked`() async throws {
+        let limit = Duration.milliseconds(100)
+        // Whether a task of the pool said so.
+        let passed = Record<Bool>()
+        let isUp = Meeting(of: 3)
+        let begun = Crowd()
+        let operation = AsyncOperation(options: .init(timeout: limit)) { context in
+            begun.enter()
+            context.onCancel { _ in passed.add(withUnsafeCurrentTask { $0 != nil }) }
+            await isUp.come()
+            await untilCancelled()
+        }
+        operation.addCompletion { _ in
+            // On a busy machine the limit may pass before the body begins.
+            guard begun.most == 0 else { return }
+            passed.add(false)
+            Task { await isUp.come() }
+        }
+        try operation.start()
+        let call = Task {
+            try await withTimeout(limit) {
+                await withTaskCancellationHandler {
+                    await isUp.come()
+                    await untilCancelled()
+                } onCancel: {
+                    passed.add(withUnsafeCurrentTask { $0 != nil })
+                }
+            }
+        }
+        await isUp.come()
+        let session = try TaskTracker().begin(timeout: limit) { _ in passed.add(withUnsafeCurrentTask { $0 != nil }) }
+        let blockers = (0..<Platform.processorCount + 2).map { _ in
+            Task.detached { while passed.entries.count < 3 { usleep(1000) } }
+        }
+        for blocker in blockers { await blocker.value }
+        #expect(passed.entries.count == 3 && !passed.entries.dropFirst(2).contains(true))
+        #expect(await operation.outcome == .timeout)
+        await #expect(throws: OperationFailure<Never>.self) { try await call.value }
+        #expect(session.startTask() == nil)
+    }
+}
