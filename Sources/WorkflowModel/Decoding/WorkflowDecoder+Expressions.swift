@@ -24,7 +24,7 @@ extension WorkflowDecoder {
         guard let entry else { return nil }
         guard entry.value.kind == .scalar, !entry.value.isNull else {
             let test =
-                entry.value.kind == .sequence
+                entry.value.kind == .sequence && entry.value.elements.allSatisfy { $0.kind == .scalar }
                 ? ShellTest("[ " + entry.value.elements.map(\.text).joined(separator: " ") + " ]") : nil
             reportType(
                 entry, expected: "a condition, such as `params.channel == 'stable'`",

@@ -19,8 +19,9 @@ extension WorkflowDecoder {
         for entry in reader.unknownKeys {
             let word = entry.key.text
             if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
-                reportForeign(entry, meaning, in: place)
-                adopt(entry, meaning, into: &reader, in: place)
+                let objection = objection(to: entry, meaning, in: reader.node, place)
+                reportForeign(entry, meaning, objection, in: place)
+                if objection == nil { adopt(entry, meaning, into: &reader, in: place) } else { refuse(entry.value) }
             } else {
                 let meant = reportUnknown(entry, in: place)
                 if let meant { reader.adopt(entry, as: meant) }
@@ -71,7 +72,7 @@ extension WorkflowDecoder {
     }
 
     private mutating func reportForeign(
-        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, in place: KeyPlace
+        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, _ objection: Diagnostic?, in place: KeyPlace
     ) {
         let word = Phrase.quoted(entry.key.text)
         switch meaning {
@@ -113,8 +114,8 @@ extension WorkflowDecoder {
         case .key(let key):
             report(
                 .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
-                at: entry.key,
-                fix: replacing(entry.key, by: key.spelling))
+                at: entry.key, notes: objection.map { [.init($0.message, at: $0.range)] } ?? [],
+                fix: renaming(entry, to: key, objection))
         case .setting(let key, let value):
             let edits = [
                 Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling), edit(entry.value, to: value),
@@ -147,7 +148,7 @@ extension WorkflowDecoder {
         return [.init(range: start, replacement: ""), .init(range: end, replacement: "")]
     }
 
-    /// Reads a foreign entry under its flowrun name where its value has the same form, and leaves it aside otherwise.
+    /// Reads a foreign entry, whose value is fit for it, under its flowrun name.
     private mutating func adopt(
         _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
         in place: KeyPlace
@@ -162,23 +163,10 @@ extension WorkflowDecoder {
             }
             return
         }
-        guard case .key(let key) = meaning, place.keySet.contains(key), hasForm(entry.value, of: key) else {
+        guard case .key(let key) = meaning, place.keySet.contains(key), key != .uses else {
             return refuse(entry.value)
         }
         reader.adopt(entry, as: key)
-    }
-
-    private func hasForm(_ value: YAMLNode, of key: WorkflowKey) -> Bool {
-        switch key {
-        case .steps, .env, .outputs, .retry, .pools: value.kind == .mapping
-        case .params, .finally, .onFailure:
-            value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
-        case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
-        case .run, .mutex: value.kind == .scalar && value.type == .string
-        case .require: value.kind == .sequence
-        case .manual: value.type == .bool
-        default: false
-        }
     }
 
     /// Reports an unknown key and returns the key it probably means.

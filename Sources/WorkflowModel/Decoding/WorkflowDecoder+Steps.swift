@@ -8,7 +8,7 @@ extension WorkflowDecoder {
         let value = entry.value
         guard value.kind == .mapping else {
             reportType(
-                entry, expected: "a mapping of ids to steps",
+                entry, expected: Self.formOfSteps,
                 fix: value.kind == .sequence ? .init("write each step below its id: `build: { run: make }`") : nil)
             return
         }
