@@ -257,6 +257,16 @@ struct `A step is refused` {
         #expect(checked.diagnostics.map(\.fix?.description) == [fix])
     }
 
+    @Test func `with the way to a variable that single quotes allow`() {
+        let checked = Checked(
+            "version: 1\nparams: { v: { default: x } }\nsteps:\n  a: { run: \"echo '${{ params.v }}' '${{ env.W }}'\" }\n"
+        )
+        #expect(
+            checked.diagnostics.map { $0.fix?.description.split(separator: ",").first }
+                == ["v", "W"].map { "write `\"$\($0)\"` outside of the single quotes" })
+        #expect(checked.diagnostics.allSatisfy { $0.fix?.edits.isEmpty == true })
+    }
+
     @Test(arguments: [
         ("strategy: { matrix: { os: [a] } }\nrun: x", "matrix: { os: [a] }\n    run: x"),
         ("strategy:\n  matrix:\n    os: [a]\nrun: x", "matrix:\n        os: [a]\n    run: x"),
