@@ -172,6 +172,11 @@ extension WorkflowDecoder {
     /// Reports an unknown key and returns the key it probably means.
     private mutating func reportUnknown(_ entry: MappingReader.Entry, in place: KeyPlace) -> WorkflowKey? {
         let word = entry.key.text
+        if reportMissingBlank(
+            entry, in: place.rawValue, isWord: { WorkflowKey.named($0).map(place.keySet.contains) == true })
+        {
+            return nil
+        }
         let meant = suggestedKey(for: word, in: place)
         if let meant {
             report(
@@ -189,6 +194,22 @@ extension WorkflowDecoder {
             .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.rawValue)", at: entry.key,
             notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")],
             fix: hasNoColon(entry) ? .init("quote the value before it if the `,` belongs to that") : nil)
+    }
+
+    /// Reports `{ run:x }`, where the colon is a part of the key. Returns false if the key is anything else.
+    mutating func reportMissingBlank(
+        _ entry: MappingReader.Entry, in place: String, isWord: (String) -> Bool
+    ) -> Bool {
+        let parts = sourceText(entry.key).split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let first = parts[1].utf8.first, hasNoColon(entry), entry.key.isPlain, isWord(parts[0])
+        else { return false }
+        refuse(entry.value)
+        // These have another meaning at the start of a value, or none.
+        let value = "|>@`%*&!#".utf8.contains(first) ? Self.quoted(parts[1]) : parts[1]
+        report(
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place): a blank is missing after the `:`",
+            at: entry.key, fix: replacing(entry.key, by: "\(parts[0]): \(value)"))
+        return true
     }
 
     /// Whether a key is a word alone, as `b` in `{ run: echo a, b }`.
