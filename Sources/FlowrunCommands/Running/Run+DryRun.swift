@@ -56,7 +56,7 @@ extension Run {
             let history = RunHistory(in: directory)
             let resume = ResumeRequest(
                 run: request.resumedRun, targets: request.choice.steps, workflow: name,
-                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory)?.run }, key: key)
+                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key)
             return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
         }
         if let run = request.resumedRun {
