@@ -84,6 +84,33 @@ struct ResumeRuleTests {
         #expect(log.first("warning").map { $0["seq"]?.int == 1 } ?? !hasUndone)
     }
 
+    @Test func `all hooks that have undone a step are named, and one step is one`() async throws {
+        let two = try await log(
+            of: """
+                version: 1
+                steps: { a: { run: ":" }, last: { needs: [a], run: test -e ok } }
+                finally: { one: { run: ":" }, two: { needs: [one], run: ":" }, three: { undoes: [], run: ":" } }
+                """)
+        let end = "; a hook that undoes nothing says `undoes: []`, one that undoes less than its body `undoes: [ids]`"
+        #expect(
+            warnings(two) == [
+                "the hooks `finally.two` and `finally.one` have started since: `a` will run again, with all that needs it"
+                    + end
+            ])
+        let one = try await log(
+            of: """
+                version: 1
+                steps: { a: { run: ":" }, b: { run: ":" }, last: { needs: [a, b], run: test -e ok } }
+                finally: { one: { undoes: [a, b], run: ":" }, two: { needs: [one], undoes: [b], run: ":" } }
+                """)
+        #expect(
+            warnings(one) == [
+                "the hook `finally.one` has started since: `a` will run again, with all that needs it" + end,
+                "the hooks `finally.two` and `finally.one` have started since: `b` will run again, with all that needs it"
+                    + end,
+            ])
+    }
+
     @Test func `a resume leaves live what the last run has deployed`() async throws {
         let test = try FlowrunTest(
             """
