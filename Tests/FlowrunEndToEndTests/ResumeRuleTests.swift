@@ -488,6 +488,37 @@ struct ResumeRuleTests {
         #expect(result.status == .exited(0), "\(result.stdout)")
     }
 
+    @Test func `a copy that only the run knows is named in --from as the run before had it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { run: 'echo arm64; echo x86_64', outputs: { l: { type: lines, from: stdout } } }
+              build:
+                needs: [list]
+                for-each: ${{ steps.list.outputs.l }}
+                steps: { c: { run: ":" } }
+              last: { needs: [build], run: test -e ok }
+            """)
+        // Everything runs, and what is named may be there.
+        try await test.run("workflow.yml", "--from", "build[x86_46]").expect(exit: 1)
+        for dryRun in [[], ["-n"]] {
+            for (name, words) in [
+                ("build[x86_46]", "; did you mean `build[x86_64]`?\n"),
+                ("build[riscv].c", "; it had build[arm64], build[x86_64]\n"),
+            ] {
+                let result = try await test.start(["workflow.yml", "--from", name] + dryRun).finish()
+                result.expect(exit: 64, stdout: "")
+                result.expect(stderr: "flowrun: --from \(name): the run `", "` had no such copy\(words)")
+            }
+        }
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--from", "build[x86_64].c")
+        result.expect(exit: 0)
+        #expect(try result.log().decisions["build[x86_64].c"] == "asked")
+        #expect(try result.log().decisions["build[arm64].c"] == "restored")
+    }
+
     // MARK: Tolerated failures
 
     private static let tolerated = """

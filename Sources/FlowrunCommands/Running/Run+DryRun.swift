@@ -19,6 +19,7 @@ extension Run {
         guard let past = resumed?.results else {
             return ExpectedResume(run: nil, notes: [resumed?.note ?? ResumedRun.nothing], steps: [:])
         }
+        try demandInstances(of: plan, in: past)
         var options = options(with: values)
         options.past = past
         options.again = request.again
