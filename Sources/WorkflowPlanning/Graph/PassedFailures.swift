@@ -10,6 +10,8 @@ struct PassedFailures {
     private var runsAfterFailure: [Bool]
     /// Of rows whose condition decides by the status of what they need: what a failure of that makes of it.
     private var truths: [Int: ConditionTruth] = [:]
+    /// What rows with such a condition require all the same, by row.
+    private var required: [Int: [Int]] = [:]
     /// By row: false for what is tolerated, and for a group that fails only by its members, none of which may fail.
     private let mayFail: [Bool]
     /// By row: the member before it in a sequence.
@@ -33,6 +35,7 @@ struct PassedFailures {
                 before = member.row
             }
         }
+        required = Dictionary(uniqueKeysWithValues: truths.keys.map { ($0, findRequired(by: $0)) })
     }
 
     private static func rowsThatMayFail(_ workflow: Workflow) -> [Bool] {
@@ -147,7 +150,7 @@ struct PassedFailures {
 
     /// How many rows `before` may return at most.
     private func size(of row: Int) -> Int {
-        Int(workflow.nodes[row].subtreeEnd) - row + needs.range(of: row).count
+        Int(workflow.nodes[row].subtreeEnd) - row + (required[row]?.count ?? needs.range(of: row).count)
     }
 
     /// A row and the groups around it, as far as what they need decides whether they run.
@@ -315,7 +318,9 @@ struct PassedFailures {
     }
 
     /// What has to succeed, or to be skipped, before a row.
-    private func required(by row: Int) -> [Int] {
+    private func required(by row: Int) -> [Int] { required[row] ?? findRequired(by: row) }
+
+    private func findRequired(by row: Int) -> [Int] {
         let explicit = needs.range(of: row).map { needs.entries[$0] }.filter { entry in
             workflow.need(Int(entry.position), of: row).kind == .success
         }
