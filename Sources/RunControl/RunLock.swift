@@ -12,17 +12,14 @@ package final class RunLock: Sendable {
         package var mark: UInt64?
         /// True once the run has ended and nothing of it is left but what it has reported as lost.
         package var hasEnded = false
+        /// True for a run with a journal, unless it has ended by itself.
+        package var keepsJournal: Bool
 
-        package init(pid: Int32, run: String, mark: UInt64? = nil) {
+        package init(pid: Int32, run: String, mark: UInt64? = nil, keepsJournal: Bool = false) {
             self.pid = pid
             self.run = run
             self.mark = mark
-        }
-
-        fileprivate var ended: Holder {
-            var ended = self
-            ended.hasEnded = true
-            return ended
+            self.keepsJournal = keepsJournal
         }
     }
 
@@ -30,10 +27,10 @@ package final class RunLock: Sendable {
     package let previous: Holder?
     private let descriptor: Int32
 
-    /// The line in the file: `PID RUN MARK CHECKSUM`, with `ended` before the checksum of a run that has, padded with
-    /// blanks so that a shorter line covers a longer one. The path of the last temporary folder follows, with its run.
+    /// The line in the file: `PID RUN MARK CHECKSUM`, before the checksum the state of the run if it has a word, padded
+    /// with blanks so that a shorter line covers a longer one. The path of the last temporary folder follows, with its
+    /// run.
     private static let headSize = 64
-    private static var ended: StaticString { " ended" }
     private static var markDigits: Int { 10 }
 
     /// Takes the lock of the workflow with this name, at once or not at all. The file names the previous holder until
@@ -55,12 +52,22 @@ package final class RunLock: Sendable {
     package func enter(_ holder: Holder) { write(holder) }
 
     /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for anything.
-    package func end(_ holder: Holder) { write(holder.ended) }
+    package func end(_ holder: Holder) {
+        var ended = holder
+        ended.hasEnded = true
+        ended.keepsJournal = false
+        write(ended)
+    }
 
     /// Restores the previous holder for a run that is refused: a run that never began is not the last one. What the
     /// previous run has left is gone by then. The lock itself stays taken.
     package func disown() {
-        if let previous { write(previous.ended) } else { ftruncate(descriptor, 0) }
+        if var previous {
+            previous.hasEnded = true
+            write(previous)
+        } else {
+            ftruncate(descriptor, 0)
+        }
     }
 
     /// Records where a run is about to make its temporary folder.
@@ -81,7 +88,7 @@ package final class RunLock: Sendable {
 
     private func write(_ holder: Holder) {
         var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
-        if holder.hasEnded { line += Self.ended.description.utf8 }
+        line += holder.state.description.utf8
         line.append(UInt8(ascii: " "))
         line += CRC32C.digits(of: line).utf8
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
@@ -119,8 +126,8 @@ package final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
-    /// Reads the text between the run and the checksum: a mark, and `ended` for a run that has. Returns false if it is
-    /// anything else.
+    /// Reads the text between the run and the checksum: a mark, and the word of a state. Returns false if it is anything
+    /// else.
     private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
         if isBlank(rest[...]) { return true }
         guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
@@ -133,14 +140,9 @@ package final class RunLock: Sendable {
             }
         }
         holder.mark = mark == 0 ? nil : mark
-        let end = rest[(markDigits + 1)...]
-        if isBlank(end) { return true }
-        let word = ended.utf8CodeUnitCount
-        guard end.count >= word, memcmp(rest.baseAddress! + markDigits + 1, ended.utf8Start, word) == 0 else {
-            return false
-        }
-        holder.hasEnded = true
-        return isBlank(end.dropFirst(word))
+        let state = rest[(markDigits + 1)...]
+        let end = state.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? state.startIndex
+        return holder.take(state: UnsafeRawBufferPointer(rebasing: state[..<end]))
     }
 
     private static func isBlank(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
@@ -185,6 +187,32 @@ package enum RunLockError: Error, Sendable, Hashable {
 }
 
 extension RunLock.Holder {
+    /// What stands for it in the file.
+    fileprivate var state: StaticString { Self.state(hasEnded, keepsJournal) }
+
+    private static func state(_ hasEnded: Bool, _ keepsJournal: Bool) -> StaticString {
+        switch (hasEnded, keepsJournal) {
+        case (false, false): ""
+        case (false, true): " journal"
+        case (true, false): " ended"
+        // It was killed, and its leftovers have been removed.
+        case (true, true): " swept"
+        }
+    }
+
+    /// Returns false for a text that is no state.
+    fileprivate mutating func take(state bytes: UnsafeRawBufferPointer) -> Bool {
+        for (hasEnded, keepsJournal) in [(false, false), (false, true), (true, false), (true, true)] {
+            let word = Self.state(hasEnded, keepsJournal)
+            guard word.utf8CodeUnitCount == bytes.count,
+                bytes.isEmpty || memcmp(bytes.baseAddress!, word.utf8Start, bytes.count) == 0
+            else { continue }
+            (self.hasEnded, self.keepsJournal) = (hasEnded, keepsJournal)
+            return true
+        }
+        return false
+    }
+
     /// Whether a process of its number runs; another one may have got the number since.
     package var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
 }

@@ -79,6 +79,11 @@ package struct Diagnostic: Sendable {
         Diagnostic(code, message, in: files, at: range, severity: severity, notes: notes, fix: fix)
     }
 
+    /// The same finding in other words.
+    package func with(message: String) -> Diagnostic {
+        Diagnostic(code, message, in: files, at: range, severity: severity, notes: notes, fix: fix)
+    }
+
     /// The finding about a text whose places are counted from 0 as one about its file, which is brought along.
     package func moved(to file: SourceFile) -> Diagnostic {
         Diagnostic(

@@ -31,6 +31,29 @@ struct SourceLine {
         return nil
     }
 
+    /// The nearest line below that is neither blank nor a comment.
+    var below: SourceLine? {
+        var line = self
+        while line.lineEnd < source.count {
+            line = SourceLine(in: source, at: line.lineEnd + 1)
+            let start = line.contentStart
+            if start < line.range.upperBound, source[start] != UInt8(ascii: "#") { return line }
+        }
+        return nil
+    }
+
+    /// Where the `\n` of the line is; the end of the text on the last one.
+    private var lineEnd: Int {
+        let end = range.upperBound
+        return end + 1 < source.count && source[end] == UInt8(ascii: "\r") ? end + 1 : end
+    }
+
+    /// True for the first line below a `key:`, indented deeper than that.
+    var startsValue: Bool {
+        guard let above, above.indentation.count < indentation.count else { return false }
+        return source[above.text(from: above.contentStart)].last == UInt8(ascii: ":")
+    }
+
     /// Where `text` begins first in a part of the line.
     func firstOffset(of text: String, in part: Range<Int>) -> Int? {
         let text = Array(text.utf8)

@@ -62,6 +62,28 @@ extension YAMLSyntaxError {
                 edits: gap < line.range.lowerBound ? [.init(range: SourceRange(gap..<gap), replacement: ",")] : []))
     }
 
+    /// `{ needs:[a] }`, or `{ run: echo a:[b] }`: between brackets a colon right before one ends a value without quotes.
+    func colonBeforeBracket(_ line: SourceLine) -> Finding {
+        let end = min(offset + 1, line.range.upperBound)
+        guard let value = flowValueStart(line, from: line.range.lowerBound) else {
+            return Finding(message: "a blank is missing after the `:`", range: offset..<end)
+        }
+        let isInMapping = innermostOpenBracket(in: line.source).map { line.source[$0] == UInt8(ascii: "{") } == true
+        let before = line.source[line.range.lowerBound..<value].last { !SourceLine.isBlank($0) }
+        guard isInMapping, line.isWord(value..<offset), before == nil || before.map(",{".utf8.contains) == true else {
+            return Finding(
+                message: "a value without quotes cannot have `\(line.string(offset..<end + 1))` between brackets",
+                range: offset..<end + 1,
+                fix: flowValueEnd(line, from: value).map { quotingFix(line, value..<$0) } ?? .init("quote the value"))
+        }
+        let text = flowValueEnd(line, from: end).map { line.string(end..<$0) } ?? ""
+        return Finding(
+            message: "a blank is missing after the `:`", range: value..<end,
+            fix: .init(
+                text.isEmpty ? "write a blank after the `:`" : "write `\(line.string(value..<offset)): \(text)`",
+                edits: [.init(range: SourceRange(end..<end), replacement: " ")]))
+    }
+
     /// `{ if: ${{ always() }} }` or `{ run: "a" b }`: what libyaml takes for the value ends before the place, because of
     /// a bracket in it or of the quotes it begins with.
     private func unquotedFlowValue(_ line: SourceLine, from start: Int) -> Finding? {

@@ -27,6 +27,9 @@ extension YAMLSyntaxError {
         if above.value(before: above.range.upperBound) == nil, indentation.utf8.count == line.indentation.count {
             return missingColon(above, from: above.range.lowerBound + indentation.utf8.count)
         }
+        if !isItem, above.value(before: above.range.upperBound) == nil, above.startsValue {
+            return missingColon(above, from: above.contentStart)
+        }
         return Finding(
             message: "\(Phrase.quoted(line.string(key))) is indented deeper than the line above it, "
                 + "so it reads as a part of that line's value",
@@ -78,9 +81,14 @@ extension YAMLSyntaxError {
                         "write `\(key): \(value)`",
                         edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
         }
+        let isKey = line.isWord(text) && line.below.map { $0.indentation.count > line.indentation.count } == true
         return Finding(
             message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
-            fix: .init("add the `:`, or indent the line if it continues the value above"))
+            fix: isKey
+                ? .init(
+                    "write `\(line.string(text)):`",
+                    edits: [.init(range: SourceRange(text.upperBound..<text.upperBound), replacement: ":")])
+                : .init("add the `:`, or indent the line if it continues the value above"))
     }
 
     /// A list item on the line of its key.

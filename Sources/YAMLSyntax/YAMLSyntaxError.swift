@@ -30,6 +30,8 @@ struct YAMLSyntaxError {
         let line = SourceLine(in: source, at: offset)
         let here = offset..<offset + 1
         switch problem {
+        case "found unexpected ':'":
+            return colonBeforeBracket(line)
         case "mapping values are not allowed in this context":
             return unexpectedColon(line)
         case "did not find expected ',' or '}'", "did not find expected ',' or ']'":

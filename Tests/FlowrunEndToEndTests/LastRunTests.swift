@@ -145,6 +145,36 @@ struct LastRunTests {
         #expect(try takeRan(test) == ["b"])
     }
 
+    @Test func `a run that was killed before it had a journal is told from one without, also by its name`() async throws
+    {
+        let test = try FlowrunTest(Self.failing, files: ["code": "3"])
+        try await test.run("workflow.yml").expect(exit: 1)
+        let first = try await last(test)
+        try await test.run("workflow.yml").expect(exit: 1)
+        let killed = try await last(test)
+        // As it stands in the lock until the run ends.
+        let lock = try test.contents(of: ".flowrun/workflow.yml.lock").split(separator: " ")
+        let entry = "999999999 \(killed) \(lock[2]) journal"
+        let sum = Self.checksum(of: "\(entry) ")
+        try test.write(
+            "\(entry) \(sum)".padding(toLength: 63, withPad: " ", startingAt: 0) + "\n",
+            to: ".flowrun/workflow.yml.lock")
+        try FileManager.default.removeItem(atPath: test.path(".flowrun/runs/\(killed)"))
+        let short = "run `\(killed)` was killed before its first step; "
+        try await test.ask("why", "b").expect(stderr: "the last \(short)`--run \(first)` asks about the one before")
+        for words in [["why", "b", "--run", killed], ["replay", killed]] {
+            try await test.start(words).finish().expect(stderr: "the \(short)`flowrun runs` lists what is kept")
+        }
+        let refused = try await test.run("workflow.yml", "--resume=\(killed)")
+        refused.expect(exit: 1)
+        refused.expect(stderr: "the \(short)`flowrun runs` lists those that can be resumed")
+        // What is refused leaves the last run as it was.
+        try await test.ask("why", "b").expect(stderr: "the last \(short)")
+        let log = try await test.start(["workflow.yml", "--log", "json", "--resume"]).finish().log()
+        #expect(log.first("run.started")?["resumes"]?.string == first)
+        #expect(log.first("warning") == nil)
+    }
+
     @Test func `the state of a version that did not count runs is read, and its runs are older than all others`()
         async throws
     {
@@ -172,12 +202,14 @@ struct LastRunTests {
     }
 
     /// A record with its checksum (CRC-32C), bit by bit.
-    private static func sealed(_ content: String) -> String {
+    private static func sealed(_ content: String) -> String { "\(content),\"crc\":\"\(checksum(of: content))\"}" }
+
+    private static func checksum(of content: String) -> String {
         var crc = ~UInt32(0)
         for byte in content.utf8 {
             crc ^= UInt32(byte)
             for _ in 0..<8 { crc = crc & 1 == 0 ? crc >> 1 : crc >> 1 ^ 0x82F6_3B78 }
         }
-        return "\(content),\"crc\":\"\(String(format: "%08x", ~crc))\"}"
+        return String(format: "%08x", ~crc)
     }
 }

@@ -84,6 +84,33 @@ struct ResumeRuleTests {
         #expect(log.first("warning").map { $0["seq"]?.int == 1 } ?? !hasUndone)
     }
 
+    @Test func `all hooks that have undone a step are named, and one step is one`() async throws {
+        let two = try await log(
+            of: """
+                version: 1
+                steps: { a: { run: ":" }, last: { needs: [a], run: test -e ok } }
+                finally: { one: { run: ":" }, two: { needs: [one], run: ":" }, three: { undoes: [], run: ":" } }
+                """)
+        let end = "; a hook that undoes nothing says `undoes: []`, one that undoes less than its body `undoes: [ids]`"
+        #expect(
+            warnings(two) == [
+                "the hooks `finally.two` and `finally.one` have started since: `a` will run again, with all that needs it"
+                    + end
+            ])
+        let one = try await log(
+            of: """
+                version: 1
+                steps: { a: { run: ":" }, b: { run: ":" }, last: { needs: [a, b], run: test -e ok } }
+                finally: { one: { undoes: [a, b], run: ":" }, two: { needs: [one], undoes: [b], run: ":" } }
+                """)
+        #expect(
+            warnings(one) == [
+                "the hook `finally.one` has started since: `a` will run again, with all that needs it" + end,
+                "the hooks `finally.two` and `finally.one` have started since: `b` will run again, with all that needs it"
+                    + end,
+            ])
+    }
+
     @Test func `a resume leaves live what the last run has deployed`() async throws {
         let test = try FlowrunTest(
             """
@@ -459,6 +486,37 @@ struct ResumeRuleTests {
         let result = try await test.run(
             script, launcher: ["sh", "-c", #"SEED=7 exec python3 "$1" "$0" 40"#], deadline: FlowrunTest.deadline)
         #expect(result.status == .exited(0), "\(result.stdout)")
+    }
+
+    @Test func `a copy that only the run knows is named in --from as the run before had it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { run: 'echo arm64; echo x86_64', outputs: { l: { type: lines, from: stdout } } }
+              build:
+                needs: [list]
+                for-each: ${{ steps.list.outputs.l }}
+                steps: { c: { run: ":" } }
+              last: { needs: [build], run: test -e ok }
+            """)
+        // Everything runs, and what is named may be there.
+        try await test.run("workflow.yml", "--from", "build[x86_46]").expect(exit: 1)
+        for dryRun in [[], ["-n"]] {
+            for (name, words) in [
+                ("build[x86_46]", "; did you mean `build[x86_64]`?\n"),
+                ("build[riscv].c", "; it had build[arm64], build[x86_64]\n"),
+            ] {
+                let result = try await test.start(["workflow.yml", "--from", name] + dryRun).finish()
+                result.expect(exit: 64, stdout: "")
+                result.expect(stderr: "flowrun: --from \(name): the run `", "` had no such copy\(words)")
+            }
+        }
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--from", "build[x86_64].c")
+        result.expect(exit: 0)
+        #expect(try result.log().decisions["build[x86_64].c"] == "asked")
+        #expect(try result.log().decisions["build[arm64].c"] == "restored")
     }
 
     // MARK: Tolerated failures

@@ -88,6 +88,24 @@ import Testing
         #expect(RunLock.holder(of: "w.yml", in: directory) == third.previous)
     }
 
+    @Test func `a lock says whether a run that did not end by itself had a journal`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        let holder = RunLock.Holder(pid: .max, run: "20260101T000000-aaaaaa", mark: 1, keepsJournal: true)
+        try RunLock(of: "w.yml", in: directory).enter(holder)
+        #expect(RunLock.holder(of: "w.yml", in: directory) == holder)
+        // A run that is refused restores it.
+        let refused = try RunLock(of: "w.yml", in: directory)
+        refused.enter(RunLock.Holder(pid: getpid(), run: "20260101T000001-aaaaaa", mark: 1, keepsJournal: true))
+        refused.disown()
+        let restored = try #require(RunLock.holder(of: "w.yml", in: directory))
+        #expect(restored.run == holder.run && restored.hasEnded && restored.keepsJournal)
+        refused.enter(holder)
+        refused.end(holder)
+        let ended = try #require(RunLock.holder(of: "w.yml", in: directory))
+        #expect(ended.hasEnded && !ended.keepsJournal)
+    }
+
     @Test func `the lock of an older flowrun has no mark`() throws {
         let test = try FlowrunTest(files: ["state/w.yml.lock": "1 20260101T000000-aaaaaa" + "      \n"])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))

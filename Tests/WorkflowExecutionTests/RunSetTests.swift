@@ -38,5 +38,8 @@ struct RunSetTests {
         marks.note("g", IDMarks.Mark(moment: 9, hook: "late"))
         marks.note("g", IDMarks.Mark(moment: 1, hook: "early"))
         #expect(hook("g.build.a") == "late" && hook("g.py[3.10]") == "late" && hook("other") == "run")
+        #expect(marks.hooks(of: "g.build.a", after: 0) == ["late", "build", "run", "early"])
+        #expect(marks.hooks(of: "g.build.a", after: 2) == ["late", "build"])
+        #expect(marks.hooks(of: "other", after: 2) == [])
     }
 }

@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import SourceDiagnostics
 import Testing
 
@@ -208,12 +209,41 @@ struct `A step is refused` {
         ("run: x\nplatforms: [darwin]", "run: x\nplatforms: [macos]"),
         ("run: x\noutputs: { a: integer }", "run: x\noutputs: { a: int }"),
         ("run: x\nfor-each: steps.b.outputs.c", "run: x\nfor-each: \"${{ steps.b.outputs.c }}\""),
+        // Key and value of another tool.
+        ("run: x\ndeps: b", "run: x\nneeds: [b]"), ("run: x\ndeps: [{ task: b }, c]", "run: x\nneeds: [b, c]"),
+        ("run: x\nignore_errors: yes", "run: x\ncontinue-on-error: true"),
+        ("run: x\nwhen: always", "run: x\nif: always()"), ("run: x\nwhen: on_failure", "run: x\nif: failure()"),
+        ("cmds: [echo a, echo b]", "run: echo a && echo b"),
+        ("run: x\nretry_policy: 3", "run: x\nretry: { attempts: 3 }"),
     ])
     func `with a fix that a machine can make`(lines: String, fixed: String) {
         let checked = checkStep(lines)
         #expect(checked.diagnostics.count == 1)
         #expect(checked.fixed == checkStep(fixed).fixed)
         #expect(checkStep(fixed).summary == [])
+    }
+
+    @Test(arguments: [
+        ("parallel: 3", "write `for-each` with an item for each copy"),
+        ("only: [main]", "write a condition: `if: EXPR"),
+        ("allow_failure: { exit_codes: [3] }", "write `continue-on-error` with a value that it takes"),
+        ("rules: [{ if: x }]", "write `if` with a value that it takes"),
+        ("limit: 3", "remove it"), ("environment: [A=b]", "write `NAME: value` in place of `- NAME=value`"),
+    ])
+    func `and no edit that makes a key whose value is refused`(line: String, fix: String) throws {
+        let checked = checkStep("run: x\n\(line)")
+        let finding = try #require(checked.diagnostics.first)
+        #expect(checked.diagnostics.count == 1 && finding.code == .foreignKey)
+        #expect(finding.fix?.description.hasPrefix(fix) == true, "\(String(describing: finding.fix))")
+        #expect(finding.fix?.edits.isEmpty == true)
+    }
+
+    @Test func `a value that flowrun's key does not take is noted under that key`() {
+        let checked = checkStep("run: x\n1️⃣deps: 2️⃣b")
+        let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"
+        #expect(
+            checked.diagnostics.flatMap(\.notes).map(\.message) == ["`needs` takes \(expected), found the text `b`"])
+        #expect(checked.diagnostics.flatMap(\.notes).compactMap(\.range).map { checked.marked.place(of: $0) } == ["2️⃣"])
     }
 
     @Test(arguments: [
@@ -225,6 +255,16 @@ struct `A step is refused` {
         let checked = Checked("version: 1\nsteps:\n  a: \(step)\n")
         #expect(checked.summary.map { $0.hasPrefix("1️⃣ FR020") } == [true])
         #expect(checked.diagnostics.map(\.fix?.description) == [fix])
+    }
+
+    @Test func `with the way to a variable that single quotes allow`() {
+        let checked = Checked(
+            "version: 1\nparams: { v: { default: x } }\nsteps:\n  a: { run: \"echo '${{ params.v }}' '${{ env.W }}'\" }\n"
+        )
+        #expect(
+            checked.diagnostics.map { $0.fix?.description.split(separator: ",").first }
+                == ["v", "W"].map { "write `\"$\($0)\"` outside of the single quotes" })
+        #expect(checked.diagnostics.allSatisfy { $0.fix?.edits.isEmpty == true })
     }
 
     @Test(arguments: [

@@ -15,6 +15,14 @@ struct `A failure that a step behind always() does not see` {
         "logs: { needs: [test], if: \"!cancelled() && params.up\", run: x }\npublish: { needs: [1️⃣logs], run: x }",
         "c: { needs: [test], continue-on-error: true, run: x }\n"
             + "logs: { needs: [c], if: always(), run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: failure() == true, run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: \"failure() != false && params.up\", run: x }\npublish: { needs: [1️⃣logs], run: x }",
+        "t: { run: x }\nlogs: { needs: [test, t], if: \"always() && steps.t.outcome == 'success'\", run: x }\n"
+            + "publish: { needs: [1️⃣logs], run: x }",
+        "logs: { needs: [test], if: \"always() && steps.test.outcome != 'success'\", run: x }\n"
+            + "publish: { needs: [1️⃣logs], run: x }",
+        "g: { needs: [test], steps: { t: { continue-on-error: true, run: x } } }\n"
+            + "logs: { needs: [g], if: always(), run: x }\npublish: { needs: [1️⃣logs], run: x }",
     ])
     func `is a warning`(steps: String) {
         let planned = Planned("test: { run: x }\n" + steps, top: "params: { up: { type: bool, default: true } }")
@@ -37,12 +45,33 @@ struct `A failure that a step behind always() does not see` {
         "logs: { needs: { test: success }, if: always(), run: x }\nup: { needs: [logs], run: x }",
         // Nobody minds the failure.
         "lint: { continue-on-error: true, run: x }\nlogs: { needs: [lint], if: always(), run: x }\nup: { needs: [logs], run: x }",
+        "g: { steps: { t: { continue-on-error: true, run: x } } }\n"
+            + "logs: { needs: [g], if: always(), run: x }\nup: { needs: [logs], run: x }",
+        "g: { steps: { h: { steps: { t: { continue-on-error: true, run: x } } } } }\n"
+            + "logs: { needs: [g], if: always(), run: x }\nup: { needs: [logs], run: x }",
+        // The condition is false if it fails.
+        "logs: { needs: [test], if: \"always() && steps.test.outcome == 'success'\", run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: [test], if: \"always() && !(steps.test.outcome != 'success')\", run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: [test], if: failure() == false, run: x }\nup: { needs: [logs], run: x }",
+        "logs: { needs: [test], if: always(), run: x }\nb: { needs: [test], if: success(), run: x }\n"
+            + "up: { needs: [logs, b], run: x }",
+        "logs: { needs: [test], if: always(), run: x }\n"
+            + "b: { needs: [test], if: \"always() && steps.test.outcome == 'success'\", run: x }\nup: { needs: [logs, b], run: x }",
         // The member of a group fails with the group.
         "g: { steps: { t: { run: x } } }\nlogs: { needs: [g], if: always(), run: x }\nup: { needs: [logs, g], run: x }",
     ])
     func `is none where it is seen, or meant`(steps: String) {
         let planned = Planned("test: { run: x }\n" + steps, top: "params: { up: { type: bool, default: true } }")
         #expect(planned.summary == [])
+    }
+
+    @Test(arguments: ["timeout: 5m", "require: [{ if: params.up, message: x }]", "finally: { c: { run: x } }"])
+    func `is a warning about a group of tolerated steps that fails by itself`(key: String) {
+        let planned = Planned(
+            "g: { \(key), steps: { t: { continue-on-error: true, run: x } } }\n"
+                + "logs: { needs: [g], if: always(), run: x }\npublish: { needs: [1️⃣logs], run: x }",
+            top: "params: { up: { type: bool, default: true } }")
+        #expect(planned.summary == ["1️⃣ FR0304? `publish` runs even if `g` fails"])
     }
 
     @Test func `a member of a sequence needs all before it, and passes by only outside needs`() throws {

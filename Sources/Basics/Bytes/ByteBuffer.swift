@@ -88,23 +88,6 @@ package struct ByteBuffer: ~Copyable {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends `,"name":`, without the comma for the first field of an object. A step writes fifty of them.
-    mutating func append(fieldName name: StaticString, isFirst: Bool) {
-        let size = name.utf8CodeUnitCount
-        reserve(size + 4)
-        var end = base + count
-        if !isFirst {
-            end.storeBytes(of: UInt8(ascii: ","), as: UInt8.self)
-            end += 1
-        }
-        end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
-        memcpy(end + 1, name.utf8Start, size)
-        end += size + 1
-        end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
-        end.storeBytes(of: UInt8(ascii: ":"), toByteOffset: 1, as: UInt8.self)
-        count = end + 2 - base
-    }
-
     package mutating func append(repeating byte: UInt8, count more: Int) {
         guard more > 0 else { return }
         reserve(more)

@@ -45,7 +45,7 @@ final class RunFiles {
             }
         }
         return try directory.map { directory throws(CommandError) in
-            try RunFiles(directory, name: name, run: run, file: request.file)
+            try RunFiles(directory, name: name, run: run, request)
         }
     }
 
@@ -73,11 +73,14 @@ final class RunFiles {
         }
     }
 
-    private init(_ directory: StateDirectory, name: String?, run: String, file: String) throws(CommandError) {
+    private init(
+        _ directory: StateDirectory, name: String?, run: String, _ request: RunRequest
+    ) throws(CommandError) {
         self.directory = directory
         self.name = name
         self.run = run
-        holder = RunLock.Holder(pid: Guard.startedProcess, run: run, mark: Guard.mark)
+        holder = RunLock.Holder(
+            pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal)
         guard let name else {
             // Nobody keeps a list of the runs of standard input.
             lock = nil
@@ -87,7 +90,7 @@ final class RunFiles {
         do throws(RunLockError) {
             lock = try RunLock(of: name, in: directory)
         } catch {
-            throw Self.error(error, file: file, directory: directory)
+            throw Self.error(error, file: request.file, directory: directory)
         }
         // The previous holder is over. Its entry says that it has ended, unless it was killed.
         if let last = lock.previous, !last.hasEnded {
@@ -177,7 +180,7 @@ final class RunFiles {
     func resume(_ named: String?, targets: [String]) throws(CommandError) -> ResumedRun {
         let history = RunHistory(in: directory)
         let request = ResumeRequest(
-            run: named, targets: targets, workflow: name, lastHolder: lock?.previous?.run, key: entry?.key)
+            run: named, targets: targets, workflow: name, lastHolder: lock?.previous, key: entry?.key)
         let past = try ResumedRun.find(request, in: history)
         if let past { try Self.prepare(past) }
         return try ResumedRun(past, request, in: history)

@@ -68,7 +68,11 @@ struct RunSelector {
     func pastRun(_ named: String?, option: String) throws(CommandError) -> PastRun {
         guard let named else { return try pastRuns(option: option)[0] }
         let (directory, _) = try place()
-        guard let run = try RunHistory(in: directory).run(named) else {
+        let history = RunHistory(in: directory)
+        guard let run = try history.run(named) else {
+            if let absence = try history.absence(of: named) {
+                throw .failed("the run `\(named)` \(absence.words); `flowrun runs` lists what is kept")
+            }
             throw .failed(
                 RunID.isValid(named)
                     ? "`\(directory.path)` has no journal of the run `\(named)`; `flowrun runs` lists what is kept"
@@ -95,15 +99,9 @@ struct RunSelector {
                     + "`\(option) \(newest.run)` asks about the last one")
         }
         let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
-        if let holder, let absence = try history.absence(of: holder.run) {
-            let why =
-                switch absence {
-                case .damaged: "has a journal that is damaged at its beginning"
-                case .cutShort: "was killed before its first step"
-                case .unrecorded: "left no journal, as with --no-journal"
-                }
+        if let holder, let absence = try history.absence(of: holder) {
             throw .failed(
-                "the last run `\(holder.run)` \(why); `\(option) \(last.run)` asks about the one before")
+                "the last run `\(holder.run)` \(absence.words); `\(option) \(last.run)` asks about the one before")
         }
         return runs
     }

@@ -27,7 +27,7 @@ struct ResumeRequest {
     /// The workflow's name in the state directory; nil for standard input.
     let workflow: String?
     /// The last run that had the workflow's lock; nil if that is not known.
-    let lastHolder: String?
+    let lastHolder: RunLock.Holder?
     /// The key of this run's digests; nil if there is none.
     let key: [UInt8]?
 }
@@ -38,7 +38,11 @@ extension ResumedRun {
         guard let id = request.run else {
             return try history.runs(of: request.workflow).first { $0.isLast(of: request.targets) }
         }
-        guard let run = try history.run(id), run.header.workflow == request.workflow else {
+        let run = try history.run(id)
+        if run == nil, let absence = try history.absence(of: id, lastHolder: request.lastHolder) {
+            throw .failed("the run `\(id)` \(absence.words); `flowrun runs` lists those that can be resumed")
+        }
+        guard let run, run.header.workflow == request.workflow else {
             throw .failed("\(history.place) has no journal of a run `\(id)` of this file; `flowrun runs` lists them")
         }
         if run.isLive { throw CommandError(.inUse, ["the run `\(id)` is still alive"]) }
@@ -49,7 +53,8 @@ extension ResumedRun {
     init(_ past: PastRun?, _ request: ResumeRequest, in history: RunHistory) throws(CommandError) {
         let absence = try request.lastHolder.flatMap { last throws(CommandError) in try history.absence(of: last) }
         if request.run == nil, case .damaged? = absence, let last = request.lastHolder {
-            self.init(nil, note: "the journal of the last run `\(last)` is damaged at its beginning: everything runs")
+            self.init(
+                nil, note: "the journal of the last run `\(last.run)` is damaged at its beginning: everything runs")
             return
         }
         guard let past else {
@@ -92,6 +97,6 @@ extension ResumedRun {
         _ absence: RunHistory.Absence?, before past: PastRun, _ request: ResumeRequest
     ) -> String? {
         guard request.run == nil, let last = request.lastHolder, case .unrecorded? = absence else { return nil }
-        return "the last run `\(last)` left no journal; this resumes `\(past.run)`, from before it"
+        return "the last run `\(last.run)` left no journal; this resumes `\(past.run)`, from before it"
     }
 }

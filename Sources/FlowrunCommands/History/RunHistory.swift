@@ -42,16 +42,44 @@ struct RunHistory {
     enum Absence {
         /// As with `--no-journal`.
         case unrecorded
+        case starting
         /// It was killed before its journal, and so before its first step, began.
         case cutShort
         case damaged
+
+        /// What messages say of the run.
+        var words: String {
+            switch self {
+            case .unrecorded: "left no journal, as with --no-journal"
+            case .starting: "is about to begin its journal"
+            case .cutShort: "was killed before its first step"
+            case .damaged: "has a journal that is damaged at its beginning"
+            }
+        }
     }
 
     /// nil if the journal of the run can be read as one. Throws where reading it fails.
-    func absence(of id: String) throws(CommandError) -> Absence? {
-        if try run(id) != nil { return nil }
+    func absence(of holder: RunLock.Holder) throws(CommandError) -> Absence? {
+        if try run(holder.run) != nil { return nil }
+        let found = fault(ofJournal: holder.run) ?? (holder.keepsJournal ? .cutShort : .unrecorded)
+        return found == .cutShort && !holder.hasEnded && holder.isAlive ? .starting : found
+    }
+
+    /// The same for a run that is named and cannot be read; nil if the state directory does not know it. `lastHolder` is
+    /// the one that this process has replaced in its lock.
+    func absence(of id: String, lastHolder: RunLock.Holder? = nil) throws(CommandError) -> Absence? {
+        guard RunID.isValid(id) else { return nil }
+        let holders = [lastHolder] + RunLock.names(in: directory).lazy.map { RunLock.holder(of: $0, in: directory) }
+        if let holder = holders.lazy.compactMap(\.self).first(where: { $0.run == id }) {
+            return try absence(of: holder)
+        }
+        return fault(ofJournal: id)
+    }
+
+    /// nil if there is no journal.
+    private func fault(ofJournal id: String) -> Absence? {
         guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {
-            return .unrecorded
+            return nil
         }
         return JournalReader.isCutShort(in: folder.descriptor) ? .cutShort : .damaged
     }

@@ -51,6 +51,10 @@ package struct EditCheck {
         for other in findings(file, edited.bytes) {
             let place = place(of: other.range, other, in: file)
             if let place, places.contains(place.lowerBound) || edited.isNew(place.lowerBound) { return false }
+            // The parser does not get beyond what was to be mended.
+            if other.code == .yamlSyntax, finding.code == .yamlSyntax, let place, place.lowerBound < edited.end {
+                return false
+            }
             let told = Told(other)
             // Another place had the same finding before.
             guard known[told, default: 0] <= (told == own ? 1 : 0) else { continue }
@@ -114,6 +118,9 @@ private struct EditedText {
         }
         return places.union([offset + shift])
     }
+
+    /// The end of the last new text.
+    var end: Int { changes.last?.new.upperBound ?? 0 }
 
     /// True if a place of the new text has been put in.
     func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }

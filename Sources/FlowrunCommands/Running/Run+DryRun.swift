@@ -19,6 +19,7 @@ extension Run {
         guard let past = resumed?.results else {
             return ExpectedResume(run: nil, notes: [resumed?.note ?? ResumedRun.nothing], steps: [:])
         }
+        try demandInstances(of: plan, in: past)
         var options = options(with: values)
         options.past = past
         options.again = request.again
@@ -56,7 +57,7 @@ extension Run {
             let history = RunHistory(in: directory)
             let resume = ResumeRequest(
                 run: request.resumedRun, targets: request.choice.steps, workflow: name,
-                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory)?.run }, key: key)
+                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key)
             return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
         }
         if let run = request.resumedRun {

@@ -86,6 +86,7 @@ package struct Run {
                 throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
             try prepare(&options, with: files)
+            if let past = options.past { try demandInstances(of: plan, in: past) }
             journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
             let order = expectedOrder(of: plan, &options, values)
             logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values, order) }
@@ -170,6 +171,20 @@ package struct Run {
             ExpectedRun(plan.outline, jobs: options.jobs, from: $0, known: values.known)?.estimate
         }
     }
+
+    /// Refuses a name in `--from` that is a copy of a fan-out and none of those that the resumed run had.
+    func demandInstances(of plan: Plan, in past: PastResults) throws(CommandError) {
+        for id in request.again {
+            guard let (all, meant) = plan.instances(inPlaceOf: id, among: past.steps.keys) else { continue }
+            let shown =
+                all.prefix(Self.instancesShown).joined(separator: ", ") + (all.count > Self.instancesShown ? ", …" : "")
+            throw .usage(
+                "--from \(id): the run `\(past.run)` had no such copy; "
+                    + (meant.map { "did you mean `\($0)`?" } ?? "it had \(shown)"))
+        }
+    }
+
+    private static let instancesShown = 12
 
     /// What a run before has left, and what a later one will want to know.
     @EventLoopActor

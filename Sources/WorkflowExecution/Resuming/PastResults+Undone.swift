@@ -88,27 +88,54 @@ struct IDMarks {
     }
 
     private var marks: [String: Mark] = [:]
+    /// The moment of the last mark of each hook, by id; of no more than `mostHooks` for one.
+    private var moments: [String: [String: Int]] = [:]
+    private static let mostHooks = 64
 
     var isEmpty: Bool { marks.isEmpty }
 
     /// An empty id stands for the run.
     mutating func note(_ id: String, _ mark: Mark) {
+        if !mark.hook.isEmpty {
+            var hooks = moments.removeValue(forKey: id) ?? [:]
+            if let known = hooks[mark.hook] {
+                hooks[mark.hook] = max(known, mark.moment)
+            } else if hooks.count < Self.mostHooks {
+                hooks[mark.hook] = mark.moment
+            }
+            moments[id] = hooks
+        }
         if let known = marks[id], known.moment > mark.moment { return }
         marks[id] = mark
+    }
+
+    /// The hooks that have marked an id or an enclosing one after a moment, the last one first.
+    func hooks(of id: String, after moment: Int) -> [String] {
+        var found: [String: Int] = [:]
+        if let last = last(of: id), last.moment > moment { found[last.hook] = last.moment }
+        forEachAround(id) { id in
+            found.merge((moments[id] ?? [:]).filter { $0.value > moment }, uniquingKeysWith: max)
+        }
+        return found.sorted { $0.value > $1.value }.map(\.key)
     }
 
     /// The last mark of an id or of an enclosing one. O(length of the id).
     func last(of id: String) -> Mark? {
         guard !marks.isEmpty else { return nil }
-        var last = marks[""]
-        func look(_ id: String) {
+        var last: Mark?
+        forEachAround(id) { id in
             if let mark = marks[id], mark.moment > last?.moment ?? -1 { last = mark }
         }
+        return last
+    }
+
+    /// The run, the enclosing groups and the id itself.
+    private func forEachAround(_ id: String, _ body: (String) -> Void) {
+        body("")
         // A dot inside a label only makes a name that no row has.
         for index in id.utf8.indices where id.utf8[index] == UInt8(ascii: ".") || id.utf8[index] == UInt8(ascii: "[") {
-            look(String(id[..<index]))
+            body(String(id[..<index]))
         }
-        look(id)
-        return last
+        body(id)
     }
 }

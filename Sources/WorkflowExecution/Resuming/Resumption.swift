@@ -94,17 +94,17 @@ package struct Resumption {
     ) -> RerunReason? {
         guard let outcome = known.outcome else { return .unfinished }
         if plan.isMeant(row, by: again) { return .asked }
-        if hookUndoing(known, plan.nodes[row].id) != nil { return .undone }
+        if isUndone(known, plan.nodes[row].id) { return .undone }
         guard outcome == .success else { return .outcome }
         if !runs(around: row, in: plan)[known.checked] { return .upstream }
         guard let definition, let before = known.definition else { return .result }
         return definition == before ? nil : .definition
     }
 
-    /// The hook that has undone a step; nil also for a step that runs again in any case.
-    private func hookUndoing(_ known: PastResults.Step, _ id: String) -> String? {
-        guard known.outcome == .success || known.isTolerated else { return nil }
-        return undone.last(of: id).flatMap { $0.moment > known.moment ? $0.hook : nil }
+    /// True if a hook has undone a step, and false for one that runs again in any case.
+    private func isUndone(_ known: PastResults.Step, _ id: String) -> Bool {
+        guard known.outcome == .success || known.isTolerated, let mark = undone.last(of: id) else { return false }
+        return mark.moment > known.moment
     }
 
     /// The runs in which all needs of a row and of the enclosing groups were the same. Computed once a group.
@@ -125,24 +125,26 @@ package struct Resumption {
 }
 
 extension Resumption {
-    /// A hook that makes steps run again.
-    package struct UndoingHook {
-        package let hook: String
+    /// Hooks that make the same steps run again.
+    package struct UndoingHooks {
+        /// The last one first.
+        package let hooks: [String]
         /// In the order of the plan; then those of which only the run knows whether they will be there.
         package fileprivate(set) var steps: [String]
     }
 
     /// The hooks that make steps run again, by what is known before anything starts, without the steps that need those.
     /// O(rows) if a hook has started.
-    package func undoingHooks(in plan: Plan) -> [UndoingHook] {
+    package func undoingHooks(in plan: Plan) -> [UndoingHooks] {
         guard !undone.isEmpty else { return [] }
-        var hooks: [UndoingHook] = []
-        var places: [String: Int] = [:]
+        var hooks: [UndoingHooks] = []
+        var places: [[String]: Int] = [:]
         func note(_ id: String) {
-            guard let known = past.steps[id], let hook = hookUndoing(known, id) else { return }
-            guard let place = places[hook] else {
-                places[hook] = hooks.count
-                return hooks.append(UndoingHook(hook: hook, steps: [id]))
+            guard let known = past.steps[id], isUndone(known, id) else { return }
+            let undoing = undone.hooks(of: id, after: known.moment)
+            guard let place = places[undoing] else {
+                places[undoing] = hooks.count
+                return hooks.append(UndoingHooks(hooks: undoing, steps: [id]))
             }
             hooks[place].steps.append(id)
         }

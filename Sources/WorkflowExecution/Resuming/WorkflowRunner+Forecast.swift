@@ -177,17 +177,20 @@ extension WorkflowRunner {
         for message in undoingHooks { recorder.record(.warning(code: "undone", message: message)) }
     }
 
-    /// The warnings, a line for each hook.
+    /// The warnings, a line for each set of hooks that have undone the same steps.
     package var undoingHooks: [String] {
-        (resumption?.undoingHooks(in: plan) ?? []).map { hook in
-            let names = hook.steps.prefix(Self.namesShown)
-            let more = hook.steps.count - names.count
-            let steps =
-                more > 0
-                ? "\(names.map { "`\($0)`" }.joined(separator: ", ")) and \(more) more" : Phrase.all(names)
-            return "the hook `\(hook.hook)` has started since: \(steps) will run again, with all that "
-                + "needs them; a hook that undoes nothing says `undoes: []`, one that undoes less than its "
-                + "body `undoes: [ids]`"
+        (resumption?.undoingHooks(in: plan) ?? []).map { undoing in
+            let (hooks, steps) = (undoing.hooks, undoing.steps)
+            return (hooks.count == 1 ? "the hook \(Self.names(hooks)) has" : "the hooks \(Self.names(hooks)) have")
+                + " started since: \(Self.names(steps)) will run again, with all that needs "
+                + (steps.count == 1 ? "it" : "them")
+                + "; a hook that undoes nothing says `undoes: []`, one that undoes less than its body `undoes: [ids]`"
         }
+    }
+
+    private static func names(_ ids: [String]) -> String {
+        let shown = ids.prefix(namesShown)
+        let more = ids.count - shown.count
+        return more > 0 ? "\(shown.map { "`\($0)`" }.joined(separator: ", ")) and \(more) more" : Phrase.all(shown)
     }
 }

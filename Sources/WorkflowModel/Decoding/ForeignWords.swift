@@ -21,6 +21,20 @@ enum ForeignWords {
     static func meaning(of word: String, _ value: YAMLNode, in place: KeyPlace) -> Meaning? {
         switch word {
         case "when" where value.isText("manual"): return .setting(.manual, "true")
+        case "when", "rules", "runIf", "run_if", "condition":
+            if let condition = condition(forEnd: value) { return .setting(.if, condition) }
+        case "only":
+            return .advice(
+                "write a condition: `if: EXPRESSION`, over what `params` declares or a variable such as `env.CI`")
+        case "parallel" where value.type == .int && place == .top: return .key(.maxParallel)
+        case "parallel" where value.type == .int && (place == .step || place == .group):
+            return .advice(
+                "write `for-each` with an item for each copy; or `max-parallel: \(value.text)` on a group or a fan-out, to "
+                    + "limit how many run at once")
+        case "parallel" where value.type == .bool:
+            return .advice(
+                "remove it: what does not need each other runs at the same time, and the members of a group one by one "
+                    + "with `order: sequence`")
         case "strategy" where value.kind == .mapping && place != .top: return .wrapper
         case "requires" where isListOfConditions(value): return .key(.require)
         case "requires" where value.kind == .mapping:
@@ -28,6 +42,19 @@ enum ForeignWords {
         default: break
         }
         return meaning(of: word, in: place)
+    }
+
+    /// The condition that other tools write as the end of what is before.
+    private static func condition(forEnd value: YAMLNode) -> String? {
+        guard value.kind == .scalar else { return nil }
+        return switch value.text.lowercased() {
+        case "always": "always()"
+        case "success", "on_success", "on-success", "onsuccess", "succeeded": "success()"
+        case "failure", "on_failure", "on-failure", "onfailure", "failed": "failure()"
+        case "cancelled", "canceled": "cancelled()"
+        case "never": "false"
+        default: nil
+        }
     }
 
     /// `{ if: …, message: … }`, or a list of such.

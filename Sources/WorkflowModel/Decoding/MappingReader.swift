@@ -37,6 +37,13 @@ struct MappingReader: ~Copyable {
         }
     }
 
+    /// One entry of a mapping alone, read as that of `key`.
+    init(_ entry: Entry, as key: WorkflowKey, in node: YAMLNode) {
+        self.node = node
+        rows = .allocate(capacity: WorkflowKey.allCases.count)
+        adopt(entry, as: key)
+    }
+
     deinit { rows.deallocate() }
 
     func has(_ key: WorkflowKey) -> Bool { present.contains(key) }

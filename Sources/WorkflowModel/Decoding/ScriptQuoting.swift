@@ -8,6 +8,9 @@ struct ScriptQuoting {
 
     init(_ script: [UInt8]) { self.script = script }
 
+    /// Whether the last place asked about is in single quotes.
+    var isLiteral: Bool { quote == UInt8(ascii: "'") && !isInDocument }
+
     /// `$name` inside double quotes, `"$name"` outside of quotes; nil if a variable is not expanded there, or if that
     /// is not known. The text of the place itself is no part of the script. O(length since the last place).
     mutating func variable(_ name: String, at part: Range<Int>) -> String? {

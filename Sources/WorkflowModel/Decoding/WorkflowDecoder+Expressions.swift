@@ -24,7 +24,7 @@ extension WorkflowDecoder {
         guard let entry else { return nil }
         guard entry.value.kind == .scalar, !entry.value.isNull else {
             let test =
-                entry.value.kind == .sequence
+                entry.value.kind == .sequence && entry.value.elements.allSatisfy { $0.kind == .scalar }
                 ? ShellTest("[ " + entry.value.elements.map(\.text).joined(separator: " ") + " ]") : nil
             reportType(
                 entry, expected: "a condition, such as `params.channel == 'stable'`",
@@ -144,10 +144,12 @@ extension WorkflowDecoder {
         let inside = part.lowerBound + 3..<max(part.lowerBound + 3, part.upperBound - 2)
         let words = text.string(inside).trimmingBlanks.split(separator: ".", omittingEmptySubsequences: false)
         guard let name = words.last.map(String.init), VariableName.isValid(name) else { return Self.environmentFix }
-        switch words.count == 2 ? words[0] : words.count == 1 ? "" : nil {
+        let variable = quoting.variable(name, at: part)
+        let root = words.count == 2 ? words[0] : words.count == 1 ? "" : nil
+        if quoting.isLiteral, isVariable(name, of: root) { return Self.literalFix(name) }
+        switch root {
         case "params"?, "inputs"?:
             guard document.parameterNames.contains(name) else { return Self.environmentFix }
-            let variable = quoting.variable(name, at: part)
             let edits = variable.map { text.replacing(part, by: $0).edits } ?? []
             return .init("write `\(variable ?? "$" + name)`: a parameter is a variable of the script", edits: edits)
         case "matrix"?, "env"?: return .init("write `$\(name)`, which is a variable of the script")
@@ -156,6 +158,23 @@ extension WorkflowDecoder {
         case ""?: return .init("write `$\(name)` if it is the variable of a fan-out, or set one with `env`")
         default: return Self.environmentFix
         }
+    }
+
+    /// Whether the last part of an expression is the name of a variable of the script.
+    private func isVariable(_ name: String, of root: Substring?) -> Bool {
+        switch root {
+        case "params"?, "inputs"?: document.parameterNames.contains(name)
+        case "matrix"?, "env"?: true
+        case ""?: name != "args"
+        default: false
+        }
+    }
+
+    /// For a place in single quotes.
+    private static func literalFix(_ name: String) -> Diagnostic.Fix {
+        .init(
+            "write `\"$\(name)\"` outside of the single quotes, in which a shell replaces nothing; if they hold a program, "
+                + "let that read `\(name)` from its environment")
     }
 
     private static let environmentFix = Diagnostic.Fix(

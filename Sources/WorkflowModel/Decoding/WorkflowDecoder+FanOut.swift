@@ -31,7 +31,7 @@ extension WorkflowDecoder {
         return (try? FanOut.named(combinations, axisCount: axisCount, label: nil)) ?? []
     }
 
-    private mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
+    mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
         let isFanOut = reader.has(.matrix) || reader.has(.forEach)
         var lonely: [(WorkflowKey, String)] = []
         if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }

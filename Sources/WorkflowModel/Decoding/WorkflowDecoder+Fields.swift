@@ -32,6 +32,7 @@ extension WorkflowDecoder {
         case .advice(let advice):
             report(.foreignKey, "\(place.rawValue) has no key \(word)", at: entry.key, fix: .init(advice))
             return nil
+        case nil where reportMissingBlank(entry, in: place.rawValue, isWord: place.words.contains): return nil
         case nil:
             let near = suggestions.nearest(to: entry.key.text, among: place.words)
             report(

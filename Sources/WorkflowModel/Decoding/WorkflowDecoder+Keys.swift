@@ -19,8 +19,9 @@ extension WorkflowDecoder {
         for entry in reader.unknownKeys {
             let word = entry.key.text
             if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
-                reportForeign(entry, meaning, in: place)
-                adopt(entry, meaning, into: &reader, in: place)
+                let objection = objection(to: entry, meaning, in: reader.node, place)
+                reportForeign(entry, meaning, objection, in: place)
+                if objection == nil { adopt(entry, meaning, into: &reader, in: place) } else { refuse(entry.value) }
             } else {
                 let meant = reportUnknown(entry, in: place)
                 if let meant { reader.adopt(entry, as: meant) }
@@ -71,7 +72,7 @@ extension WorkflowDecoder {
     }
 
     private mutating func reportForeign(
-        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, in place: KeyPlace
+        _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, _ objection: Diagnostic?, in place: KeyPlace
     ) {
         let word = Phrase.quoted(entry.key.text)
         switch meaning {
@@ -113,8 +114,8 @@ extension WorkflowDecoder {
         case .key(let key):
             report(
                 .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
-                at: entry.key,
-                fix: replacing(entry.key, by: key.spelling))
+                at: entry.key, notes: objection.map { [.init($0.message, at: $0.range)] } ?? [],
+                fix: renaming(entry, to: key, objection))
         case .setting(let key, let value):
             let edits = [
                 Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling), edit(entry.value, to: value),
@@ -147,7 +148,7 @@ extension WorkflowDecoder {
         return [.init(range: start, replacement: ""), .init(range: end, replacement: "")]
     }
 
-    /// Reads a foreign entry under its flowrun name where its value has the same form, and leaves it aside otherwise.
+    /// Reads a foreign entry, whose value is fit for it, under its flowrun name.
     private mutating func adopt(
         _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
         in place: KeyPlace
@@ -162,28 +163,20 @@ extension WorkflowDecoder {
             }
             return
         }
-        guard case .key(let key) = meaning, place.keySet.contains(key), hasForm(entry.value, of: key) else {
+        guard case .key(let key) = meaning, place.keySet.contains(key), key != .uses else {
             return refuse(entry.value)
         }
         reader.adopt(entry, as: key)
     }
 
-    private func hasForm(_ value: YAMLNode, of key: WorkflowKey) -> Bool {
-        switch key {
-        case .steps, .env, .outputs, .retry, .pools: value.kind == .mapping
-        case .params, .finally, .onFailure:
-            value.kind == .mapping && value.entries.allSatisfy { $0.value.kind == .mapping }
-        case .needs: value.kind == .sequence && value.elements.allSatisfy { $0.kind == .scalar }
-        case .run, .mutex: value.kind == .scalar && value.type == .string
-        case .require: value.kind == .sequence
-        case .manual: value.type == .bool
-        default: false
-        }
-    }
-
     /// Reports an unknown key and returns the key it probably means.
     private mutating func reportUnknown(_ entry: MappingReader.Entry, in place: KeyPlace) -> WorkflowKey? {
         let word = entry.key.text
+        if reportMissingBlank(
+            entry, in: place.rawValue, isWord: { WorkflowKey.named($0).map(place.keySet.contains) == true })
+        {
+            return nil
+        }
         let meant = suggestedKey(for: word, in: place)
         if let meant {
             report(
@@ -201,6 +194,22 @@ extension WorkflowDecoder {
             .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.rawValue)", at: entry.key,
             notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")],
             fix: hasNoColon(entry) ? .init("quote the value before it if the `,` belongs to that") : nil)
+    }
+
+    /// Reports `{ run:x }`, where the colon is a part of the key. Returns false if the key is anything else.
+    mutating func reportMissingBlank(
+        _ entry: MappingReader.Entry, in place: String, isWord: (String) -> Bool
+    ) -> Bool {
+        let parts = sourceText(entry.key).split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let first = parts[1].utf8.first, hasNoColon(entry), entry.key.isPlain, isWord(parts[0])
+        else { return false }
+        refuse(entry.value)
+        // These have another meaning at the start of a value, or none.
+        let value = "|>@`%*&!#".utf8.contains(first) ? Self.quoted(parts[1]) : parts[1]
+        report(
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place): a blank is missing after the `:`",
+            at: entry.key, fix: replacing(entry.key, by: "\(parts[0]): \(value)"))
+        return true
     }
 
     /// Whether a key is a word alone, as `b` in `{ run: echo a, b }`.

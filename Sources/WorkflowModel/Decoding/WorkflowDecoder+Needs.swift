@@ -39,6 +39,14 @@ extension WorkflowDecoder {
         }
     }
 
+    /// The id in `{ task: id }`, as other tools write it.
+    private static func foreignName(_ node: YAMLNode) -> String? {
+        guard node.kind == .mapping, node.count == 1, let (key, value) = node.entries.first(where: { _ in true }),
+            ["task", "job", "step"].contains(key.text), value.type == .string, StepName.isValid(value.bytes)
+        else { return nil }
+        return value.text
+    }
+
     private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
         let kinds: [Need.Kind] = [.success, .failure, .done]
         let foreign = [
@@ -56,7 +64,8 @@ extension WorkflowDecoder {
             if node.kind != .invalid {
                 report(
                     .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))", at: node,
-                    fix: .init("write `needs: { id: done }` to say how it must end"))
+                    fix: Self.foreignName(node).map { replacing(node, by: $0) }
+                        ?? .init("write `needs: { id: done }` to say how it must end"))
             }
             return false
         }

@@ -8,7 +8,7 @@ extension WorkflowDecoder {
         let value = entry.value
         guard value.kind == .mapping else {
             reportType(
-                entry, expected: "a mapping of ids to steps",
+                entry, expected: Self.formOfSteps,
                 fix: value.kind == .sequence ? .init("write each step below its id: `build: { run: make }`") : nil)
             return
         }
@@ -112,7 +112,8 @@ extension WorkflowDecoder {
         }
     }
 
-    /// The likely meaning of a text in place of a step: a command, or `key:value` without the blank.
+    /// The likely meaning of a text in place of a step: a command, `key:value` without the blank, or `run` without the
+    /// colon.
     private static func body(_ text: String) -> String {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         if parts.count == 2, WorkflowKey.named(parts[0]) != nil, let first = parts[1].first {
@@ -120,7 +121,8 @@ extension WorkflowDecoder {
             if "\"'[{|>".contains(first) { return "\(parts[0]): \(parts[1])" }
             return "{ \(parts[0]): \(quoted(parts[1])) }"
         }
-        return "{ run: \(quoted(text)) }"
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        return "{ run: \(quoted(words.count == 2 && words[0] == "run" ? words[1] : text)) }"
     }
 
     /// A text as a double-quoted YAML scalar.

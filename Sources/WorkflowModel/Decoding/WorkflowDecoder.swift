@@ -141,7 +141,7 @@ package struct WorkflowDecoder {
     }
 
     /// `default`: which steps and groups run when nobody names one; nil where the file does not say, or says it wrong.
-    private mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
+    mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
         guard let entry else { return nil }
         let expected = "a list of ids"
         if entry.value.kind == .mapping, entry.value.count > 0 {

@@ -83,6 +83,7 @@ extension DataFlowCheck {
         let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
         if declared.parameter(text, of: use) != nil { return "params.\(text)" }
         if workflow.sharedValue(text, in: sharedScope) != nil { return "vars.\(text)" }
+        if place.isCondition, let status = StatusFunction(rawValue: text) { return "\(status.rawValue)()" }
         if !suggestions.isSpent {
             let visible = variables(around: place.row).map(\.name)
             if let near = suggestions.nearest(to: text, among: Self.roots + visible) { return near }

@@ -75,13 +75,19 @@ extension DataFlowCheck {
         let reader = workflow.nodes[place.row].id
         var isDone = false
         if path.count > 1, case .field(let field) = path[1] { isDone = ["outcome", "exit_code"].contains(field.text) }
+        let waiting = waiting
+        let name = workflow.nodes[waiting].id
         let entry = isDone ? "needs: { \(id.text): done }" : "needs: [\(id.text)]"
         report(
             .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
             notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
-            fix: .init(
-                "add `\(entry)` to `\(workflow.nodes[waiting].id)`",
-                edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
+            fix: knowledge.wouldCloseCycle(waiting, needing: row)
+                ? .init(
+                    "`\(name)` cannot need `\(id.text)`, which waits for `\(name)`: read the result in a step that starts "
+                        + "after both")
+                : .init(
+                    "add `\(entry)` to `\(name)`",
+                    edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
     }
 
     /// The row that can need what the row at hand reads: a hook cannot, but the group that it belongs to.

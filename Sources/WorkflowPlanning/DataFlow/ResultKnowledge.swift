@@ -11,6 +11,8 @@ struct ResultKnowledge {
     private lazy var needs = ResultNeeds(workflow, resolved)
     private var answers: [Question: ResultFacts] = [:]
     private var questions: Set<Question> = []
+    /// How many rows may be visited to find cycles.
+    private var visitsLeft = 1 << 20
     private lazy var mayBeRuledOut = needs.rowsThatMayBeRuledOut()
 
     struct Question: Hashable {
@@ -25,6 +27,11 @@ struct ResultKnowledge {
 
     /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
     mutating func predecessor(of row: Int) -> Int? { needs.predecessor(of: row) }
+
+    /// True if `row` cannot need `target` without closing a cycle.
+    mutating func wouldCloseCycle(_ row: Int, needing target: Int) -> Bool {
+        needs.waits(target, for: row, limit: &visitsLeft)
+    }
 
     /// The facts that are certain about `target` when `row` starts; empty if it need not have ended. Everything, until
     /// the question has its answer. O(depth * log(needs)).

@@ -77,6 +77,24 @@ struct ResultNeeds {
         return Int(before[row])
     }
 
+    /// Whether a row can end only after another has. Takes the visited rows off `limit`, and answers no once that is
+    /// used up.
+    func waits(_ row: Int, for other: Int, limit: inout Int) -> Bool {
+        var seen: Set<Int> = []
+        var open = [row]
+        while let next = open.popLast() {
+            guard !seen.contains(next) else { continue }
+            // A group ends after all that is in it.
+            for inner in next..<Int(workflow.nodes[next].subtreeEnd) where seen.insert(inner).inserted {
+                if inner == other { return true }
+                limit -= 1
+                guard limit > 0 else { return false }
+                open += edges(of: inner).map { Int($0.target) }
+            }
+        }
+        return false
+    }
+
     /// The facts that follow from a good end of a row that cannot be skipped and whose failure is not tolerated.
     func concluded(_ facts: ResultFacts, about row: Int) -> ResultFacts {
         guard facts.contains(.endedWell), !traits[row].contains(.mayBeSkipped) else { return facts }

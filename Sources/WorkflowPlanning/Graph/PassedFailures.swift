@@ -8,6 +8,12 @@ struct PassedFailures {
     private let needs: ResolvedNeeds
     /// By row: whether it may run, and succeed, although something that it needs has failed.
     private var runsAfterFailure: [Bool]
+    /// Of rows whose condition decides by the status of what they need: what a failure of that makes of it.
+    private var truths: [Int: ConditionTruth] = [:]
+    /// What rows with such a condition require all the same, by row.
+    private var required: [Int: [Int]] = [:]
+    /// By row: false for what is tolerated, and for a group that fails only by its members, none of which may fail.
+    private let mayFail: [Bool]
     /// By row: the member before it in a sequence.
     private var membersBefore: [Int: Int] = [:]
     /// How many rows are looked at one by one for one question.
@@ -16,7 +22,12 @@ struct PassedFailures {
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         self.workflow = workflow
         self.needs = needs
+        mayFail = Self.rowsThatMayFail(workflow)
         runsAfterFailure = workflow.nodes.map { $0.settings?.condition?.holdsAfterFailure == true }
+        for row in workflow.nodes.indices {
+            guard let condition = workflow.nodes[row].settings?.condition, condition.usesStatus else { continue }
+            truths[row] = condition.root.truth(of: .failure)
+        }
         for row in workflow.nodes.indices where workflow.nodes[row].settings?.isSequence == true {
             var before: Int?
             for member in workflow.members(of: NodeIndex(row)) {
@@ -24,6 +35,19 @@ struct PassedFailures {
                 before = member.row
             }
         }
+        required = Dictionary(uniqueKeysWithValues: truths.keys.map { ($0, findRequired(by: $0)) })
+    }
+
+    private static func rowsThatMayFail(_ workflow: Workflow) -> [Bool] {
+        var mayFail = workflow.nodes.map { node in
+            guard let settings = node.settings else { return !node.isGroup || node.isUse }
+            return !settings.continueOnError && (!node.isGroup || node.isUse || settings.mayFailGroup)
+        }
+        for row in workflow.nodes.indices.dropFirst().reversed() where mayFail[row] {
+            let parent = workflow.nodes[row].parent.row
+            if workflow.nodes[parent].settings?.continueOnError != true { mayFail[parent] = true }
+        }
+        return mayFail
     }
 
     /// Whether there is anything to look for.
@@ -82,7 +106,12 @@ struct PassedFailures {
     }
 
     private func failures(before row: Int) -> MayFail {
-        let rows = failing(needed(by: row).map(\.row))
+        let needed = needed(by: row).map(\.row)
+        var rows = failing(needed)
+        if let truth = truths[row], !truth.namesThatMakeItFalse.isEmpty {
+            let direct = Set(needed)
+            rows.removeAll { direct.contains($0) && truth.isFalse(ifFailed: workflow.nodes[$0].id) }
+        }
         return MayFail(
             rows: rows, all: Set(rows), areOfItsSequence: rows.allSatisfy { isLaterMember(row, than: $0) })
     }
@@ -107,16 +136,10 @@ struct PassedFailures {
 
     /// The rows whose failure keeps a row from running; nil if they are too many to look at one by one.
     private func guards(of row: Int) -> Set<Int>? {
+        let enclosing = rows(around: row)
+        guard enclosing.allSatisfy({ needs.range(of: $0).count <= Self.mostGuards }) else { return nil }
         var guards: Set<Int> = []
-        var open: [Int] = []
-        var around = row
-        while around != 0 {
-            if !decidesByStatus(around) {
-                guard needs.range(of: around).count <= Self.mostGuards else { return nil }
-                open += requiredWithMemory(by: around)
-            }
-            around = workflow.nodes[around].parent.row
-        }
+        var open = enclosing.flatMap(requiredWithMemory)
         while let next = open.popLast() {
             guard guards.insert(next).inserted else { continue }
             guard guards.count <= Self.mostGuards, size(of: next) <= Self.mostGuards else { return nil }
@@ -127,7 +150,18 @@ struct PassedFailures {
 
     /// How many rows `before` may return at most.
     private func size(of row: Int) -> Int {
-        Int(workflow.nodes[row].subtreeEnd) - row + (decidesByStatus(row) ? 0 : needs.range(of: row).count)
+        Int(workflow.nodes[row].subtreeEnd) - row + (required[row]?.count ?? needs.range(of: row).count)
+    }
+
+    /// A row and the groups around it, as far as what they need decides whether they run.
+    private func rows(around row: Int) -> [Int] {
+        var rows: [Int] = []
+        var next = row
+        while next != 0 {
+            if !decidesByStatus(next) { rows.append(next) }
+            next = workflow.nodes[next].parent.row
+        }
+        return rows
     }
 
     /// O(guards), and not of all that may fail.
@@ -193,21 +227,16 @@ struct PassedFailures {
 
     /// What keeps a row from running: what it and the enclosing groups require.
     private func stopsAround(_ row: Int, _ stops: [UInt64]) -> UInt64 {
-        var (known, around): (UInt64, Int) = (0, row)
-        while around != 0 {
-            if !decidesByStatus(around) {
-                for target in requiredWithMemory(by: around) { known |= stops[target] }
-            }
-            around = workflow.nodes[around].parent.row
+        rows(around: row).reduce(0) { known, around in
+            requiredWithMemory(by: around).reduce(known) { $0 | stops[$1] }
         }
-        return known
     }
 
     /// The row itself, what it requires, and the members of a group: the failure of a member is the group's, and so is
     /// what rules a member out. In a sequence each member needs all before it, whatever decides about those between.
     private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
         var known = bits[row]
-        if !decidesByStatus(row) { for target in required(by: row) { known |= stops[target] } }
+        for target in required(by: row) { known |= stops[target] }
         if let before = membersBefore[row] { known |= stops[before] }
         if workflow.nodes[row].isGroup {
             for member in workflow.members(of: NodeIndex(row)) { known |= stops[member.row] }
@@ -238,7 +267,7 @@ struct PassedFailures {
 
     private func before(_ row: Int) -> [Int] {
         let members = workflow.nodes[row].isGroup ? workflow.members(of: NodeIndex(row)).map(\.row) : []
-        return members + (decidesByStatus(row) ? membersBefore[row].map { [$0] } ?? [] : requiredWithMemory(by: row))
+        return members + requiredWithMemory(by: row)
     }
 
     private struct Edge {
@@ -268,30 +297,36 @@ struct PassedFailures {
 
     private func decidesByStatus(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
 
-    /// The rows whose failure counts: in place of one that is tolerated, what that needs.
+    /// The rows whose failure counts: in place of one that cannot fail, what it and what is in it needs.
     private func failing(_ rows: [Int]) -> [Int] {
-        guard rows.contains(where: isTolerated) else { return rows }
+        guard rows.contains(where: { !mayFail[$0] }) else { return rows }
         var found: [Int] = []
         var seen = Set(rows)
         var open = Array(rows.reversed())
         while let row = open.popLast() {
-            guard isTolerated(row) else {
+            guard !mayFail[row] else {
                 found.append(row)
                 continue
             }
-            for need in needed(by: row).reversed() where seen.insert(need.row).inserted { open.append(need.row) }
+            let isTolerated = workflow.nodes[row].settings?.continueOnError == true
+            let members = isTolerated ? [] : workflow.members(of: NodeIndex(row)).map(\.row)
+            for next in (needed(by: row).map(\.row) + members).reversed() where seen.insert(next).inserted {
+                open.append(next)
+            }
         }
         return found
     }
 
-    private func isTolerated(_ row: Int) -> Bool { workflow.nodes[row].settings?.continueOnError == true }
-
     /// What has to succeed, or to be skipped, before a row.
-    private func required(by row: Int) -> [Int] {
+    private func required(by row: Int) -> [Int] { required[row] ?? findRequired(by: row) }
+
+    private func findRequired(by row: Int) -> [Int] {
         let explicit = needs.range(of: row).map { needs.entries[$0] }.filter { entry in
             workflow.need(Int(entry.position), of: row).kind == .success
         }
-        return needed(by: row).map(\.row) + explicit.map { Int($0.target) }
+        var needed = needed(by: row).map(\.row)
+        if let truth = truths[row] { needed.removeAll { !truth.isFalse(ifFailed: workflow.nodes[$0].id) } }
+        return needed + explicit.map { Int($0.target) }
     }
 
     /// The same with the member before in a sequence, even if `needs` names its kind.
@@ -320,11 +355,48 @@ struct PassedFailures {
     }
 }
 
+extension Settings {
+    /// Whether a group may fail by more than its members.
+    fileprivate var mayFailGroup: Bool {
+        timeout != nil || !requirements.isEmpty || confirmation != nil || !outputs.isEmpty || fanOut?.items != nil
+    }
+}
+
+/// The value of a condition after a failure, and which needs decide it by theirs.
+private struct ConditionTruth {
+    /// nil where other values decide.
+    let value: Bool?
+    /// The ids of which the failure of one is enough.
+    var namesThatMakeItTrue: Set<String> = []
+    var namesThatMakeItFalse: Set<String> = []
+
+    func isFalse(ifFailed name: String) -> Bool { value == false || namesThatMakeItFalse.contains(name) }
+
+    var negated: ConditionTruth {
+        ConditionTruth(
+            value: value.map { !$0 }, namesThatMakeItTrue: namesThatMakeItFalse,
+            namesThatMakeItFalse: namesThatMakeItTrue)
+    }
+
+    /// The truth of `a && b && …`.
+    static func all(_ parts: [ConditionTruth]) -> ConditionTruth {
+        if parts.contains(where: { $0.value == false }) { return ConditionTruth(value: false) }
+        let open = parts.filter { $0.value == nil }
+        guard let first = open.first else { return ConditionTruth(value: true) }
+        return ConditionTruth(
+            value: nil,
+            namesThatMakeItTrue: open.dropFirst().reduce(first.namesThatMakeItTrue) {
+                $0.intersection($1.namesThatMakeItTrue)
+            },
+            namesThatMakeItFalse: open.reduce(into: []) { $0.formUnion($1.namesThatMakeItFalse) })
+    }
+}
+
 extension Expression {
     /// True if a condition lets its step run although something that it needs has failed. Where other values decide, it
     /// counts as one that may if a status function is needed for that.
     fileprivate var holdsAfterFailure: Bool {
-        usesStatus && (root.truth(of: .failure) ?? (root.truth(of: .nothing) == false))
+        usesStatus && (root.truth(of: .failure).value ?? (root.truth(of: .nothing).value == false))
     }
 }
 
@@ -335,20 +407,44 @@ extension ExpressionNode {
         case nothing
     }
 
-    /// The value of a condition; nil where other values decide.
-    fileprivate func truth(of status: Status) -> Bool? {
+    fileprivate func truth(of status: Status) -> ConditionTruth {
         switch kind {
-        case .literal(.bool(let value)): return value
-        case .call(.always, _), .call(.failure, _): return status == .failure
-        case .call(.success, _), .call(.cancelled, _): return status == .nothing
-        case .not(let part): return part.truth(of: status).map { !$0 }
-        case .all(let parts):
-            let truths = parts.map { $0.truth(of: status) }
-            return truths.contains(false) ? false : truths.contains(nil) ? nil : true
-        case .any(let parts):
-            let truths = parts.map { $0.truth(of: status) }
-            return truths.contains(true) ? true : truths.contains(nil) ? nil : false
-        default: return nil
+        case .literal(.bool(let value)): return ConditionTruth(value: value)
+        case .call(.always, _), .call(.failure, _): return ConditionTruth(value: status == .failure)
+        case .call(.success, _), .call(.cancelled, _): return ConditionTruth(value: status == .nothing)
+        case .not(let part): return part.truth(of: status).negated
+        case .all(let parts): return .all(parts.map { $0.truth(of: status) })
+        case .any(let parts): return ConditionTruth.all(parts.map { $0.truth(of: status).negated }).negated
+        case .comparison(.equal, let left, let right): return Self.equality(left, right, status)
+        case .comparison(.notEqual, let left, let right): return Self.equality(left, right, status).negated
+        default: return ConditionTruth(value: nil)
         }
+    }
+
+    private static func equality(
+        _ left: ExpressionNode, _ right: ExpressionNode, _ status: Status
+    ) -> ConditionTruth {
+        if let name = left.stepOfOutcome ?? right.stepOfOutcome {
+            // Neither is the outcome of a step that has failed.
+            let isGood = left.isGoodOutcome || right.isGoodOutcome
+            return ConditionTruth(value: nil, namesThatMakeItFalse: isGood ? [name] : [])
+        }
+        guard let left = left.truth(of: status).value, let right = right.truth(of: status).value else {
+            return ConditionTruth(value: nil)
+        }
+        return ConditionTruth(value: left == right)
+    }
+
+    /// The id in `steps.ID.outcome`.
+    private var stepOfOutcome: String? {
+        guard case .reference(let root, let path) = kind, root.text == "steps", path.count == 2,
+            case .field(let step) = path[0], case .field(let field) = path[1], field.text == "outcome"
+        else { return nil }
+        return step.text
+    }
+
+    private var isGoodOutcome: Bool {
+        guard case .literal(.string(let text)) = kind else { return false }
+        return text == "success" || text == "skipped"
     }
 }

@@ -10,6 +10,10 @@ struct InstancePath {
 
     let parts: [Part]
 
+    init(parts: some Sequence<Part>) { self.parts = Array(parts) }
+
+    var text: String { parts.map(\.text).joined(separator: ".") }
+
     /// Text that is not such a path gives parts that name nothing.
     init(_ text: String) {
         var parts: [Part] = []
@@ -31,9 +35,10 @@ struct InstancePath {
     }
 
     /// Whether a row's full id is among those that the path names; a part without a key stands for all instances.
-    func names(_ id: String) -> Bool {
-        let other = InstancePath(id).parts
-        return other.count == parts.count
+    func names(_ id: String) -> Bool { names(InstancePath(id).parts[...]) }
+
+    func names(_ other: ArraySlice<Part>) -> Bool {
+        other.count == parts.count
             && zip(parts, other).allSatisfy { $0.id == $1.id && ($0.key == nil || $0.key == $1.key) }
     }
 }

@@ -36,6 +36,28 @@ extension Plan {
         return outline.nodes.contains { $0.definition == definition }
     }
 
+    /// The instances that a past run had in place of one that is named, and the one that was probably meant. `ids` are
+    /// those of the run's steps. nil for a name of anything else, and if the run had no instances. O(ids).
+    package func instances(
+        inPlaceOf name: String, among ids: some Sequence<String>
+    ) -> (all: [String], meant: String?)? {
+        guard workflow.instanceOfDynamicFanOut(in: name) != nil else { return nil }
+        let path = InstancePath(name).parts
+        let past = ids.map { InstancePath($0).parts }
+        for end in path.indices where path[end].key != nil {
+            // The way to the fan-out, in any of its instances.
+            let way = InstancePath(parts: path[..<end] + [.init(id: path[end].id, key: nil)])
+            let instances = Set(
+                past.filter { way.names($0.prefix(end + 1)) }.map { InstancePath(parts: $0[...end]).text })
+            guard !instances.isEmpty else { return nil }
+            let asked = InstancePath(parts: path[...end])
+            guard !instances.contains(where: asked.names) else { continue }
+            let all = instances.sorted()
+            return (all, Suggestion.nearest(to: asked.text, among: all))
+        }
+        return nil
+    }
+
     /// Whether a row, or a group around it, is what one of the names means. O(names and depth).
     package func isMeant(_ row: PlanIndex, by names: [String]) -> Bool {
         guard !names.isEmpty else { return false }

@@ -260,6 +260,30 @@ struct `What a step reads` {
     }
 
     @Test(arguments: [
+        "a: { run: [x, \"${{ steps.b.outcome }}\"] }\nb: { needs: [a], run: x }",
+        "a: { run: [x, \"${{ steps.b.outcome }}\"] }\nc: { needs: [a], steps: { d: { run: x } } }\nb: { needs: [c], run: x }",
+        "c: { run: x }\nb: { needs: [g], run: x }\ng: { steps: { a: { run: [x, \"${{ steps.b.outcome }}\"] } } }",
+        "g: { order: sequence, steps: { a: { run: [x, \"${{ steps.b.outcome }}\"] }, b: { run: x } } }",
+    ])
+    func `is no reason for a need that would close a cycle`(steps: String) {
+        let planned = Planned(steps)
+        #expect(planned.diagnostics.map(\.code) == [.unorderedRead])
+        #expect(
+            planned.diagnostics.map { $0.fix?.description } == [
+                "`a` cannot need `b`, which waits for `a`: read the result in a step that starts after both"
+            ])
+    }
+
+    @Test(arguments: ["always", "success", "failure", "cancelled"])
+    func `named as a status function is that function in a condition`(name: String) {
+        let planned = Planned("a: { if: \(name), run: x }\nb: { env: { A: \"${{ \(name) }}\" }, run: x }")
+        #expect(planned.diagnostics.map(\.code) == [.unknownName, .unknownName])
+        #expect(
+            planned.diagnostics.map { $0.fix?.description }
+                == ["write `\(name)()`", "write it in single quotes: `'\(name)'`"])
+    }
+
+    @Test(arguments: [
         ("{ a: success }", []), ("[a]", []), ("{ a: done }", ["1️⃣"]), ("{ a: failure }", ["1️⃣"]),
         ("{ mid: success }", []),
         ("[mid]", []), ("{ mid: failure }", []), ("{ mid: done }", ["1️⃣"]), ("{ picky: success }", []),
