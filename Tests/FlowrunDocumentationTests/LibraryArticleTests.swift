@@ -10,8 +10,8 @@ import Testing
     private static let programTests = "Tests/FlowrunEndToEndTests"
 
     @Test(arguments: [
-        "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls", "WatchingForDeadlock",
-        "ProgressOfFoundation",
+        "FirstSteps", "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls",
+        "WatchingForDeadlock", "ProgressOfFoundation",
     ])
     func `an article shows the code that its test runs`(article: String) throws {
         let shown = try PackageDocument("\(Self.catalog)/\(article).md").blocks.filter { $0.language == "swift" }
