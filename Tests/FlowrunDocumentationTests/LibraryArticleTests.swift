@@ -20,6 +20,20 @@ import Testing
         #expect(shown.map(\.text) == run)
     }
 
+    @Test func `the overview and the README begin as the first article does`() throws {
+        let run = try Self.marked("FirstSteps")
+        for (page, count) in [("\(Self.catalog)/AsyncOperations.md", 1), ("README.md", 2)] {
+            let shown = try PackageDocument(page).blocks.filter { $0.language == "swift" }
+            #expect(shown.map(\.text) == [run.prefix(count).joined(separator: "\n")], "\(page)")
+        }
+    }
+
+    @Test func `the crawler takes at most fifteen lines`() throws {
+        let crawler = try #require(try Self.marked("FirstSteps").last)
+        #expect(crawler.contains("crawl"))
+        #expect(crawler.split(separator: "\n").count <= 15)
+    }
+
     /// What stands between the markers of an article, without its indentation.
     private static func marked(_ article: String) throws -> [String] {
         var blocks: [String] = []
