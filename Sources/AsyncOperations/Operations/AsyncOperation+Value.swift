@@ -6,6 +6,11 @@ extension OperationCore {
     func end(
         in context: TaskContext?, onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(UsageError) -> OperationEnd {
+        // Begun elsewhere, it is not for this call to cancel.
+        guard case .idle = lifecycle else {
+            try begin()
+            return try await awaitEnd()
+        }
         expectWaiter(context)
         defer { context?.end() }
         let result = await withTaskCancellationHandler { () -> Result<OperationEnd, UsageError> in
@@ -13,8 +18,8 @@ extension OperationCore {
                 defer { context?.settle(expectsMore: mayBegin) }
                 try begin()
             } catch {
-                // The cancel may have ended it before.
-                guard Task.isCancelled, let end else { return .failure(error) }
+                // A cancel may have ended it before.
+                guard let end else { return .failure(error) }
                 return .success(end)
             }
             do throws(UsageError) {
@@ -37,7 +42,11 @@ extension AsyncOperation {
         in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {
         let end: OperationEnd
-        do throws(UsageError) { end = try await core.end(in: context, onceBegunBy: begin) } catch { throw .refused(error) }
+        do throws(UsageError) {
+            end = try await core.end(in: context, onceBegunBy: begin)
+        } catch {
+            throw .refused(error)
+        }
         return try Self.result(of: core, end).get()
     }
 }

@@ -75,6 +75,26 @@ import Testing
         #expect(runs.now == 0)
     }
 
+    @Test func `a refused run in a cancelled task leaves alone what runs elsewhere`() async throws {
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let compound = try CompoundOperation { AsyncOperation {} }
+        let operation = AsyncOperation { 1 }
+        try queue.add(compound, operation)
+        let task = Task {
+            await untilCancelled()
+            let first = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await compound.run() }
+            guard case .refused = first else { return #expect(Bool(false), "\(first as Any)") }
+            await #expect(throws: OperationFailure<Never>.refused(.alreadyEnqueued(operation.id))) {
+                try await AsyncOperationQueue().run(operation)
+            }
+        }
+        task.cancel()
+        await task.value
+        queue.resume()
+        #expect(try await operation.value == 1)
+        #expect(await compound.outcome == .success)
+    }
+
     @Test func `alone, members have the task-local values of the caller, and time on its clock`() async throws {
         let word = AsyncOperation { Self.word }
         try await Self.$word.withValue("told") { _ = try await CompoundOperation { word }.run() }
