@@ -216,6 +216,15 @@ import Testing
         try queue.add(download, decode, show)
         try await queue.waitUntilIdle()
         #expect(await show.outcome == .success)
+
+        // BEGIN WatchingForDeadlock
+        let fetch = AsyncOperation("fetch") { "page" }
+        let parse = AsyncOperation("parse", from: fetch.output) { page in page.count }
+        try queue.add(parse)
+        print(parse.waitingFor!)  // `parse` waits for `fetch`, which was never started
+        try queue.add(fetch)
+        // END WatchingForDeadlock
+        #expect(try await parse.value == 4)
     }
 
     @Test func `progress in Foundation's form`() async throws {
