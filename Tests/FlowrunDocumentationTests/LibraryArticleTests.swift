@@ -10,14 +10,28 @@ import Testing
     private static let programTests = "Tests/FlowrunEndToEndTests"
 
     @Test(arguments: [
-        "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls", "WatchingForDeadlock",
-        "ProgressOfFoundation",
+        "FirstSteps", "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls",
+        "WatchingForDeadlock", "ProgressOfFoundation",
     ])
     func `an article shows the code that its test runs`(article: String) throws {
         let shown = try PackageDocument("\(Self.catalog)/\(article).md").blocks.filter { $0.language == "swift" }
         let run = try Self.marked(article)
         #expect(!run.isEmpty)
         #expect(shown.map(\.text) == run)
+    }
+
+    @Test func `the overview and the README begin as the first article does`() throws {
+        let run = try Self.marked("FirstSteps")
+        for (page, count) in [("\(Self.catalog)/AsyncOperations.md", 1), ("README.md", 2)] {
+            let shown = try PackageDocument(page).blocks.filter { $0.language == "swift" }
+            #expect(shown.map(\.text) == [run.prefix(count).joined(separator: "\n")], "\(page)")
+        }
+    }
+
+    @Test func `the crawler takes at most fifteen lines`() throws {
+        let crawler = try #require(try Self.marked("FirstSteps").last)
+        #expect(crawler.contains("crawl"))
+        #expect(crawler.split(separator: "\n").count <= 15)
     }
 
     /// What stands between the markers of an article, without its indentation.

@@ -93,6 +93,40 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         }
     }
 
+    /// Starts it on a queue of its own, and waits for the reports, in the order in which members were added. Cancelling
+    /// the calling task cancels it, and the call still waits for its end.
+    ///
+    /// Bodies have the priority and the task-local values of the caller. `clock` measures timeouts, delays and
+    /// back-offs; its `sleep` must throw only when its task is cancelled.
+    ///
+    /// Throws for every end but a success, and what `start` throws as `refused`.
+    @discardableResult
+    public func run(
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+        try await value { () throws(UsageError) in try core.start(clock: clock) }
+    }
+
+    /// Adds it to `queue`, and waits for the reports. Cancelling the calling task cancels it, and the call still waits
+    /// for its end.
+    ///
+    /// Throws for every end but a success, what `add` of the queue throws as `refused`, and
+    /// `refused(.wouldWaitForItself)` like `AsyncOperationQueue.run`.
+    @discardableResult
+    public func run(
+        on queue: AsyncOperationQueue
+    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+        try await value { () throws(UsageError) in try queue.add(self) }
+    }
+
+    private func value(
+        onceBegunBy begin: () throws(UsageError) -> Void
+    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+        let end: OperationEnd
+        do throws(UsageError) { end = try await core.end(in: nil, onceBegunBy: begin) } catch { throw .refused(error) }
+        return try compound.result(of: end).get()
+    }
+
     /// Calls `completion` once with the result, after the completions of all members; see
     /// `AsyncOperation.addCompletion`.
     public func addCompletion(

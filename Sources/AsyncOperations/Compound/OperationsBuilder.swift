@@ -7,6 +7,7 @@ public enum OperationsBuilder {
     }
 
     /// Several operations of any types.
+    @_disfavoredOverload
     public static func buildExpression(_ operations: [any AsyncOperationProtocol]) -> [AnyAsyncOperation] {
         operations.map(\.erased)
     }

@@ -2,7 +2,15 @@ internal import Platform
 
 extension AsyncOperation {
     /// An operation whose body blocks, such as a call into a C library or a wait for a file. It runs on a thread of its
-    /// own, never on one that tasks share. It learns that it is to stop from its context; there is no task to cancel.
+    /// own, never on one that tasks share.
+    public static func blocking(
+        _ name: String = "", options: OperationOptions = OperationOptions(),
+        _ body: @escaping @Sendable () throws(Failure) -> Success
+    ) -> AsyncOperation {
+        blocking(name, options: options) { _ throws(Failure) in try body() }
+    }
+
+    /// The same for a body that takes a context. It learns from that that it is to stop; there is no task to cancel.
     public static func blocking(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (AsyncOperationContext) throws(Failure) -> Success
@@ -30,11 +38,7 @@ extension AsyncOperation {
     /// An operation that ends when its `Completion` is called, from any thread, during or long after `callback`.
     ///
     /// `whenStopped` says what a request to stop does: wait for the completion all the same, or end the operation at
-    /// once and ignore a later call.
-    ///
-    /// Do not let an `onCancel` handler of the context capture the completion: the handler keeps it until it is called,
-    /// so a callback that forgot the completion would no longer end as abandoned, and the operation would hang. Use
-    /// `Completion.onStop`, which passes a completion to its handler:
+    /// once and ignore a later call. `Completion.onStop` calls the work off:
     ///
     ///     let task = session.dataTask(with: request) { data, _, error in … }
     ///     completion.onStop { _, completion in
@@ -42,7 +46,19 @@ extension AsyncOperation {
     ///         completion.fail(URLError(.cancelled))
     ///     }
     public convenience init(
-        _ name: String = "", options: OperationOptions = OperationOptions(), whenStopped: StopBehavior = .wait,
+        _ name: String = "", options: OperationOptions = OperationOptions(), whenStopped: StopBehavior,
+        callback: @escaping @Sendable (Completion<Success, Failure>) -> Void
+    ) {
+        self.init(name, options: options, whenStopped: whenStopped) { _, completion in callback(completion) }
+    }
+
+    /// The same for a callback that also takes a context.
+    ///
+    /// Do not let an `onCancel` handler of the context capture the completion: the handler keeps it until it is called,
+    /// so a callback that forgot the completion would no longer end as abandoned, and the operation would hang. Use
+    /// `Completion.onStop`, which passes a completion to its handler.
+    public convenience init(
+        _ name: String = "", options: OperationOptions = OperationOptions(), whenStopped: StopBehavior,
         callback: @escaping @Sendable (AsyncOperationContext, Completion<Success, Failure>) -> Void
     ) {
         self.init(name, options) { context, core in

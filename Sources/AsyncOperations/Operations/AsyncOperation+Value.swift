@@ -1,35 +1,52 @@
-extension AsyncOperation {
-    /// Its value, once `begin` has started or added it. Cancelling the calling task, before or after that, cancels the
+extension OperationCore {
+    /// Its end, once `begin` has started or added it. Cancelling the calling task, before or after that, cancels the
     /// operation, and the call still waits for its end.
     ///
-    /// Throws what `begin` throws, and `wouldWaitForItself`, as `refused`; the operation has then ended without its
-    /// body.
-    func value(
-        in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
-    ) async throws(OperationFailure<Failure>) -> Success {
-        core.expectWaiter(context)
+    /// Throws what `begin` throws, and `wouldWaitForItself`; the operation has then ended without its body.
+    func end(
+        in context: TaskContext?, onceBegunBy begin: () throws(UsageError) -> Void
+    ) async throws(UsageError) -> OperationEnd {
+        // Begun elsewhere, it is not for this call to cancel.
+        guard case .idle = lifecycle else {
+            try begin()
+            return try await awaitEnd()
+        }
+        expectWaiter(context)
         defer { context?.end() }
         let result = await withTaskCancellationHandler { () -> Result<OperationEnd, UsageError> in
             do throws(UsageError) {
-                defer { context?.settle(expectsMore: core.mayBegin) }
+                defer { context?.settle(expectsMore: mayBegin) }
                 try begin()
             } catch {
                 // A cancel may have ended it before.
-                guard let end = core.end else { return .failure(error) }
+                guard let end else { return .failure(error) }
                 return .success(end)
             }
             do throws(UsageError) {
-                return .success(try await core.awaitEndOnceBegun())
+                return .success(try await awaitEndOnceBegun())
             } catch {
-                cancel()
+                cancel(.requested)
                 return .failure(error)
             }
         } onCancel: {
-            cancel()
+            cancel(.requested)
         }
-        switch result {
-        case .success(let end): return try Self.result(of: core, end).get()
-        case .failure(let error): throw .refused(error)
+        return try result.get()
+    }
+}
+
+extension AsyncOperation {
+    /// Its value, once `begin` has started or added it; otherwise like `OperationCore.end(in:onceBegunBy:)`, whose error
+    /// it throws as `refused`.
+    func value(
+        in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
+    ) async throws(OperationFailure<Failure>) -> Success {
+        let end: OperationEnd
+        do throws(UsageError) {
+            end = try await core.end(in: context, onceBegunBy: begin)
+        } catch {
+            throw .refused(error)
         }
+        return try Self.result(of: core, end).get()
     }
 }

@@ -17,46 +17,23 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     /// An operation that ends when `body` does.
     @inlinable public convenience init(
         _ name: String = "", options: OperationOptions = OperationOptions(),
+        body: @escaping @Sendable () async throws(Failure) -> Success
+    ) {
+        self.init(
+            BodyCore(name, options) { _ in
+                do throws(Failure) { return .value(ValueBox(try await body())) } catch { return .error(error) }
+            })
+    }
+
+    /// An operation that ends when `body` does, and whose body takes a context.
+    @inlinable public convenience init(
+        _ name: String = "", options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) {
         self.init(
             BodyCore(name, options) { context in
                 do throws(Failure) { return .value(ValueBox(try await body(context))) } catch { return .error(error) }
             })
-    }
-
-    /// An operation that depends on the producers of `first` and `rest`, and gets their values. If one of them does not
-    /// succeed, `body` never runs.
-    ///
-    /// It does not keep its producers from being abandoned: keep a handle of each until it is started or in a queue.
-    public convenience init<First: Sendable, each Rest: Sendable>(
-        _ name: String = "", from first: Output<First>, _ rest: repeat Output<each Rest>,
-        options: OperationOptions = OperationOptions(),
-        body: @escaping @Sendable (AsyncOperationContext, First, repeat each Rest) async throws(Failure) -> Success
-    ) {
-        var needs: [OperationCore.Need] = []
-        needs.add(first.need)
-        repeat needs.add((each rest).need)
-        self.init(name, options, needs: needs) { context, core in
-            guard let value = first.read(), let values = Self.values(repeat each rest) else {
-                return .stopped(.abandoned)
-            }
-            let made: Made
-            do throws(Failure) {
-                made = .value(ValueBox(try await body(context, value, repeat each values)))
-            } catch {
-                made = .error(error)
-            }
-            return core.end(with: made)
-        }
-    }
-
-    private static func values<each Input: Sendable>(_ outputs: repeat Output<each Input>) -> (repeat each Input)? {
-        func read<One: Sendable>(_ output: Output<One>) throws(MissingValue) -> One {
-            guard let value = output.read() else { throw MissingValue() }
-            return value
-        }
-        return try? (repeat read(each outputs))
     }
 
     /// How it ended, with its value or error. Waits for the end, even if the waiting task is cancelled.
@@ -100,5 +77,3 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         core.addCompletion { [core] in completion(Self.result(of: core, $0)) }
     }
 }
-
-private struct MissingValue: Error {}

@@ -26,6 +26,15 @@ extension OperationCore {
         }
     }
 
+    /// Runs `body`, and stores what it returns or throws.
+    func end<Success: Sendable, Failure: Error>(
+        with body: () async throws(Failure) -> Success
+    ) async -> BodyEnd {
+        let made: Made
+        do throws(Failure) { made = .value(ValueBox(try await body())) } catch { made = .error(error) }
+        return end(with: made)
+    }
+
     /// Stores the result of an attempt.
     func end(with made: Made) -> BodyEnd {
         keep(made)

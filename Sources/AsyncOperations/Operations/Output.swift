@@ -89,6 +89,13 @@ extension CompoundOperation {
 }
 
 extension [OperationCore.Need] {
+    /// Those of an operation that takes the values of several others; nil for a value that was passed in.
+    static func all(_ needs: OperationCore.Need?...) -> Self {
+        var list: Self = []
+        for need in needs { list.add(need) }
+        return list
+    }
+
     /// Adds one that carries data. Of two for the same producer, only one that requires a success gives both a value.
     mutating func add(_ need: OperationCore.Need?) {
         guard let need else { return }

@@ -21,7 +21,7 @@ public struct WaitPath: Sendable, Hashable {
 }
 
 extension WaitPath: CustomStringConvertible {
-    /// The way in one line, such as `` `b` waits for `a`, which was never started ``.
+    /// The way in one line, such as "b waits for a, which was never started", with the names in backticks.
     public var description: String {
         let verdict =
             switch need {

@@ -15,6 +15,7 @@ extension Waterfall {
     /// `operation`.
     ///
     /// A timeout or a deadline of retries that is zero or less is refused when the operation is started.
+    @_disfavoredOverload
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
@@ -27,6 +28,7 @@ extension Waterfall {
 
     /// The waterfall with one more job at its end, which also takes a context: its name and attempt, requests to stop
     /// it, also because of its own timeout, and everything else that the body of an operation may ask for.
+    @_disfavoredOverload
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
         retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
@@ -48,12 +50,24 @@ extension Waterfall {
     /// or long after `callback`. Dropping the last copy of it ends the operation as `cancelled(.abandoned)`.
     ///
     /// `whenStopped` says what a request to stop does, also because of the job's own timeout: wait for the completion
-    /// all the same, or leave the work behind. Do not let an `onCancel` handler of the context capture the completion;
-    /// use `Completion.onStop`.
+    /// all the same, or leave the work behind.
+    @_disfavoredOverload
     public func then<Next: Sendable>(
         _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
-        retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [],
-        whenStopped: StopBehavior = .wait,
+        retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [], whenStopped: StopBehavior,
+        callback: @escaping @Sendable (Output, Completion<Next, Failure>) -> Void
+    ) -> Waterfall<Input, Next, Failure> {
+        then(
+            name, timeout: timeout, retry: retry, retriesError: retriesError, mutexes: mutexes, whenStopped: whenStopped
+        ) { _, output, completion in callback(output, completion) }
+    }
+
+    /// The same for a callback that also takes a context. Do not let an `onCancel` handler of the context capture the
+    /// completion; use `Completion.onStop`.
+    @_disfavoredOverload
+    public func then<Next: Sendable>(
+        _ name: String = "", timeout: Duration? = nil, retry: RetryPolicy? = nil,
+        retriesError: (@Sendable (Failure) -> Bool)? = nil, mutexes: Set<String> = [], whenStopped: StopBehavior,
         callback: @escaping @Sendable (AsyncOperationContext, Output, Completion<Next, Failure>) -> Void
     ) -> Waterfall<Input, Next, Failure> {
         let options = Self.options(timeout, retry, retriesError, mutexes)

@@ -60,10 +60,10 @@ import Testing
         let completions = Record<Completion<Int, Never>>()
         let returned = Latch()
         let order = Record<String>()
-        let first = AsyncOperation<Int, Never>(callback: { _, completion in
+        let first = AsyncOperation<Int, Never>(whenStopped: .wait) { _, completion in
             completions.add(completion)
             returned.open()
-        })
+        }
         let second = AsyncOperation { _ in order.add("second") }
         try second.addDependency(on: first)
         try queue.add(first, second)
@@ -88,10 +88,10 @@ import Testing
     // A5, M4
     @Test func `the first of two ends counts`() async throws {
         let answers = Record<Bool>()
-        let operation = AsyncOperation<Int, TestError>(callback: { _, completion in
+        let operation = AsyncOperation<Int, TestError>(whenStopped: .wait) { _, completion in
             answers.add(completion.succeed(1))
             answers.add(completion.fail(TestError()))
-        })
+        }
         let ends = Record<OperationOutcome>()
         operation.addCompletion { ends.add($0.outcome) }
         try operation.start()
@@ -106,10 +106,10 @@ import Testing
             let heard = Record<Int>()
             let handle = Record<Completion<Int, Never>>()
             let up = Latch()
-            let operation = AsyncOperation<Int, Never>(callback: { _, completion in
+            let operation = AsyncOperation<Int, Never>(whenStopped: .wait) { _, completion in
                 handle.add(completion)
                 up.open()
-            })
+            }
             try operation.start()
             await up.wait()
             await withDiscardingTaskGroup { group in
@@ -176,14 +176,14 @@ import Testing
 
     // A11
     @Test func `it may be ended from another thread while the callback waits for that`() async throws {
-        let operation = AsyncOperation<Int, Never>(callback: { _, completion in
+        let operation = AsyncOperation<Int, Never>(whenStopped: .wait) { _, completion in
             let isDone = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 completion.succeed(3)
                 isDone.signal()
             }
             isDone.wait()
-        })
+        }
         try operation.start()
         #expect(await operation.result == .success(3))
     }
@@ -219,7 +219,7 @@ import Testing
 
     // A13
     @Test func `dropping the completion ends the operation as abandoned`() async throws {
-        let operation = AsyncOperation<Int, Never>(callback: { _, _ in })
+        let operation = AsyncOperation<Int, Never>(whenStopped: .wait) { _, _ in }
         try operation.start()
         #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
     }

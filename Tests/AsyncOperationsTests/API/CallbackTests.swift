@@ -8,11 +8,11 @@ import Testing
     private func stoppedOperation() async throws -> (AsyncOperation<Int, TestError>, Completion<Int, TestError>) {
         let (up, stopped) = (Latch(), Latch())
         let kept = Record<Completion<Int, TestError>>()
-        let operation = AsyncOperation<Int, TestError>(callback: { context, completion in
+        let operation = AsyncOperation<Int, TestError>(whenStopped: .wait) { context, completion in
             kept.add(completion)
             context.onCancel { _ in stopped.open() }
             up.open()
-        })
+        }
         try operation.start()
         await up.wait()
         operation.cancel()
@@ -23,11 +23,11 @@ import Testing
     @Test func `a handler that is told to stop gets a completion that ends the body`() async throws {
         let up = Latch()
         let kept = Record<Completion<Int, TestError>>()
-        let operation = AsyncOperation<Int, TestError>(callback: { _, completion in
+        let operation = AsyncOperation<Int, TestError>(whenStopped: .wait) { _, completion in
             kept.add(completion)
             completion.onStop { _, completion in completion.fail(TestError(3)) }
             up.open()
-        })
+        }
         try operation.start()
         await up.wait()
         operation.cancel(.shutdown)
@@ -37,12 +37,12 @@ import Testing
 
     @Test func `a completion that everybody but such a handler has dropped is abandoned`() async throws {
         let told = Crowd()
-        let operation = AsyncOperation<Int, Never>(callback: { _, completion in
+        let operation = AsyncOperation<Int, Never>(whenStopped: .wait) { _, completion in
             completion.onStop { _, completion in
                 told.enter()
                 completion.succeed(1)
             }
-        })
+        }
         try operation.start()
         #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
         #expect(told.now == 0)

@@ -289,10 +289,10 @@ private final class RacedOperation: Sendable {
     private let ends = Record<OperationOutcome>()
 
     init() {
-        operation = AsyncOperation(callback: { [wish, mayFinish] _, completion in
+        operation = AsyncOperation(whenStopped: .wait) { [wish, mayFinish] _, completion in
             wish.add(completion)
             if !mayFinish.entries.isEmpty { completion.succeed(1) }
-        })
+        }
         operation.addCompletion { [ends] in ends.add($0.outcome) }
     }
 

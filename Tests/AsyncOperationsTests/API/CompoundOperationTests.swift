@@ -14,7 +14,7 @@ import Testing
             quick
             last
             failed
-            AsyncOperation<Void, Never>(callback: { _, completion in completion.succeed() })
+            AsyncOperation<Void, Never>(whenStopped: .wait) { _, completion in completion.succeed() }
         }
         try compound.start()
         await up.wait()

@@ -234,7 +234,7 @@ import Testing
     @Test func `a callback job may be finished from anywhere, once`() async throws {
         let answers = Record<Bool>()
         let waterfall = Waterfall(from: Int.self, failure: TestError.self)
-            .then("ask") { (_, number, completion: Completion<String, TestError>) in
+            .then("ask", whenStopped: .wait) { (number, completion: Completion<String, TestError>) in
                 Task.detached {
                     answers.add(completion.succeed("\(number)"))
                     answers.add(completion.fail(TestError()))
@@ -245,14 +245,18 @@ import Testing
         while answers.entries.count < 2 { await Task.yield() }
         #expect(answers.entries == [true, false])
         let failing = Waterfall(from: Int.self, failure: TestError.self)
-            .then { (_, number, completion: Completion<Int, TestError>) in completion.fail(TestError(number)) }
+            .then(whenStopped: .wait) { (number, completion: Completion<Int, TestError>) in
+                completion.fail(TestError(number))
+            }
         await #expect(throws: OperationFailure.failed(TestError(4))) { try await failing.run(4) }
     }
 
     @Test func `a callback job whose completion is dropped is abandoned, and not tried again`() async throws {
         let attempts = Crowd()
         let waterfall = Waterfall(from: Void.self, failure: TestError.self)
-            .then(retry: RetryPolicy(attempts: 3)) { (_, _, _: Completion<Int, TestError>) in attempts.enter() }
+            .then(retry: RetryPolicy(attempts: 3), whenStopped: .wait) { (_, _: Completion<Int, TestError>) in
+                attempts.enter()
+            }
         await #expect(throws: OperationFailure<TestError>.cancelled(.abandoned)) { try await waterfall.run(()) }
         #expect(attempts.now == 1)
     }

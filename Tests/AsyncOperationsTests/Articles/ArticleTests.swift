@@ -1,10 +1,52 @@
 import AsyncOperations
 import FlowrunTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 /// The code of the articles, between markers with the name of the article: FlowrunDocumentationTests holds both equal.
 @Suite(.timeLimit(.minutes(20))) struct ArticleTests {
+    @Test func `first steps`() async throws {
+        // BEGIN FirstSteps
+        let queue = AsyncOperationQueue("work")
+        let answer = try await queue.run { 6 * 7 }
+        // END FirstSteps
+        #expect(answer == 42)
+
+        // BEGIN FirstSteps
+        let numbers = try queue.add("numbers") { [3, 1, 2] }
+        let sorted = AsyncOperation("sorted", from: numbers.output) { numbers in numbers.sorted() }
+        try queue.add(sorted)
+        print(answer, try await sorted.value)
+        // END FirstSteps
+        #expect(try await sorted.value == [1, 2, 3])
+
+        // BEGIN FirstSteps
+        let both = try CompoundOperation("both") {
+            AsyncOperation("left") { 1 }
+            AsyncOperation("right") { 2 }
+        }
+        for report in try await both.run() { print(report) }
+        // END FirstSteps
+        #expect(both.reports.count == 2)
+
+        let site = ["/": ["/a", "/b"], "/a": ["/b", "/c"], "/b": ["/"], "/c": []]
+        @Sendable func links(on page: String) async throws -> [String] { site[page] ?? [] }
+        // BEGIN FirstSteps
+        let seen = Mutex<Set<String>>(["/"])
+        @Sendable func visit(_ page: String) -> AsyncOperation<Void, any Error> {
+            AsyncOperation(page, options: OperationOptions(timeout: .seconds(10))) { context in
+                for link in try await links(on: page) where seen.withLock({ $0.insert(link).inserted }) {
+                    try context.produce(visit(link))
+                }
+            }
+        }
+        let crawl = try CompoundOperation("crawl", mode: .limited(8)) { visit("/") }
+        let pages = try await crawl.run().map(\.name)
+        // END FirstSteps
+        #expect(pages.sorted() == ["/", "/a", "/b", "/c"])
+    }
+
     @Test func `a chain of requests`() async throws {
         // BEGIN ChainOfRequests
         enum FetchError: Error {
@@ -37,7 +79,7 @@ import Testing
             .then("send", timeout: .seconds(10), retry: RetryPolicy(attempts: 3)) { context, text throws(FetchError) in
                 try await send(text)
             }
-            .then("store", mutexes: ["database"], whenStopped: .leave) { _, texts, completion in
+            .then("store", mutexes: ["database"], whenStopped: .leave) { texts, completion in
                 completion.succeed(texts.count)  // now or much later, from any thread
             }
         let stored = patient.operation("/comments")
@@ -63,13 +105,13 @@ import Testing
         // BEGIN MixedOperations
         struct Unreachable: Error {}
 
-        let compute = AsyncOperation<Int, Never>.blocking("compute") { _ in
+        let compute = AsyncOperation<Int, Never>.blocking("compute") {
             (1...1000).reduce(0, +)  // blocks a thread of its own
         }
-        let legacy = AsyncOperation<String, Unreachable>("legacy") { _, completion in
+        let legacy = AsyncOperation<String, Unreachable>("legacy", whenStopped: .wait) { completion in
             completion.fail(Unreachable())  // now or much later, from any thread
         }
-        let report = AsyncOperation("report", from: compute.output) { _, sum in "the sum is \(sum)" }
+        let report = AsyncOperation("report", from: compute.output) { sum in "the sum is \(sum)" }
 
         let nightly = try CompoundOperation("nightly", mode: .limited(2)) {
             compute
@@ -91,13 +133,13 @@ import Testing
 
     @Test func `dependencies with data`() async throws {
         // BEGIN DependenciesWithData
-        let download = AsyncOperation("download") { _ in [3, 1, 2] }
-        let decrypt = AsyncOperation("decrypt", from: download.output) { _, bytes in bytes.sorted() }
-        let key = AsyncOperation("key") { _ in 10 }
-        let filter = AsyncOperation("filter", from: decrypt.output, key.output) { _, bytes, key in
+        let download = AsyncOperation("download") { [3, 1, 2] }
+        let decrypt = AsyncOperation("decrypt", from: download.output) { bytes in bytes.sorted() }
+        let key = AsyncOperation("key") { 10 }
+        let filter = AsyncOperation("filter", from: decrypt.output, key.output) { bytes, key in
             bytes.map { $0 * key }
         }
-        let cleanUp = AsyncOperation("clean-up") { _ in print("whatever happened") }
+        let cleanUp = AsyncOperation("clean-up") { print("whatever happened") }
         try cleanUp.addDependency(on: filter, .done)
 
         let queue = try AsyncOperationQueue("images", maxConcurrentOperationCount: 2)
@@ -115,7 +157,7 @@ import Testing
         // BEGIN TimeoutsOverCalls
         let refresh = try CompoundOperation("refresh", options: OperationOptions(timeout: .seconds(10))) {
             for name in ["a", "b", "c"] {
-                AsyncOperation(name, options: OperationOptions(timeout: .seconds(60))) { _ in await fetch(name) }
+                AsyncOperation(name, options: OperationOptions(timeout: .seconds(60))) { await fetch(name) }
             }
         }
         try refresh.start(clock: clock)
@@ -144,9 +186,9 @@ import Testing
 
     @Test func `watching for deadlock`() async throws {
         // BEGIN WatchingForDeadlock
-        let download = AsyncOperation("download") { _ in }
-        let decode = AsyncOperation("decode") { _ in }
-        let show = AsyncOperation("show") { _ in }
+        let download = AsyncOperation("download") {}
+        let decode = AsyncOperation("decode") {}
+        let show = AsyncOperation("show") {}
         try decode.addDependency(on: download)
         try show.addDependency(on: decode)
         do {
@@ -156,7 +198,7 @@ import Testing
         }
 
         let album = try CompoundOperation("album", options: OperationOptions(mutexes: ["disk"])) {
-            AsyncOperation("thumbnail", options: OperationOptions(mutexes: ["disk"])) { _ in }
+            AsyncOperation("thumbnail", options: OperationOptions(mutexes: ["disk"])) {}
         }
         do {
             try album.start()
@@ -174,6 +216,15 @@ import Testing
         try queue.add(download, decode, show)
         try await queue.waitUntilIdle()
         #expect(await show.outcome == .success)
+
+        // BEGIN WatchingForDeadlock
+        let fetch = AsyncOperation("fetch") { "page" }
+        let parse = AsyncOperation("parse", from: fetch.output) { page in page.count }
+        try queue.add(parse)
+        print(parse.waitingFor!)  // `parse` waits for `fetch`, which was never started
+        try queue.add(fetch)
+        // END WatchingForDeadlock
+        #expect(try await parse.value == 4)
     }
 
     @Test func `progress in Foundation's form`() async throws {
@@ -191,7 +242,7 @@ import Testing
             }
         }
 
-        let parts = (1...4).map { number in AsyncOperation("part \(number)") { _ in number } }
+        let parts = (1...4).map { number in AsyncOperation("part \(number)") { number } }
         let download = try CompoundOperation("download", mode: .serial) { parts }
         let progress = Progress(totalUnitCount: 4)
         let following = follow(download, with: progress)

@@ -24,7 +24,7 @@ func fetchComments(from server: Server) -> Waterfall<String, [Comment], FetchErr
             guard path.hasPrefix("/") else { throw .invalidPath(path) }
             return Request(path: path)
         }
-        .then("send", timeout: .seconds(60), whenStopped: .leave) { _, request, completion in
+        .then("send", timeout: .seconds(60), whenStopped: .leave) { request, completion in
             server.send(request) { status, text in
                 completion.finish(status == 200 ? .success(text) : .failure(.status(status)))
             }

@@ -9,9 +9,9 @@ let server = Server(isReachable: !arguments.contains("--offline"))
 
 struct NotAnImage: Error {}
 
-let download = AsyncOperation("download") { _ in try server.image() }
-let key = AsyncOperation("key") { _ in Server.key }
-let decrypt = AsyncOperation("decrypt", from: download.output, key.output) { _, bytes, key in
+let download = AsyncOperation("download") { try server.image() }
+let key = AsyncOperation("key") { Server.key }
+let decrypt = AsyncOperation("decrypt", from: download.output, key.output) { bytes, key in
     guard let image = Image(String(decoding: bytes.map { $0 ^ key }, as: UTF8.self)) else { throw NotAnImage() }
     return image
 }
@@ -19,10 +19,10 @@ let decrypt = AsyncOperation("decrypt", from: download.output, key.output) { _, 
 // Nothing is looked up at run time: the input is named where it is used, and both have the same type.
 guard let bundled = Image(bundledImage) else { throw NotAnImage() }
 let input = arguments.contains("--bundled") ? Output(bundled) : decrypt.output
-let tiltShift = AsyncOperation("tilt-shift", from: input) { _, image in image.tiltShifted }
+let tiltShift = AsyncOperation("tilt-shift", from: input) { image in image.tiltShifted }
 
 // Starts after any end of the filter, and can do without a picture.
-let show = AsyncOperation("show", from: tiltShift.output.optional) { _, image in
+let show = AsyncOperation("show", from: tiltShift.output.optional) { image in
     print(image?.text ?? "(a grey rectangle)\n", terminator: "")
 }
 

@@ -95,7 +95,7 @@ import Foundation
     }
 
     private func endless(_ name: String) -> AsyncOperation<Void, Never> {
-        AsyncOperation(name) { _ in
+        AsyncOperation(name) {
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
         }
     }

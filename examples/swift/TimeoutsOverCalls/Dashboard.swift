@@ -11,7 +11,7 @@ actor Dashboard {
     func refresh(_ names: [String], within limit: Duration) async throws -> [String] {
         let calls = names.map { [cloud] name in
             // The client cannot stop a call. What is late is left behind, and its answer is ignored.
-            AsyncOperation<String, Never>(name, whenStopped: .leave) { _, completion in
+            AsyncOperation<String, Never>(name, whenStopped: .leave) { completion in
                 cloud.fetch(name) { completion.succeed($0) }
             }
         }

@@ -9,7 +9,7 @@ var order: [String] = []
 @MainActor func operation(_ name: Substring) -> AsyncOperation<Void, Never> {
     let name = String(name)
     if let known = operations[name] { return known }
-    let made = AsyncOperation(name) { _ in print("runs \(name)") }
+    let made = AsyncOperation(name) { print("runs \(name)") }
     operations[name] = made
     order.append(name)
     return made
@@ -33,6 +33,6 @@ try queue.add(contentsOf: order.compactMap { operations[$0] })
 try await queue.waitUntilIdle()
 
 // A body cannot wait for what waits for it either, here the queue that it runs in.
-let hasty = AsyncOperation("hasty") { _ in try await queue.waitUntilIdle() }
+let hasty = AsyncOperation("hasty") { try await queue.waitUntilIdle() }
 try queue.add(hasty)
 if case .failure(let error) = await hasty.result { print("refused: \(error)") }
