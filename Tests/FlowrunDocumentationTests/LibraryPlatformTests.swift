@@ -80,6 +80,11 @@ import Testing
         header: """
             typedef struct { long sig; char opaque[56]; } pthread_attr_t;
             typedef struct _opaque_pthread_t { long sig; char opaque[8176]; } *pthread_t;
+            typedef struct { long sig; char opaque[56]; } pthread_mutex_t;
+            typedef struct { long sig; char opaque[8]; } pthread_mutexattr_t;
+            typedef struct { long sig; char opaque[40]; } pthread_cond_t;
+            typedef struct { long sig; char opaque[8]; } pthread_condattr_t;
+            struct timespec { long tv_sec; long tv_nsec; };
             #define PTHREAD_CREATE_DETACHED 2
             #define _SC_NPROCESSORS_ONLN 58
             #pragma clang assume_nonnull begin
@@ -89,6 +94,16 @@ import Testing
             int pthread_attr_setstacksize(pthread_attr_t *, unsigned long);
             int pthread_create(pthread_t _Nullable * _Nonnull restrict, const pthread_attr_t * _Nullable restrict,
                 void * _Nullable (* _Nonnull)(void * _Nonnull), void * _Nullable restrict);
+            int pthread_mutex_init(pthread_mutex_t * restrict, const pthread_mutexattr_t * _Nullable restrict);
+            int pthread_mutex_destroy(pthread_mutex_t *);
+            int pthread_mutex_lock(pthread_mutex_t *);
+            int pthread_mutex_unlock(pthread_mutex_t *);
+            int pthread_cond_init(pthread_cond_t * restrict, const pthread_condattr_t * _Nullable restrict);
+            int pthread_cond_destroy(pthread_cond_t *);
+            int pthread_cond_signal(pthread_cond_t *);
+            int pthread_cond_wait(pthread_cond_t * restrict, pthread_mutex_t * restrict);
+            int pthread_cond_timedwait_relative_np(pthread_cond_t *, pthread_mutex_t *,
+                const struct timespec * _Nullable);
             long sysconf(int);
             #pragma clang assume_nonnull end
 
@@ -99,6 +114,13 @@ import Testing
         header: """
             typedef struct { union { int i[14]; volatile int vi[14]; unsigned long s[7]; } u; } pthread_attr_t;
             typedef struct __pthread *pthread_t;
+            typedef struct { union { int i[10]; volatile int vi[10]; volatile void *volatile p[5]; } u; } pthread_mutex_t;
+            typedef struct { unsigned attr; } pthread_mutexattr_t;
+            typedef struct { union { int i[12]; volatile int vi[12]; void *p[6]; } u; } pthread_cond_t;
+            typedef struct { unsigned attr; } pthread_condattr_t;
+            typedef int clockid_t;
+            struct timespec { long tv_sec; long tv_nsec; };
+            #define CLOCK_MONOTONIC 1
             #define PTHREAD_CREATE_DETACHED 1
             #define _SC_NPROCESSORS_ONLN 84
             int pthread_attr_init(pthread_attr_t *);
@@ -106,6 +128,20 @@ import Testing
             int pthread_attr_setdetachstate(pthread_attr_t *, int);
             int pthread_attr_setstacksize(pthread_attr_t *, unsigned long);
             int pthread_create(pthread_t *restrict, const pthread_attr_t *restrict, void *(*)(void *), void *restrict);
+            int pthread_mutex_init(pthread_mutex_t *restrict, const pthread_mutexattr_t *restrict);
+            int pthread_mutex_destroy(pthread_mutex_t *);
+            int pthread_mutex_lock(pthread_mutex_t *);
+            int pthread_mutex_unlock(pthread_mutex_t *);
+            int pthread_condattr_init(pthread_condattr_t *);
+            int pthread_condattr_setclock(pthread_condattr_t *, clockid_t);
+            int pthread_condattr_destroy(pthread_condattr_t *);
+            int pthread_cond_init(pthread_cond_t *restrict, const pthread_condattr_t *restrict);
+            int pthread_cond_destroy(pthread_cond_t *);
+            int pthread_cond_signal(pthread_cond_t *);
+            int pthread_cond_wait(pthread_cond_t *restrict, pthread_mutex_t *restrict);
+            int pthread_cond_timedwait(pthread_cond_t *restrict, pthread_mutex_t *restrict,
+                const struct timespec *restrict);
+            int clock_gettime(clockid_t, struct timespec *);
             long sysconf(int);
 
             """)

@@ -1,8 +1,8 @@
 internal import HeapModule
 internal import Platform
 
-/// Rings at times of the continuous clock, on one thread of its own for the whole process. Tasks that block all threads
-/// of the pool hold up no ring, and one that is cancelled leaves at most 64 bytes behind, however far its time is.
+/// Rings at times of the continuous clock, on one thread for the whole process. Tasks that block all threads of the pool hold
+/// up no ring. A ring that is cancelled leaves its time behind, until those are more than 64 and half of all.
 final class AlarmClock: Sendable {
     static let shared = AlarmClock()
 
@@ -20,7 +20,8 @@ final class AlarmClock: Sendable {
         var rings: [UInt64: @Sendable () -> Void] = [:]
         /// Made by the first ring; nil where the system has no thread for it.
         var sleeper: Platform.Sleeper?
-        var set: ContinuousClock.Instant?
+        /// When the thread wakes; nil if it sleeps until the next ring is asked for.
+        var wakeTime: ContinuousClock.Instant?
     }
 
     private let state = Lock(State())
@@ -36,8 +37,8 @@ final class AlarmClock: Sendable {
             state.last += 1
             state.heap.insert(Entry(time: time, number: state.last))
             state.rings[state.last] = ring
-            if state.set.map({ time < $0 }) ?? true {
-                state.set = time
+            if state.wakeTime.map({ time < $0 }) ?? true {
+                state.wakeTime = time
                 sleeper.wake(at: time)
             }
             return state.last
@@ -93,8 +94,8 @@ final class AlarmClock: Sendable {
                 state.heap.removeMin()
                 if let ring = state.rings.removeValue(forKey: first.number) { due.append(ring) }
             }
-            state.set = state.heap.min?.time
-            if let next = state.set { sleeper.wake(at: next) }
+            state.wakeTime = state.heap.min?.time
+            if let next = state.wakeTime { sleeper.wake(at: next) }
             return due
         }
     }

@@ -6,10 +6,9 @@ final class TaskContext: Sendable {
     private enum Stage {
         /// The call that adds the operation still runs, and begins what has come when it settles.
         case settling
-        /// Nothing more is expected. What comes all the same was made by a body that has the values, which begins it.
-        case settled
         /// A task begins what comes; nil while it is on its way.
         case served(UnsafeContinuation<Void, Never>?)
+        /// Nothing more is expected. What comes all the same is made by a body that has the values, and begins at once.
         case over
     }
 
@@ -22,11 +21,11 @@ final class TaskContext: Sendable {
     let priority = Priority.current
     private let state = Lock(State())
 
-    /// Begins a body now or soon. What comes after `end` never begins; there is nothing then that could.
+    /// Begins a body now or soon.
     func begin(_ control: BodyControl) {
         let (isDirect, server) = state.withLock { state -> (Bool, UnsafeContinuation<Void, Never>?) in
             switch state.stage {
-            case .settled, .over: return (true, nil)
+            case .over: return (true, nil)
             case .settling: state.waiting.append(control)
             case .served(let server):
                 state.waiting.append(control)
@@ -42,10 +41,10 @@ final class TaskContext: Sendable {
     /// Begins what has come. To be called once, in the task whose context it is. If `expectsMore`, a task stays behind
     /// until `end`.
     func settle(expectsMore: Bool) {
-        let isOver = !beginWaiting { state in
-            if case .settling = state.stage { state.stage = expectsMore ? .served(nil) : .settled }
+        let isServed = beginWaiting { state in
+            if case .settling = state.stage { state.stage = expectsMore ? .served(nil) : .over }
         }
-        if expectsMore, !isOver { launchInheriting { [self] in await serve() } }
+        if isServed { launchInheriting { [self] in await serve() } }
     }
 
     /// Lets the task that stayed behind end.

@@ -79,7 +79,7 @@ final class Worker: Sendable {
         return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
     }
 
-    /// Whether the calling task runs bodies of this queue and is between two of them.
+    /// True if the calling task runs bodies of this queue and is between two of them.
     static func isFree(in queue: QueueCore) -> Bool {
         guard let body = runningBody else { return false }
         return body.queue === queue && body.isOver

@@ -12,9 +12,8 @@ extension AsyncOperation {
         _ name: String = "", from first: Output<First>, options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (First) async throws(Failure) -> Success
     ) {
-        self.init(name, options, needs: .all(first.need)) { _, core in
-            guard let first = first.read() else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in try await body(first) }
+        self.init(name, from: first, options: options) { (_: AsyncOperationContext, first) async throws(Failure) in
+            try await body(first)
         }
     }
 
@@ -36,9 +35,10 @@ extension AsyncOperation {
         options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (First, Second) async throws(Failure) -> Success
     ) {
-        self.init(name, options, needs: .all(first.need, second.need)) { _, core in
-            guard let first = first.read(), let second = second.read() else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in try await body(first, second) }
+        self.init(
+            name, from: first, second, options: options
+        ) { (_: AsyncOperationContext, first, second) async throws(Failure) in
+            try await body(first, second)
         }
     }
 
@@ -61,12 +61,10 @@ extension AsyncOperation {
         options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (First, Second, Third) async throws(Failure) -> Success
     ) {
-        self.init(name, options, needs: .all(first.need, second.need, third.need)) { _, core in
-            guard let first = first.read(),
-                let second = second.read(),
-                let third = third.read()
-            else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in try await body(first, second, third) }
+        self.init(
+            name, from: first, second, third, options: options
+        ) { (_: AsyncOperationContext, first, second, third) async throws(Failure) in
+            try await body(first, second, third)
         }
     }
 
@@ -92,13 +90,10 @@ extension AsyncOperation {
         _ fourth: Output<Fourth>, options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (First, Second, Third, Fourth) async throws(Failure) -> Success
     ) {
-        self.init(name, options, needs: .all(first.need, second.need, third.need, fourth.need)) { _, core in
-            guard let first = first.read(),
-                let second = second.read(),
-                let third = third.read(),
-                let fourth = fourth.read()
-            else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in try await body(first, second, third, fourth) }
+        self.init(
+            name, from: first, second, third, fourth, options: options
+        ) { (_: AsyncOperationContext, first, second, third, fourth) async throws(Failure) in
+            try await body(first, second, third, fourth)
         }
     }
 
@@ -128,15 +123,9 @@ extension AsyncOperation {
         body: @escaping @Sendable (First, Second, Third, Fourth, Fifth) async throws(Failure) -> Success
     ) {
         self.init(
-            name, options, needs: .all(first.need, second.need, third.need, fourth.need, fifth.need)
-        ) { _, core in
-            guard let first = first.read(),
-                let second = second.read(),
-                let third = third.read(),
-                let fourth = fourth.read(),
-                let fifth = fifth.read()
-            else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in try await body(first, second, third, fourth, fifth) }
+            name, from: first, second, third, fourth, fifth, options: options
+        ) { (_: AsyncOperationContext, first, second, third, fourth, fifth) async throws(Failure) in
+            try await body(first, second, third, fourth, fifth)
         }
     }
 
@@ -174,18 +163,9 @@ extension AsyncOperation {
         body: @escaping @Sendable (First, Second, Third, Fourth, Fifth, Sixth) async throws(Failure) -> Success
     ) {
         self.init(
-            name, options, needs: .all(first.need, second.need, third.need, fourth.need, fifth.need, sixth.need)
-        ) { _, core in
-            guard let first = first.read(),
-                let second = second.read(),
-                let third = third.read(),
-                let fourth = fourth.read(),
-                let fifth = fifth.read(),
-                let sixth = sixth.read()
-            else { return .stopped(.abandoned) }
-            return await core.end { () async throws(Failure) in
-                try await body(first, second, third, fourth, fifth, sixth)
-            }
+            name, from: first, second, third, fourth, fifth, sixth, options: options
+        ) { (_: AsyncOperationContext, first, second, third, fourth, fifth, sixth) async throws(Failure) in
+            try await body(first, second, third, fourth, fifth, sixth)
         }
     }
 

@@ -57,8 +57,8 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
 
     /// What its body returned. Starts it like `result`. Throws for every other end.
     ///
-    /// Throws `refused` with what `start()` throws, `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
-    /// `refused(.wouldWaitForItself)` in a body that would wait for itself; see `result`.
+    /// Throws `refused` with what `start()` throws, `cancelled(.waiter)` when the waiting task is cancelled, which leaves
+    /// the operation alone, and `refused(.wouldWaitForItself)` in a body that would wait for itself; see `result`.
     @inlinable public var value: Success {
         get async throws(OperationFailure<Failure>) {
             let end: OperationEnd?

@@ -28,7 +28,7 @@ final class BodyControl: Sendable {
     let attempt: Int
     /// What its task is to have; nil for that of the queue.
     let priority: Priority?
-    /// What begins it; nil for its queue.
+    /// The context that begins it; nil for its queue.
     let context: TaskContext?
     /// Whether it runs without a scheduler.
     let isAlone: Bool
@@ -58,7 +58,7 @@ final class BodyControl: Sendable {
         )
     }
 
-    /// Whether the task of another body of its queue may run it.
+    /// True if the task of another body of its queue may run it.
     var mayShareTask: Bool { priority == nil && (context == nil || queue.owner != nil) }
 
     var reason: CancellationReason? { state.withLock { $0.reason } }

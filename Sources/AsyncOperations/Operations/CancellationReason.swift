@@ -12,7 +12,7 @@ public enum CancellationReason: Hashable, Sendable {
     case shutdown
     /// It was never started, and its last handle is gone; or a call waited for it, and its options do not let it start.
     case neverStarted
-    /// Nobody is left who could finish it: its `Completion` was dropped, or its last handle while it was suspended.
+    /// Nothing is left that could finish it: its `Completion` was dropped, or its last handle while it was suspended.
     case abandoned
     /// The task that waited for its value was cancelled, not the operation.
     case waiter

@@ -112,6 +112,8 @@ extension OperationCore {
     func abandon() {
         let (isIdle, ownQueue) = state.withLock { state -> (Bool, QueueCore?) in
             if case .idle = state.lifecycle { return (true, nil) }
+            // A wait tries to start it, perhaps in vain.
+            if case .taken = state.lifecycle { state.withRare { $0.isAbandoned = true } }
             if let queue = state.lifecycle.queue, queue.owner == id { return (false, queue) }
             return (false, state.rare?.ownQueue)
         }

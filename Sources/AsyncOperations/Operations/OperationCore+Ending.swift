@@ -94,7 +94,7 @@ extension OperationCore {
         }
     }
 
-    /// Whether an attempt of its body may begin yet.
+    /// True if an attempt of its body may still begin.
     var mayBegin: Bool {
         switch lifecycle {
         case .ended: false

@@ -23,12 +23,14 @@ extension OperationCore {
     }
 
     /// Starts what belongs to no queue, because a call waits for its end: the operation or the compound operation around
-    /// it, and everything that these wait for. Throws what `start` throws because of their options.
+    /// it, and everything that these wait for. Throws what `start` throws because of the options of the former; what
+    /// cannot start of the latter may still end in another way.
     func startIfFree() throws(UsageError) {
         switch lifecycle {
         case .idle, .member: break
         case .dissolving, .taken, .waiting, .running, .open, .settled, .ended: return
         }
+        let own = around.last
         for core in freeUpstream.reversed() {
             do throws(UsageError) {
                 try core.start(clock: usualClock)
@@ -36,13 +38,13 @@ extension OperationCore {
                 switch error {
                 // Another call was faster.
                 case .alreadyStarted(core.id), .alreadyEnqueued(core.id), .alreadyFinished(core.id): continue
-                default: throw error
+                default: if core === own { throw error }
                 }
             }
         }
     }
 
-    /// What nothing has started or added of what its end waits for.
+    /// Everything that its end waits for and that nothing has started or added.
     private var freeUpstream: [OperationCore] {
         var free: [OperationCore] = []
         var seen: Set<ObjectIdentifier> = []

@@ -5,6 +5,8 @@ final class RareState {
 
     /// The first request to cancel that was accepted.
     @exclusivity(unchecked) var request: CancellationReason?
+    /// Whether its last handle was dropped while a queue was about to take it.
+    var isAbandoned = false
     /// How many attempts were announced, in all rounds of what is around it.
     var attempts = 0
     /// Begins its attempts for the task that waits for them; nil if its queue does.

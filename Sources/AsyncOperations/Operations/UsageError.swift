@@ -24,7 +24,7 @@ public enum UsageError: Error, Hashable {
 }
 
 extension UsageError {
-    /// What the result of an operation says for which a call could not wait.
+    /// The reason in the result of a wait that is refused.
     @usableFromInline var reasonOfWaiter: CancellationReason {
         if case .wouldWaitForItself = self { .wouldWaitForItself } else { .neverStarted }
     }

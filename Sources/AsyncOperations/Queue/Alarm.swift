@@ -33,8 +33,10 @@ enum Ring: Sendable {
 
     /// Calls `ring`, which may run user code, after `delay` on `clock`.
     init(after delay: Duration, on clock: any Clock<Duration>, _ ring: @escaping @Sendable () -> Void) {
-        let isUsual = type(of: clock) == ContinuousClock.self
-        self.init(at: isUsual ? .now + delay.countable : nil, { isUsual ? launchThread(ring) : ring() }) {
+        let isContinuous = clock.isContinuous
+        self.init(
+            at: isContinuous ? .now + delay.countable : nil, { isContinuous ? launchThread(ring) : ring() }
+        ) {
             (try? await clock.sleep(for: delay.countable)) != nil
         }
     }
@@ -66,7 +68,7 @@ struct Timer: Sendable {
 
     init(_ clock: any Clock<Duration>) {
         start = .now
-        other = type(of: clock) == ContinuousClock.self ? nil : Other(clock)
+        other = clock.isContinuous ? nil : Other(clock)
     }
 
     /// Whether asking for the time runs no user code.
@@ -79,6 +81,11 @@ struct Timer: Sendable {
         if let other { return await other.sleep(time) }
         return await AlarmClock.shared.sleep(until: start.advanced(by: time.countable))
     }
+}
+
+extension Clock<Duration> {
+    /// True for the clock that the library measures and rings by itself.
+    fileprivate var isContinuous: Bool { Self.self == ContinuousClock.self }
 }
 
 extension Duration {

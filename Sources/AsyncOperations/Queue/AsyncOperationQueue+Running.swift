@@ -11,8 +11,7 @@ extension AsyncOperationQueue {
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async throws(OperationFailure<Failure>) -> Success {
-        let operation = AsyncOperation(name, options: options, body: body)
-        return try await operation.value(in: TaskContext()) { () throws(UsageError) in try add(operation) }
+        try await run(AsyncOperation(name, options: options, body: body))
     }
 
     /// The same for a body that takes a context.
@@ -21,8 +20,7 @@ extension AsyncOperationQueue {
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) async throws(OperationFailure<Failure>) -> Success {
-        let operation = AsyncOperation(name, options: options, body: body)
-        return try await operation.value(in: TaskContext()) { () throws(UsageError) in try add(operation) }
+        try await run(AsyncOperation(name, options: options, body: body))
     }
 
     /// Adds `operation`, and waits for its value; otherwise like `run` with a body.

@@ -27,6 +27,11 @@ final class BodyWait: Sendable {
     private static let count = Atomic(0)
     static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
+    /// Those that have begun and not ended.
+    private static let all = Lock<[ObjectIdentifier: BodyWait]>([:])
+    /// The operations whose bodies wait.
+    static var waiting: [OperationCore] { all.withLock { $0.values.map(\.body.core) } }
+
     let body: BodyControl
     let target: Target
     /// Whether it ends when the body is told to stop.
@@ -61,6 +66,7 @@ final class BodyWait: Sendable {
 
     private func note() {
         Self.count.add(1, ordering: .sequentiallyConsistent)
+        Self.all.withLock { $0[ObjectIdentifier(self)] = self }
         switch target {
         case .end(let core, _): core.noteNeed()
         case .idle(let queue, _, _): queue.state.withLock { $0.waitingBodies += 1 }
@@ -72,6 +78,7 @@ final class BodyWait: Sendable {
     func end() {
         guard body.endWait(self) else { return }
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
+        _ = Self.all.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
         if case .idle(let queue, _, _) = target { queue.state.withLock { $0.waitingBodies -= 1 } }
     }
 

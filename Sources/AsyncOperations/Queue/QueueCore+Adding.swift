@@ -40,21 +40,26 @@ extension QueueCore {
     func add(
         _ cores: [OperationCore], to parent: CompoundCore? = nil, producer: BodyControl? = nil, isBarrier: Bool = false
     ) throws(UsageError) -> Bool {
+        let isAdded = try addOnly(cores, to: parent, producer, isBarrier: isBarrier)
+        for core in cores { core.raiseUpstream() }
+        return isAdded
+    }
+
+    /// The same, without raising what the operations wait for.
+    private func addOnly(
+        _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool
+    ) throws(UsageError) -> Bool {
         if parent == nil, !isBarrier,
             let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, &$0) })
         {
-            let isAdded = try answer.get()
-            for core in cores { core.raiseUpstream() }
-            return isAdded
+            return try answer.get()
         }
         // Who waits for whom must not change between the check and the end of the call.
         let (answer, consequences) = OperationCore.topology.withLock { _ in
             decide { tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0) }
         }
         carry(consequences)
-        let isAdded = try answer?.get() ?? false
-        for core in cores { core.raiseUpstream() }
-        return isAdded
+        return try answer?.get() ?? false
     }
 
     /// Returns whether it added them, or why not; nil if the topology must be locked for that.

@@ -76,10 +76,12 @@ extension QueueCore {
     }
 
     private func release(_ core: OperationCore, isInside: Bool) {
-        core.state.withLock { state in
+        let isAbandoned = core.state.withLock { state in
             state.lifecycle = isInside ? .member : .idle
             if !isInside { state.parent = nil }
+            return !isInside && state.rare?.isAbandoned == true
         }
+        if isAbandoned { launch { core.cancel(.neverStarted) } }
     }
 }
 

@@ -86,8 +86,7 @@ extension QueueCore {
 
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
-        let urgency = state.urgency(behind: core)
-        let priority = [priority(of: core), urgency].compactMap(\.self).max()
+        let priority = Priority.higher(priority(of: core), state.urgency(behind: core))
         let (isTelling, context) = (state.isTelling, state.context)
         let control = core.state.withLock { operation in
             var progress = OperationState.executing

@@ -35,10 +35,10 @@ extension QueueCore {
         return .begin(first, others: others)
     }
 
-    /// Who runs user code in place of a caller that must not.
+    /// Where user code runs that the caller must not run.
     enum Hands: Sendable {
         case toTask
-        /// Which waits for no thread of the pool.
+        /// It waits for no thread of the pool.
         case toThread
     }
 
@@ -56,7 +56,7 @@ extension QueueCore {
     }
 
     func begin(_ control: BodyControl) {
-        if let context = control.context, !Worker.isFree(in: self) || owner == nil {
+        if let context = control.context, owner == nil || !Worker.isFree(in: self) {
             context.begin(control)
         } else {
             Worker.begin(control, inherits: owner != nil)

@@ -52,7 +52,7 @@ final class QueueCore: Sendable {
         var isTelling = false
         /// Whether somebody is carrying out effects and will look for more.
         var isDraining = false
-        /// What waits for a place, and whoever waits for that hurries those before it.
+        /// What waits for a place, and hurries what has or gets one before it.
         var urgent: [Urgent] = []
         /// Begins the bodies of an operation that was started by itself and needs a scheduler.
         var context: TaskContext?

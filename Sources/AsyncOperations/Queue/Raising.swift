@@ -1,13 +1,15 @@
 // A wait raises whatever it waits for, over dependencies, members, places, mutexes and the waits of bodies.
 
 extension OperationCore {
-    /// Raises the bodies that its end waits for, and those that will be, to `priority`. O(what is upstream), and O(1) if
-    /// nothing can be lower.
+    /// Raises the bodies that its end waits for, now or later, to `priority`. O(what is upstream and has not been raised
+    /// to that before), and O(1) if nothing can be lower.
     func raiseUpstream(to priority: Priority) {
         guard priority.mayRaise else { return }
         let controls = Self.topology.withLock { _ in
             var graph = WaitGraph(for: .wait)
-            graph.collect([.end(self)])
+            graph.collect([.end(self)]) { event in
+                if case .end(let core) = event, core !== self { !core.noteRaise(to: priority) } else { false }
+            }
             return graph.events.flatMap { event -> [BodyControl] in
                 switch event {
                 case .start(let core), .end(let core): core.expectWaiter(of: priority).map { [$0] } ?? []
@@ -20,16 +22,25 @@ extension OperationCore {
         for control in controls { control.raise(to: priority) }
     }
 
-    /// The same to its own priority and to that of whoever waits for it.
+    /// The same to its own priority, if that is above medium, and to that of the tasks that wait for it.
     func raiseUpstream() {
         let waiter = state.withLock { $0.rare?.waiterPriority }
-        let own = hasDefaultOptions ? nil : options.bodyPriority
-        if let priority = [waiter, own].compactMap(\.self).max() { raiseUpstream(to: priority) }
+        let own = ownPriority.flatMap { $0 > .medium ? $0 : nil }
+        if let priority = Priority.higher(waiter, own) { raiseUpstream(to: priority) }
     }
+
+    private func noteRaise(to priority: Priority) -> Bool {
+        state.withLock { state in
+            // What has ended waits for nothing.
+            state.lifecycle.end == nil && state.withRare { $0.noteRaise(to: priority) }
+        }
+    }
+
+    private var ownPriority: Priority? { hasDefaultOptions ? nil : options.bodyPriority }
 
     /// Lets its body begin with `priority` at least. Returns the attempt that runs.
     private func expectWaiter(of priority: Priority) -> BodyControl? {
-        let own = hasDefaultOptions ? nil : options.bodyPriority
+        let own = ownPriority
         return state.withLock { state in
             switch state.lifecycle {
             case .ended: return nil
@@ -46,7 +57,7 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// Until `core` has begun, what begins before it has its priority. Returns what runs in its place.
+    /// Lets what begins before `core` have that priority, too. Returns what runs in its place.
     fileprivate func hurry(for core: OperationCore, _ priority: Priority) -> [BodyControl] {
         state.withLock { state in
             guard state.bodies.count >= state.width, state.scheduler != nil else { return [] }
@@ -65,7 +76,7 @@ extension QueueCore.State {
     }
 }
 
-/// An operation that waits behind others for a place, with the priority of who waits for its end.
+/// An operation that waits behind others for a place, with the priority of the task that waits for its end.
 struct Urgent: Sendable {
     let core: OperationCore
     let priority: Priority

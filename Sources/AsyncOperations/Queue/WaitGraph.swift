@@ -40,20 +40,31 @@ struct WaitGraph {
     /// Operations start and end meanwhile, so the graph may mix several moments, and something may look stuck because
     /// a place that it has just taken is seen as taken by another. What was seen twice to wait for the same has waited
     /// all the time between; if all was seen once before any was seen again, there was a moment at which all was stuck.
-    mutating func explore(_ events: [WaitEvent]) {
-        repeat { collect(events) } while !isStillStuck
+    ///
+    /// Returns false if these are more than `limit`.
+    @discardableResult
+    mutating func explore(_ events: [WaitEvent], limit: Int = .max) -> Bool {
+        repeat {
+            guard collect(events, limit: limit) else { return false }
+        } while !isStillStuck
+        return true
     }
 
-    /// Adds `events` and everything that they wait for, as it is seen once: for what may mix several moments.
-    mutating func collect(_ events: [WaitEvent]) {
+    /// Adds `events` and everything that they wait for, as seen once, so that the graph may mix several moments. Does
+    /// not go beyond an event that `isKnown`.
+    @discardableResult
+    mutating func collect(
+        _ events: [WaitEvent], limit: Int = .max, isKnown: (WaitEvent) -> Bool = { _ in false }
+    ) -> Bool {
         nodes = []
         indices = [:]
         var pending: [Int] = []
         for event in events { _ = index(of: event, &pending) }
         var possible: [Int] = []
         while let next = pending.popLast() {
+            guard nodes.count <= limit else { return false }
             let event = nodes[next].event
-            if event == denied { continue }
+            if event == denied || isKnown(event) { continue }
             let causes = causes(of: event)
             guard causes.needed > 0 else {
                 possible.append(next)
@@ -65,6 +76,7 @@ struct WaitGraph {
             for index in indices { nodes[index].effects.append(next) }
         }
         settle(possible)
+        return true
     }
 
     private mutating func index(of event: WaitEvent, _ pending: inout [Int]) -> Int {
@@ -159,13 +171,25 @@ extension WaitGraph {
         return graph.path(from: .end(core), to: .end(core)) != nil
     }
 
-    /// A body that waits for itself, among all that `suspects` wait for.
+    /// A body that waits for itself over one of `suspects`.
+    ///
+    /// The ring can be found from them and from the bodies that wait. Either may wait for very much while the other does
+    /// not, so both are tried with a growing limit. O(the smaller part).
     static func circularWait(beyond suspects: [OperationCore]) -> BodyWait? {
-        var graph = WaitGraph(for: .wait)
-        graph.explore(suspects.map { .end($0) })
-        for node in graph.nodes where !node.isPossible {
+        var limit = 32
+        while true {
+            for starts in [suspects, BodyWait.waiting] {
+                var graph = WaitGraph(for: .wait)
+                if graph.explore(starts.map { .end($0) }, limit: limit) { return graph.circularWait }
+            }
+            limit *= 4
+        }
+    }
+
+    private var circularWait: BodyWait? {
+        for node in nodes where !node.isPossible {
             guard case .end(let core) = node.event, let wait = core.wait else { continue }
-            if graph.path(from: node.event, to: node.event) != nil { return wait }
+            if path(from: node.event, to: node.event) != nil { return wait }
         }
         return nil
     }

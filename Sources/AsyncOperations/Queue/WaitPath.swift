@@ -1,6 +1,6 @@
 /// Why an operation has not ended yet: the way from it to what has to happen first.
 public struct WaitPath: Sendable, Hashable {
-    /// What the last operation of the way needs.
+    /// The next thing that has to happen to an operation.
     public enum Need: Sendable, Hashable {
         /// Its body has to return.
         case toEnd
@@ -16,7 +16,7 @@ public struct WaitPath: Sendable, Hashable {
 
     /// The operation that was asked, and then what each of them waits for.
     public let operations: [AsyncOperationID]
-    /// What the last of them needs.
+    /// The need of the last of them.
     public let need: Need
 }
 
@@ -58,7 +58,7 @@ extension OperationCore {
 }
 
 extension WaitPath.Need {
-    /// Whether it explains a wait better: what may never happen by itself comes first.
+    /// True if it explains a wait better: what may never happen by itself comes first.
     fileprivate func precedes(_ other: WaitPath.Need) -> Bool { rank < other.rank }
 
     private var rank: Int {
@@ -81,7 +81,7 @@ extension WaitEvent {
         }
     }
 
-    /// What it takes, if nothing else has to happen first.
+    /// The need of an event before which nothing else has to happen; nil for any other.
     fileprivate var need: WaitPath.Need? {
         switch self {
         case .start(let core):
@@ -99,7 +99,7 @@ extension WaitEvent {
 }
 
 extension QueueCore {
-    /// What one more body needs here; nil if it may begin.
+    /// The need of one more body here; nil if it may begin.
     fileprivate var need: WaitPath.Need? {
         state.withLock { state in
             if state.isSuspended { return .toBeResumed(owner ?? id) }

@@ -43,12 +43,9 @@ private func timedResult<Value, Failure: Error>(
 /// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the
 /// child enters the body in the isolation of the parent, which only waits until the child has ended.
 private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
-    /// What a child tells its parent; `@unchecked` for the same reason.
-    enum Step: @unchecked Sendable {
-        case ended(Result<Value, Failure>)
-        case timePassed
-        /// The sleeper was cancelled: the body has ended or the caller was cancelled.
-        case woken
+    /// What the child hands to its parent; `@unchecked` for the same reason.
+    struct End: @unchecked Sendable {
+        let result: Result<Value, Failure>
     }
 
     let run: () async throws(Failure) -> Value
@@ -56,31 +53,20 @@ private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
     func result(
         within limit: Duration, _ clock: any Clock<Duration>, isolation: isolated (any Actor)?
     ) async -> Result<Value, Failure>? {
-        await withTaskGroup(of: Step.self) { race in
+        await withTaskGroup(of: End.self) { group in
             let body = StoppableTask()
-            race.addTask { await body.run { await end(isolation: isolation) } }
-            var ring: Ring?
-            if type(of: clock) == ContinuousClock.self {
-                ring = Ring(after: limit, on: clock) { body.stop() }
-            } else {
-                race.addTask { (try? await clock.sleep(for: limit.countable)) == nil ? .woken : .timePassed }
-            }
-            while let step = await race.next() {
-                switch step {
-                case .ended(let result):
-                    ring?.cancel()
-                    cancelling { race.cancelAll() }
-                    return body.isStopped ? nil : result
-                case .timePassed: body.stop()
-                case .woken: break
-                }
-            }
-            return nil
+            group.addTask { await body.run { await end(isolation: isolation) } }
+            let ring = Ring(after: limit, on: clock) { body.stop() }
+            let answer = await group.next()
+            ring.cancel()
+            return body.isStopped ? nil : answer?.result
         }
     }
 
-    private func end(isolation: isolated (any Actor)?) async -> Step {
-        do throws(Failure) { return .ended(.success(try await run())) } catch { return .ended(.failure(error)) }
+    private func end(isolation: isolated (any Actor)?) async -> End {
+        let result: Result<Value, Failure>
+        do throws(Failure) { result = .success(try await run()) } catch { result = .failure(error) }
+        return End(result: result)
     }
 }
 
@@ -95,7 +81,7 @@ private final class StoppableTask: Sendable {
 
     private let state = Lock(State())
 
-    /// Whether it was told to stop before it ended.
+    /// True if it was told to stop before it ended.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Runs `body` in the calling task.
@@ -113,10 +99,10 @@ private final class StoppableTask: Sendable {
         return answer
     }
 
-    /// Tells it to stop, unless it has ended. Its end waits until that is done.
+    /// Tells it to stop, unless it has ended or was cancelled before. Its end waits until that is done.
     func stop() {
         state.withLock { state in
-            guard !state.isOver else { return }
+            guard !state.isOver, state.task?.isCancelled != true else { return }
             state.isStopped = true
             cancelling { state.task?.cancel() }
         }

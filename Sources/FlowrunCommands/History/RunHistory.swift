@@ -42,6 +42,7 @@ struct RunHistory {
     enum Absence {
         /// As with `--no-journal`.
         case unrecorded
+        /// It is alive and has not written to its journal yet.
         case starting
         /// It was killed before its journal, and so before its first step, began.
         case cutShort

@@ -8,7 +8,7 @@ struct ScriptQuoting {
 
     init(_ script: [UInt8]) { self.script = script }
 
-    /// Whether the last place asked about is in single quotes.
+    /// True if the last place asked about is in single quotes.
     var isLiteral: Bool { quote == UInt8(ascii: "'") && !isInDocument }
 
     /// `$name` inside double quotes, `"$name"` outside of quotes; nil if a variable is not expanded there, or if that

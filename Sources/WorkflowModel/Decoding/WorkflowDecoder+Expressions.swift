@@ -160,7 +160,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Whether the last part of an expression is the name of a variable of the script.
+    /// True if the last part of an expression is the name of a variable of the script.
     private func isVariable(_ name: String, of root: Substring?) -> Bool {
         switch root {
         case "params"?, "inputs"?: document.parameterNames.contains(name)

@@ -51,7 +51,7 @@ extension WorkflowDecoder {
 
     static let formOfSteps = "a mapping of ids to steps"
 
-    /// What to write in place of a foreign key, and of a value that flowrun's key does not take.
+    /// The fix for a foreign key, and for a value that flowrun's key does not take.
     func renaming(_ entry: MappingReader.Entry, to key: WorkflowKey, _ objection: Diagnostic?) -> Diagnostic.Fix {
         let rename = Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)
         guard let objection else { return .init("write `\(key.spelling)`", edits: [rename]) }

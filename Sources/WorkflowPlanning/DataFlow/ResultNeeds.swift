@@ -77,7 +77,7 @@ struct ResultNeeds {
         return Int(before[row])
     }
 
-    /// Whether a row can end only after another has. Takes the visited rows off `limit`, and answers no once that is
+    /// True if a row can end only after another has. Takes the visited rows off `limit`, and answers no once that is
     /// used up.
     func waits(_ row: Int, for other: Int, limit: inout Int) -> Bool {
         var seen: Set<Int> = []

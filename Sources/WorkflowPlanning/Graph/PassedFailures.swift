@@ -356,7 +356,7 @@ struct PassedFailures {
 }
 
 extension Settings {
-    /// Whether a group may fail by more than its members.
+    /// True for a group that may fail by more than its members.
     fileprivate var mayFailGroup: Bool {
         timeout != nil || !requirements.isEmpty || confirmation != nil || !outputs.isEmpty || fanOut?.items != nil
     }

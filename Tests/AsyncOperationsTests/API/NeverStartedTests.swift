@@ -56,6 +56,16 @@ import Testing
         }
     }
 
+    @Test func `a wait goes on although something before cannot start`() async throws {
+        let invalid = AsyncOperation("invalid", options: .init(timeout: .zero)) { _ in }
+        let next = AsyncOperation("next") { _ in 1 }
+        try next.addDependency(on: invalid, .done)
+        let waiter = Task { await next.result }
+        while next.core.lifecycle.queue == nil { await Task.yield() }
+        invalid.cancel()
+        #expect(await waiter.value == .success(1))
+    }
+
     @Test func `what waits for an operation that was never added ends when that is dropped`() async throws {
         let queue = AsyncOperationQueue()
         var a: AsyncOperation<Int, Never>? = AsyncOperation("a") { _ in 1 }

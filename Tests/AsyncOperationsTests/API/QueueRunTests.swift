@@ -32,13 +32,17 @@ import Testing
         let clock = ManualClock()
         let timed = AsyncOperationQueue(clock: clock)
         let ids = Record<AsyncOperationID>()
+        let up = Latch()
         let late = Task { () async throws(OperationFailure<Never>) in
             try await timed.run(options: .init(timeout: .seconds(1))) { context in
                 ids.add(context.id)
+                up.open()
                 await untilCancelled()
                 return 1
             }
         }
+        // A limit that passes before the body begins would leave it out.
+        await up.wait()
         await clock.advance(by: .seconds(1))
         let failure = await #expect(throws: OperationFailure<Never>.self) { try await late.value }
         #expect(failure == .timedOut(limit: .seconds(1), scope: ids.entries[0]))

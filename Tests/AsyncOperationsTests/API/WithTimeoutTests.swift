@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test func `once the caller is cancelled, the limit does not count any more`() async throws {
+        let clock = ManualClock()
+        let (told, go) = (Latch(), Latch())
+        let limited = Task { () async throws(OperationFailure<Never>) -> Int in
+            try await withTimeout(.seconds(1), clock: clock) {
+                await withTaskCancellationHandler {
+                    await go.wait()
+                    return 1
+                } onCancel: {
+                    told.open()
+                }
+            }
+        }
+        while clock.sleeperCount == 0 { await Task.yield() }
+        limited.cancel()
+        await told.wait()
+        clock.move(by: .seconds(1))
+        go.open()
+        #expect(try await limited.value == 1)
+    }
+
     // K4
     @Test func `a limit of nothing runs nothing`() async throws {
         let crowd = Crowd()

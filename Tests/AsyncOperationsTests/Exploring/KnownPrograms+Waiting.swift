@@ -41,7 +41,15 @@ extension Program {
             program: freedLater),
         KnownProgram(
             name: "what a body waits for joins what is tried again and wants the body's mutex", program: joinsRounds),
+        KnownProgram(name: "what a wait tries to start in vain is dropped meanwhile", program: droppedInVain),
     ]
+
+    static let droppedInVain = Program(
+        operations: [
+            Operation(steps: [.await(2)]), Operation(kind: .compound(.concurrent, failsFast: false), mutex: "m"),
+            Operation(parent: 1, mutex: "m"),
+        ],
+        clients: [[.start(0)], [.drop(1)]])
 
     static let bodiesInARing = Program(
         operations: [Operation(steps: [.await(1)]), Operation(steps: [.awaitValue(0)])],
