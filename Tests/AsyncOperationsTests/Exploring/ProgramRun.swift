@@ -230,14 +230,20 @@ extension ProgramRun {
         }
     }
 
+    /// A wait that is refused, because the options do not let the operation start, is told no end.
+    private func tell<Success, Failure>(_ index: Int, _ result: OperationResult<Success, Failure>) {
+        if case .cancelled(.neverStarted, _) = result { return }
+        see(.told(index, result.outcome))
+    }
+
     private func wait(for index: Int, _ isCancelled: Bool) {
         guard let handle = handle(index) else { return }
         let task = inTask { [self] in
             switch handle {
             case .single(let operation) where isCancelled: _ = try? await operation.value
             case .compound(let operation) where isCancelled: _ = try? await operation.value
-            case .single(let operation): see(.told(index, await operation.result.outcome))
-            case .compound(let operation): see(.told(index, await operation.result.outcome))
+            case .single(let operation): tell(index, await operation.result)
+            case .compound(let operation): tell(index, await operation.result)
             }
         }
         if isCancelled {
