@@ -35,7 +35,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 
 let package = Package(
     name: "flowrun",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .executable(name: "flowrun", targets: ["flowrun"]),
         .library(name: "AsyncOperations", targets: ["AsyncOperations"]),

@@ -2,6 +2,10 @@
     internal import Darwin
 #elseif canImport(Musl)
     internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#elseif canImport(WinSDK)
+    internal import WinSDK
 #else
     internal import Glibc
 #endif
@@ -9,35 +13,59 @@
 /// What the library asks of the system. Only this file knows which one it is.
 package enum Platform {
     /// How many processors are in use, at least 1.
-    package static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    package static var processorCount: Int {
+        #if canImport(WinSDK)
+            max(1, Int(GetActiveProcessorCount(WORD(ALL_PROCESSOR_GROUPS))))
+        #else
+            max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        #endif
+    }
 
     /// Runs `work` on a thread of its own, which ends with it: for work that blocks, so that it holds up neither an
     /// event loop nor one of the few threads that tasks share. Throws if there is no thread to be had.
     package static func startThread(_ work: @escaping @Sendable () -> Void) throws(NoThreadError) {
         let argument = Unmanaged.passRetained(Work(work)).toOpaque()
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        // As much as a main thread has: macOS would give it 512 KB, and musl 128.
-        pthread_attr_setstacksize(&attributes, 8 << 20)
-        #if canImport(Darwin) || canImport(Musl)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        let error = pthread_create(
-            &thread, &attributes,
-            { argument in
-                // Optional on some systems only.
-                let argument: UnsafeMutableRawPointer? = argument
-                guard let argument else { return nil }
-                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, argument)
-        guard error != 0 else { return }
+        guard let error = startThread(with: argument) else { return }
         Unmanaged<Work>.fromOpaque(argument).release()
-        throw NoThreadError(number: error)
+        throw error
+    }
+
+    /// Runs the `Work` that `argument` points to and releases it. Returns why there is no thread, or nil.
+    private static func startThread(with argument: UnsafeMutableRawPointer) -> NoThreadError? {
+        // As much as a main thread has: macOS would give it 512 KB, and musl 128.
+        let stackSize = 8 << 20
+        #if canImport(WinSDK)
+            let thread = CreateThread(
+                nil, SIZE_T(stackSize),
+                { argument in
+                    if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run() }
+                    return 0
+                }, argument, DWORD(STACK_SIZE_PARAM_IS_A_RESERVATION), nil)
+            guard let thread else { return NoThreadError(number: Int32(bitPattern: GetLastError())) }
+            CloseHandle(thread)
+            return nil
+        #else
+            var attributes = pthread_attr_t()
+            pthread_attr_init(&attributes)
+            defer { pthread_attr_destroy(&attributes) }
+            pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+            pthread_attr_setstacksize(&attributes, numericCast(stackSize))
+            #if canImport(Darwin) || canImport(Musl)
+                var thread: pthread_t?
+            #else
+                var thread = pthread_t()
+            #endif
+            let error = pthread_create(
+                &thread, &attributes,
+                { argument in
+                    // Optional on some systems only.
+                    let argument: UnsafeMutableRawPointer? = argument
+                    guard let argument else { return nil }
+                    Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
+                    return nil
+                }, argument)
+            return error == 0 ? nil : NoThreadError(number: error)
+        #endif
     }
 
     /// Why a thread could not be started, as an error number.
@@ -54,80 +82,130 @@ package enum Platform {
 extension Platform {
     /// Lets one thread sleep until a time that any thread may set, also while it sleeps.
     ///
-    /// Unchecked: its mutex guards what changes.
+    /// Unchecked: its gate guards what changes.
     package final class Sleeper: @unchecked Sendable {
-        private struct State {
-            var mutex = pthread_mutex_t()
-            var condition = pthread_cond_t()
-            var end: ContinuousClock.Instant?
-        }
+        private let gate = Gate()
+        private var end: ContinuousClock.Instant?
 
-        private let state: UnsafeMutablePointer<State>
-
-        package init() {
-            state = .allocate(capacity: 1)
-            state.initialize(to: State())
-            pthread_mutex_init(&state.pointee.mutex, nil)
-            #if canImport(Darwin)
-                pthread_cond_init(&state.pointee.condition, nil)
-            #else
-                var attributes = pthread_condattr_t()
-                pthread_condattr_init(&attributes)
-                pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-                pthread_cond_init(&state.pointee.condition, &attributes)
-                pthread_condattr_destroy(&attributes)
-            #endif
-        }
-
-        deinit {
-            pthread_cond_destroy(&state.pointee.condition)
-            pthread_mutex_destroy(&state.pointee.mutex)
-            state.deinitialize(count: 1)
-            state.deallocate()
-        }
+        package init() {}
 
         /// Wakes the thread at `time`, in place of what was set before.
         package func wake(at time: ContinuousClock.Instant) {
-            pthread_mutex_lock(&state.pointee.mutex)
-            state.pointee.end = time
-            pthread_cond_signal(&state.pointee.condition)
-            pthread_mutex_unlock(&state.pointee.mutex)
+            gate.lock()
+            end = time
+            gate.signal()
+            gate.unlock()
         }
 
         /// Sleeps until the time that was set last; at once if that has passed since the last call.
         package func sleep() {
-            pthread_mutex_lock(&state.pointee.mutex)
+            gate.lock()
             while true {
-                guard let end = state.pointee.end else {
-                    pthread_cond_wait(&state.pointee.condition, &state.pointee.mutex)
+                guard let end else {
+                    gate.wait()
                     continue
                 }
                 let rest = ContinuousClock.now.duration(to: end)
                 if rest <= .zero { break }
                 // The system's clock stands still while the machine is suspended, so not for long at once.
-                wait(atMost: min(rest, .seconds(10)))
+                gate.wait(atMost: min(rest, .seconds(10)))
             }
-            state.pointee.end = nil
-            pthread_mutex_unlock(&state.pointee.mutex)
-        }
-
-        private func wait(atMost time: Duration) {
-            let (seconds, attoseconds) = time.components
-            // Rounded up.
-            let nanoseconds = Int(attoseconds / 1_000_000_000) + 1
-            #if canImport(Darwin)
-                var rest = timespec(tv_sec: Int(seconds), tv_nsec: min(nanoseconds, 999_999_999))
-                pthread_cond_timedwait_relative_np(&state.pointee.condition, &state.pointee.mutex, &rest)
-            #else
-                var end = timespec()
-                clock_gettime(CLOCK_MONOTONIC, &end)
-                let sum = Int(end.tv_nsec) + nanoseconds
-                end.tv_sec += Int(seconds) + sum / 1_000_000_000
-                end.tv_nsec = sum % 1_000_000_000
-                pthread_cond_timedwait(&state.pointee.condition, &state.pointee.mutex, &end)
-            #endif
+            end = nil
+            gate.unlock()
         }
     }
+
+    #if canImport(WinSDK)
+        /// A lock whose holder can wait for a signal. A wait may end without one.
+        private final class Gate {
+            private struct State {
+                var lock = SRWLOCK()
+                var condition = CONDITION_VARIABLE()
+            }
+
+            private let state: UnsafeMutablePointer<State>
+
+            init() {
+                state = .allocate(capacity: 1)
+                state.initialize(to: State())
+                InitializeSRWLock(&state.pointee.lock)
+                InitializeConditionVariable(&state.pointee.condition)
+            }
+
+            deinit {
+                state.deinitialize(count: 1)
+                state.deallocate()
+            }
+
+            func lock() { AcquireSRWLockExclusive(&state.pointee.lock) }
+            func unlock() { ReleaseSRWLockExclusive(&state.pointee.lock) }
+            func signal() { WakeConditionVariable(&state.pointee.condition) }
+            func wait() { wait(milliseconds: DWORD.max) }
+
+            func wait(atMost time: Duration) {
+                // Rounded up.
+                wait(milliseconds: DWORD(clamping: Int64(time / .milliseconds(1)) + 1))
+            }
+
+            private func wait(milliseconds: DWORD) {
+                _ = SleepConditionVariableSRW(&state.pointee.condition, &state.pointee.lock, milliseconds, 0)
+            }
+        }
+    #else
+        /// A lock whose holder can wait for a signal. A wait may end without one.
+        private final class Gate {
+            private struct State {
+                var mutex = pthread_mutex_t()
+                var condition = pthread_cond_t()
+            }
+
+            private let state: UnsafeMutablePointer<State>
+
+            init() {
+                state = .allocate(capacity: 1)
+                state.initialize(to: State())
+                pthread_mutex_init(&state.pointee.mutex, nil)
+                #if canImport(Darwin)
+                    pthread_cond_init(&state.pointee.condition, nil)
+                #else
+                    var attributes = pthread_condattr_t()
+                    pthread_condattr_init(&attributes)
+                    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+                    pthread_cond_init(&state.pointee.condition, &attributes)
+                    pthread_condattr_destroy(&attributes)
+                #endif
+            }
+
+            deinit {
+                pthread_cond_destroy(&state.pointee.condition)
+                pthread_mutex_destroy(&state.pointee.mutex)
+                state.deinitialize(count: 1)
+                state.deallocate()
+            }
+
+            func lock() { pthread_mutex_lock(&state.pointee.mutex) }
+            func unlock() { pthread_mutex_unlock(&state.pointee.mutex) }
+            func signal() { pthread_cond_signal(&state.pointee.condition) }
+            func wait() { pthread_cond_wait(&state.pointee.condition, &state.pointee.mutex) }
+
+            func wait(atMost time: Duration) {
+                let (seconds, attoseconds) = time.components
+                // Rounded up.
+                let nanoseconds = Int(attoseconds / 1_000_000_000) + 1
+                #if canImport(Darwin)
+                    var rest = timespec(tv_sec: Int(seconds), tv_nsec: min(nanoseconds, 999_999_999))
+                    pthread_cond_timedwait_relative_np(&state.pointee.condition, &state.pointee.mutex, &rest)
+                #else
+                    var end = timespec()
+                    clock_gettime(CLOCK_MONOTONIC, &end)
+                    let sum = Int(end.tv_nsec) + nanoseconds
+                    end.tv_sec += Int(seconds) + sum / 1_000_000_000
+                    end.tv_nsec = sum % 1_000_000_000
+                    pthread_cond_timedwait(&state.pointee.condition, &state.pointee.mutex, &end)
+                #endif
+            }
+        }
+    #endif
 }
 
 #if FLOWRUN_SANITIZE

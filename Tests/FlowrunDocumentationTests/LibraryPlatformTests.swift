@@ -39,7 +39,7 @@ import Testing
                 }
             }
         }
-        let systems: Set = ["Darwin", "Musl", "Glibc"]
+        let systems: Set = ["Android", "Darwin", "Glibc", "Musl", "WinSDK"]
         #expect(
             Set(imported.keys)
                 == systems.union(["HeapModule", "OperationScheduling", "Platform", "Synchronization"]))
@@ -48,7 +48,7 @@ import Testing
 
     /// The compiler takes the first of the systems that it can import. Here that is a sketch of one: what the library
     /// needs of its headers, typed as there.
-    @Test(arguments: [darwin, musl])
+    @Test(arguments: [android, darwin, musl, windows])
     func `the file that knows the system compiles on others`(sketch: Sketch) async throws {
         let test = try FlowrunTest(files: [
             "\(sketch.module)/module.modulemap": "module \(sketch.module) [system] { header \"system.h\" export * }\n",
@@ -64,12 +64,14 @@ import Testing
         try await typecheck(sketch.module).expect(exit: 0, stdout: "", stderr: "")
 
         // The sketch is what it was compiled against.
-        try test.write(sketch.header.replacing("pthread_create", with: "start"), to: "\(sketch.module)/system.h")
-        try await typecheck(sketch.module).expect(stderr: "cannot find 'pthread_create' in scope")
+        let spoilt = sketch.header.replacing(sketch.startThread, with: "start")
+        try test.write(spoilt, to: "\(sketch.module)/system.h")
+        try await typecheck(sketch.module).expect(stderr: "cannot find '\(sketch.startThread)' in scope")
     }
 
     struct Sketch: CustomTestStringConvertible {
         let module: String
+        var startThread = "pthread_create"
         let header: String
 
         var testDescription: String { module }
@@ -106,6 +108,74 @@ import Testing
                 const struct timespec * _Nullable);
             long sysconf(int);
             #pragma clang assume_nonnull end
+
+            """)
+
+    private static let android = Sketch(
+        module: "Android",
+        header: """
+            typedef struct { unsigned flags; void *_Nullable base; unsigned long size, guard; int policy, priority;
+                char reserved[16]; } pthread_attr_t;
+            typedef long pthread_t;
+            typedef struct { int private[10]; } pthread_mutex_t;
+            typedef long pthread_mutexattr_t;
+            typedef struct { int private[12]; } pthread_cond_t;
+            typedef long pthread_condattr_t;
+            typedef int clockid_t;
+            struct timespec { long tv_sec; long tv_nsec; };
+            #define CLOCK_MONOTONIC 1
+            #define PTHREAD_CREATE_DETACHED 1
+            #define _SC_NPROCESSORS_ONLN 0x0061
+            int pthread_attr_init(pthread_attr_t *_Nonnull);
+            int pthread_attr_destroy(pthread_attr_t *_Nonnull);
+            int pthread_attr_setdetachstate(pthread_attr_t *_Nonnull, int);
+            int pthread_attr_setstacksize(pthread_attr_t *_Nonnull, unsigned long);
+            int pthread_create(pthread_t *_Nonnull, const pthread_attr_t *_Nullable,
+                void *_Nullable (*_Nonnull)(void *_Nullable), void *_Nullable);
+            int pthread_mutex_init(pthread_mutex_t *_Nonnull, const pthread_mutexattr_t *_Nullable);
+            int pthread_mutex_destroy(pthread_mutex_t *_Nonnull);
+            int pthread_mutex_lock(pthread_mutex_t *_Nonnull);
+            int pthread_mutex_unlock(pthread_mutex_t *_Nonnull);
+            int pthread_condattr_init(pthread_condattr_t *_Nonnull);
+            int pthread_condattr_setclock(pthread_condattr_t *_Nonnull, clockid_t);
+            int pthread_condattr_destroy(pthread_condattr_t *_Nonnull);
+            int pthread_cond_init(pthread_cond_t *_Nonnull, const pthread_condattr_t *_Nullable);
+            int pthread_cond_destroy(pthread_cond_t *_Nonnull);
+            int pthread_cond_signal(pthread_cond_t *_Nonnull);
+            int pthread_cond_wait(pthread_cond_t *_Nonnull, pthread_mutex_t *_Nonnull);
+            int pthread_cond_timedwait(pthread_cond_t *_Nonnull, pthread_mutex_t *_Nonnull,
+                const struct timespec *_Nullable);
+            int clock_gettime(clockid_t, struct timespec *_Nonnull);
+            long sysconf(int);
+
+            """)
+
+    private static let windows = Sketch(
+        module: "WinSDK", startThread: "CreateThread",
+        header: """
+            typedef unsigned int DWORD;
+            typedef unsigned int ULONG;
+            typedef unsigned short WORD;
+            typedef int BOOL;
+            typedef unsigned long long SIZE_T;
+            typedef void *HANDLE;
+            typedef struct { void *Ptr; } SRWLOCK;
+            typedef struct { void *Ptr; } CONDITION_VARIABLE;
+            typedef DWORD (*LPTHREAD_START_ROUTINE)(void *);
+            typedef struct SECURITY_ATTRIBUTES { DWORD nLength; void *lpSecurityDescriptor; BOOL bInheritHandle; }
+                SECURITY_ATTRIBUTES;
+            #define ALL_PROCESSOR_GROUPS 0xffff
+            #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000
+            DWORD GetActiveProcessorCount(WORD);
+            HANDLE CreateThread(SECURITY_ATTRIBUTES *, SIZE_T, LPTHREAD_START_ROUTINE, void *, DWORD, DWORD *);
+            BOOL CloseHandle(HANDLE);
+            DWORD GetLastError(void);
+            void InitializeSRWLock(SRWLOCK *);
+            void AcquireSRWLockExclusive(SRWLOCK *);
+            void ReleaseSRWLockExclusive(SRWLOCK *);
+            void InitializeConditionVariable(CONDITION_VARIABLE *);
+            void WakeConditionVariable(CONDITION_VARIABLE *);
+            BOOL SleepConditionVariableSRW(CONDITION_VARIABLE *, SRWLOCK *, DWORD, ULONG);
 
             """)
 

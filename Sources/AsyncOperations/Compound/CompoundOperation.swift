@@ -104,11 +104,11 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     public func run(
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
-        try await value { () throws(UsageError) in try core.start(clock: clock) }
+        try await value(in: nil) { () throws(UsageError) in try core.start(clock: clock) }
     }
 
     /// Adds it to `queue`, and waits for the reports. Cancelling the calling task cancels it, and the call still waits
-    /// for its end.
+    /// for its end. Bodies have the priority and the task-local values of the caller.
     ///
     /// Throws for every end but a success, what `add` of the queue throws as `refused`, and
     /// `refused(.wouldWaitForItself)` like `AsyncOperationQueue.run`.
@@ -116,14 +116,16 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     public func run(
         on queue: AsyncOperationQueue
     ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
-        try await value { () throws(UsageError) in try queue.add(self) }
+        try await value(in: TaskContext()) { () throws(UsageError) in try queue.add(self) }
     }
 
     private func value(
-        onceBegunBy begin: () throws(UsageError) -> Void
+        in context: TaskContext?, onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
         let end: OperationEnd
-        do throws(UsageError) { end = try await core.end(in: nil, onceBegunBy: begin) } catch { throw .refused(error) }
+        do throws(UsageError) { end = try await core.end(in: context, onceBegunBy: begin) } catch {
+            throw .refused(error)
+        }
         return try compound.result(of: end).get()
     }
 

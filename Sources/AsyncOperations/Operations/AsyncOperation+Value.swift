@@ -18,6 +18,7 @@ extension OperationCore {
                 defer { context?.settle(expectsMore: mayBegin) }
                 try begin()
             } catch {
+                expectNoWaiter()
                 // A cancel may have ended it before.
                 guard let end else { return .failure(error) }
                 return .success(end)

@@ -94,6 +94,15 @@ extension OperationCore {
         }
     }
 
+    /// That of the task that waits for it, or for what is around it, with its own values.
+    var context: TaskContext? { state.withLock { $0.rare?.context } }
+
+    /// Lets `context` begin its attempts.
+    func inherit(_ context: TaskContext) { state.withLock { state in state.withRare { $0.context = context } } }
+
+    /// Takes back what `expectWaiter` said, after a refusal.
+    func expectNoWaiter() { state.withLock { $0.rare?.context = nil } }
+
     /// True if an attempt of its body may still begin.
     var mayBegin: Bool {
         switch lifecycle {

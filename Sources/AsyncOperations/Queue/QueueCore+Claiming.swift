@@ -12,11 +12,14 @@ extension QueueCore {
             ancestor = holder.parent
         }
         var heldBefore: [Int] = []
+        // Of what is around the next one, if a task waits for that with its own values.
+        var contexts = [batch.parent?.context]
         var pending = batch.cores.reversed().map { Step.enter($0) }
         while let step = pending.popLast() {
             guard case .enter(let core) = step else {
                 batch.walk.append(step)
                 held.removeLast(held.count - heldBefore.removeLast())
+                contexts.removeLast()
                 continue
             }
             if !core.hasDefaultOptions { try check(core, held) }
@@ -26,11 +29,13 @@ extension QueueCore {
                 continue
             }
             batch.walk.append(step)
+            if let context = contexts[contexts.count - 1] { core.inherit(context) }
             batch.noteNaming(core)
             batch.noteRounds(core)
             guard let compound = core as? CompoundCore else { continue }
             batch.noteLimited(compound)
             heldBefore.append(held.count)
+            contexts.append(compound.context)
             held += core.options.mutexes.map { ($0, core.id) }
             pending.append(.leave)
             pending += compound.withMembers { $1.cores }.reversed().map { .enter($0) }
@@ -78,7 +83,7 @@ extension QueueCore {
     private func release(_ core: OperationCore, isInside: Bool) {
         let isAbandoned = core.state.withLock { state in
             state.lifecycle = isInside ? .member : .idle
-            if !isInside { state.parent = nil }
+            if isInside { state.rare?.context = nil } else { state.parent = nil }
             return !isInside && state.rare?.isAbandoned == true
         }
         if isAbandoned { launch { core.cancel(.neverStarted) } }

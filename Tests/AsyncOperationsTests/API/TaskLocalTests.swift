@@ -74,6 +74,37 @@ import Testing
         #expect(await compound.outcome == .success)
     }
 
+    @Test func `members of what a queue runs for the caller have the caller's values`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let (first, second, deep, late) = (span(), span(), span(), span())
+        try second.addDependency(on: first)
+        let inner = try CompoundOperation { deep }
+        let compound = try CompoundOperation {
+            first
+            second
+            inner
+        }
+        queue.suspend()
+        let run = Task { try await Span.$name.withValue("caller") { try await compound.run(on: queue) } }
+        while queue.operationCount == 0 { await Task.yield() }
+        try Span.$name.withValue("adder") { try compound.add(late) }
+        Span.$name.withValue("resumer") { queue.resume() }
+        _ = try await run.value
+        for member in [first, second, deep, late] { #expect(try await member.value == "caller") }
+    }
+
+    @Test func `after a refused run the next one decides whose values they are`() async throws {
+        let closed = AsyncOperationQueue()
+        _ = try await closed.shutdown()
+        let operation = span()
+        let compound = try CompoundOperation { operation }
+        await #expect(throws: OperationFailure<CompoundFailure>.self) {
+            try await Span.$name.withValue("refused") { try await compound.run(on: closed) }
+        }
+        try Span.$name.withValue("starter") { try compound.start() }
+        #expect(try await operation.value == "starter")
+    }
+
     @Test func `what waits has them when it begins`() async throws {
         let before = AsyncOperation { _ in }
         let operation = span()
