@@ -159,13 +159,15 @@ _Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner
     const struct rlimit own_mark = {guard->mark, guard->mark};
     if (guard->mark != 0) setrlimit(RLIMIT_RTTIME, &own_mark);
     int runner_end = (int)syscall(SYS_pidfd_open, runner, 0);
-    // If the runner has ended already, or there is no descriptor, the guard deals with it.
-    if (runner_end < 0) _exit(0);
-    keep_descriptors(guard->pidfd, runner_end);
+    // The guard deals with a runner that has ended, unless it was killed with it; and makes another sentinel if there
+    // is no descriptor for this one.
+    const int has_ended = runner_end < 0 && errno == ESRCH;
+    if (runner_end < 0 && !has_ended) _exit(0);
+    keep_descriptors(guard->pidfd, has_ended ? guard->pidfd : runner_end);
     if (chdir("/") != 0) {}
     __atomic_store_n(standing, getpid(), __ATOMIC_RELEASE);
     // poll skips negative descriptors.
-    struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
+    struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.fd = has_ended ? -1 : 1, .events = POLLIN}};
     while (ends[0].fd >= 0 || ends[1].fd >= 0) {
         if (poll(ends, 2, -1) < 0) continue;
         if (ends[0].revents != 0) ends[0].fd = -1;

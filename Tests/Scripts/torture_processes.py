@@ -11,8 +11,8 @@ where they are installed.
 
 A KILL comes at one of four moments, in turn: `up`, once the tree stands; `start`, at random within 200 ms of the start of
 flowrun; `hook`, once the tree stands in a hook; `drain`, once the first process of the step has ended and the tree goes on.
-If a KILL of guard and runner at `start` came before there was a sentinel, the next start has to end what is left: only what
-that start leaves counts, and the number of these cases is below the table.
+If a KILL of guard and runner came before there was a sentinel, which takes longer on a busy machine, the next start has to
+end what is left: only what that start leaves counts, and the number of these cases is below the table.
 
 Then come starts of a file after its run was killed, in turn: guard, runner and sentinel at once, so that nothing
 has been ended, or guard and runner alone; with and without a journal. The first step of the new run counts what is left of the
@@ -252,7 +252,9 @@ def attempt(launcher, tool, treegen, shape, end, moment):
             time.sleep(random.uniform(0, 0.2))
         while moment != "start" and not os.path.exists(up) and process.poll() is None:
             time.sleep(0.01)
+        is_watched = True
         if process.poll() is None:
+            is_watched = sentinel_of(process.pid) is not None
             end_run(process, tool, end)
         try:
             process.wait(60)
@@ -263,7 +265,7 @@ def attempt(launcher, tool, treegen, shape, end, moment):
         while left and time.monotonic() < deadline:
             time.sleep(0.02)
             left = len(survivors(program))
-        if left and moment == "start" and end in DOUBLE:
+        if left and not is_watched and end in DOUBLE:
             swept.append((shape, end))
             if os.path.exists(up):
                 os.remove(up)
