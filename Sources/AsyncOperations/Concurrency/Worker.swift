@@ -53,8 +53,10 @@ final class Worker: Sendable {
         }
     }
 
-    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it.
-    static func runPart<Answer: Sendable>(of control: BodyControl, _ part: () async -> Answer) async -> Answer {
+    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. nil is for what is no
+    /// part of any body.
+    static func runPart<Answer: Sendable>(of control: BodyControl?, _ part: () async -> Answer) async -> Answer {
+        guard let control else { return await part() }
         let worker = Worker(priority: nil)
         worker.control = control
         return await $current.withValue(worker.identity) {

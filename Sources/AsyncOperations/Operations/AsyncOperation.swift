@@ -44,7 +44,8 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     ///
     /// For a body that would wait for itself, over however many steps and queues, the result is
     /// `cancelled(.wouldWaitForItself)`: at once, or as soon as that is certain. Only the task of the body itself is
-    /// recognised. The same wait in a child task of it (`async let`, a task group, `withTimeout`) never ends.
+    /// recognised, inside `withTimeout` too. The same wait in another child task of it (`async let`, a task group)
+    /// never ends.
     @inlinable public var result: OperationResult<Success, Failure> {
         get async {
             do throws(UsageError) {

@@ -55,7 +55,12 @@ private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
     ) async -> Result<Value, Failure>? {
         await withTaskGroup(of: End.self) { group in
             let body = StoppableTask()
-            group.addTask { await body.run { await end(isolation: isolation) } }
+            let operation = Worker.runningBody
+            group.addTask {
+                await body.run {
+                    await Worker.runPart(of: operation) { await end(isolation: isolation) }
+                }
+            }
             let ring = Ring(after: limit, on: clock) { body.stop() }
             let answer = await group.next()
             ring.cancel()

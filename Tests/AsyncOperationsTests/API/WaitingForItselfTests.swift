@@ -28,6 +28,30 @@ import Testing
         }
     }
 
+    @Test func `a wait inside a time limit is the body's, but not that of a task that is left behind`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let left = Record<Task<Int, any Error>>()
+        let refusal = await #expect(throws: OperationFailure<OperationFailure<Never>>.self) {
+            try await queue.run("outer") { () async throws(OperationFailure<Never>) in
+                do throws(OperationFailure<OperationFailure<Never>>) {
+                    return try await withTimeout(.seconds(3600)) { () async throws(OperationFailure<Never>) in
+                        left.add(Task { try await queue.run("later") { 2 } })
+                        return try await queue.run("inner") { 1 }
+                    }
+                } catch {
+                    guard case .failed(let error) = error else { return 0 }
+                    throw error
+                }
+            }
+        }
+        guard case .failed(.refused(.wouldWaitForItself(let waiter, let awaited)))? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+        #expect(waiter.name == "outer" && awaited.name == "inner")
+        #expect(try await left.entries[0].value == 2)
+    }
+
     @Test func `its result says so too, and leaves the operation alone`() async throws {
         let handle = Record<AsyncOperation<Int, Never>>()
         let seen = Record<OperationResult<Int, Never>>()
