@@ -11,8 +11,8 @@ public struct OperationOptions: Sendable {
     public var priority: UInt32
     /// The priority of the body's task; nil for that of the queue. Ignored by compound operations.
     ///
-    /// A waiting task of higher priority raises it. That does not reach what this operation depends on, nor members of
-    /// a compound operation that run already.
+    /// A waiting task of higher priority raises it, and everything that the operation waits for: dependencies, and what
+    /// holds the place or the mutex that it wants.
     public var taskPriority: TaskPriority? {
         get { bodyPriority?.ofTask }
         set { bodyPriority = newValue.map { Priority($0) } }

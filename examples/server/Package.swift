@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "server",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "flowrun", path: "../.."),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "server",
+            dependencies: [
+                .product(name: "AsyncOperations", package: "flowrun"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ], path: "Sources")
+    ]
+)
