@@ -40,7 +40,7 @@ extension OperationCore {
         raiseUpstream()
     }
 
-    private typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
+    typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
 
     /// With the topology locked.
     private func link(
@@ -51,7 +51,7 @@ extension OperationCore {
         // What has no place yet may still join what the other is tried again with.
         let isPlaced = around.last?.lifecycle.queue != nil
         let ends = [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
-        if let path = Self.path(from: ends, to: .start(self)) { throw .cycle([id] + path) }
+        if let path = Self.path(from: ends, to: .start(self), ignoringHolds: true) { throw .cycle([id] + path) }
         let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {
@@ -77,12 +77,20 @@ extension OperationCore {
         other.noteNeed()
         guard isNew, WaitEvent.start(self).canBeFound(from: [other]) else { return }
         do throws(UsageError) {
-            consequences += try Self.holdBack(beyond: [other])
+            try Self.holdBack(beyond: [other], &consequences)
+            try refuseRing()
         } catch {
             // It has not started: what it would wait for has not ended.
             _ = try? removeDependency(on: other)
             throw error
         }
+    }
+
+    /// What is around it, or holds what the other wants, may have started since the dependency was examined.
+    private func refuseRing() throws(UsageError) {
+        var graph = WaitGraph(for: .edge)
+        graph.explore([.start(self)])
+        if let ring = graph.ring(through: .start(self)) { throw .cycle(Self.ids(of: ring)) }
     }
 
     /// Removes a dependency. Returns false if there is none, or if it carries data.
@@ -102,6 +110,7 @@ extension OperationCore {
     /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
         let (answer, consequences) = topology.withLock { _ -> (Result<Bool, UsageError>, [Consequences]) in
+            var consequences: [Consequences] = []
             do throws(UsageError) {
                 try refuseRing(of: child, in: compound)
                 guard try compound.take(child) else { return (.success(false), []) }
@@ -109,13 +118,14 @@ extension OperationCore {
                 child.noteEdges()
                 guard compound.mayHoldUp else { return (.success(true), []) }
                 do throws(UsageError) {
-                    return (.success(true), try holdBack(beyond: [child]))
+                    try holdBack(beyond: [child], &consequences)
+                    return (.success(true), consequences)
                 } catch {
                     compound.giveBack(1)
                     throw error
                 }
             } catch {
-                return (.failure(error), [])
+                return (.failure(error), consequences)
             }
         }
         for (queue, consequences) in consequences { queue.carry(consequences) }

@@ -3,12 +3,12 @@
 extension OperationCore {
     /// The path from the end of one of `starts` to `target`, for which that waits; nil if there is none. It leads over
     /// dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue whose lock the
-    /// caller holds. O(what is upstream), and O(1) for a target that nothing could wait for.
+    /// caller holds; `ignoringHolds`, if what groups are held back by is decided again. O(what is upstream), and O(1) for a target that nothing could wait for.
     static func path(
-        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil
+        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil, ignoringHolds: Bool = false
     ) -> [AsyncOperationID]? {
         guard target.canBeFound(from: starts) else { return nil }
-        return path(from: starts.map { .end($0) }, to: target, own: own)
+        return path(from: starts.map { .end($0) }, to: target, own: own, ignoringHolds)
     }
 
     /// The same for what would wait for a place in `compound`.
@@ -20,9 +20,9 @@ extension OperationCore {
     }
 
     private static func path(
-        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue?
+        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue?, _ ignoresHolds: Bool = false
     ) -> [AsyncOperationID]? {
-        var graph = WaitGraph(for: .edge, denied: target, own: own)
+        var graph = WaitGraph(for: .edge, denied: target, own: own, ignoringHolds: ignoresHolds)
         graph.explore(starts)
         return starts.lazy.compactMap { graph.path(from: $0, to: target) }.first.map(ids)
     }

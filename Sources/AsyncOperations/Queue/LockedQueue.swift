@@ -4,9 +4,15 @@
 struct LockedQueue {
     let queue: QueueCore
     let state: QueueCore.State
+    /// Members that `parent` is about to get.
+    let joining: (cores: [OperationCore], parent: CompoundCore)?
 
-    init(_ queue: QueueCore, _ state: QueueCore.State) {
+    init(
+        _ queue: QueueCore, _ state: QueueCore.State,
+        joining: (cores: [OperationCore], parent: CompoundCore)? = nil
+    ) {
         self.queue = queue
         self.state = state
+        self.joining = joining
     }
 }

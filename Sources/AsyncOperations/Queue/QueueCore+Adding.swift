@@ -16,16 +16,22 @@ extension QueueCore {
         let parent: CompoundCore?
         /// The operations and everything inside them, in preorder.
         var walk: [Step] = []
+        /// While it is claimed: whether something around what comes next has a dependency or a dependent.
+        var areEdgesAround = false
         /// Those with a limit that it brings or joins, and those that name mutexes, as far as they have dependencies.
         var limited: [CompoundCore] = []
         var naming: [OperationCore] = []
         /// Those that depend on something in a retried compound operation that they are not in.
         var waitingForRounds: [OperationCore] = []
+        /// The retried compound operations that it brings or joins, as far as they have dependencies.
+        var retried: [CompoundCore] = []
         /// Compound operations that must start later because of it.
         var held: HeldBackGroups?
 
         /// Whether it must be examined whether something in it would wait for itself.
-        var isContesting: Bool { !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty }
+        var isContesting: Bool {
+            !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty || !retried.isEmpty
+        }
     }
 
     /// Adds an operation to the queue itself.
@@ -55,10 +61,25 @@ extension QueueCore {
             return try answer.get()
         }
         // Who waits for whom must not change between the check and the end of the call.
-        let (answer, consequences) = OperationCore.topology.withLock { _ in
-            decide { tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0) }
+        typealias Answer = Result<Bool, UsageError>?
+        let (answer, all) = OperationCore.topology.withLock { _ -> (Answer, [OperationCore.Consequences]) in
+            var all: [OperationCore.Consequences] = []
+            if let parent {
+                let entangled = cores.filter { $0.state.withLock { $0.hasEdges } }
+                do throws(UsageError) {
+                    if !entangled.isEmpty {
+                        try OperationCore.holdBack(beyond: entangled, joining: parent, besides: self, &all)
+                    }
+                } catch {
+                    return (.failure(error), all)
+                }
+            }
+            let (answer, consequences) = decide {
+                tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0)
+            }
+            return (answer, all + [(self, consequences)])
         }
-        carry(consequences)
+        for (queue, consequences) in all { queue.carry(consequences) }
         return try answer?.get() ?? false
     }
 

@@ -4,19 +4,27 @@ extension QueueCore {
     /// Checks the operations and everything inside them, and takes them for this queue.
     func claim(_ batch: inout Batch) throws(UsageError) {
         var held: [(name: String, by: AsyncOperationID)] = []
-        var ancestor: OperationCore? = batch.parent
-        while let holder = ancestor {
+        // What joins brings its dependencies to everything around it.
+        batch.areEdgesAround = batch.parent != nil && batch.cores.contains { $0.state.withLock { $0.hasEdges } }
+        for holder in batch.parent?.around ?? [] {
             held += holder.options.mutexes.map { ($0, holder.id) }
             batch.noteNaming(holder)
-            if let compound = holder as? CompoundCore { batch.noteLimited(compound) }
-            ancestor = holder.parent
+            if let compound = holder as? CompoundCore {
+                batch.noteLimited(compound)
+                batch.noteRetried(compound)
+            }
         }
-        var heldBefore: [Int] = []
+        if let parent = batch.parent, !batch.areEdgesAround {
+            batch.areEdgesAround = parent.around.contains { $0.state.withLock { $0.hasEdges } }
+        }
+        var heldBefore: [(held: Int, areEdgesAround: Bool)] = []
         var pending = batch.cores.reversed().map { Step.enter($0) }
         while let step = pending.popLast() {
             guard case .enter(let core) = step else {
                 batch.walk.append(step)
-                held.removeLast(held.count - heldBefore.removeLast())
+                guard let before = heldBefore.popLast() else { continue }
+                held.removeLast(held.count - before.held)
+                batch.areEdgesAround = before.areEdgesAround
                 continue
             }
             if !core.hasDefaultOptions { try check(core, held) }
@@ -30,7 +38,9 @@ extension QueueCore {
             batch.noteRounds(core)
             guard let compound = core as? CompoundCore else { continue }
             batch.noteLimited(compound)
-            heldBefore.append(held.count)
+            batch.noteRetried(compound)
+            heldBefore.append((held.count, batch.areEdgesAround))
+            batch.areEdgesAround = batch.areEdgesAround || compound.state.withLock { $0.hasEdges }
             held += core.options.mutexes.map { ($0, core.id) }
             pending.append(.leave)
             pending += compound.withMembers { $1.cores }.reversed().map { .enter($0) }
@@ -87,9 +97,7 @@ extension QueueCore {
 
 extension QueueCore.Batch {
     fileprivate mutating func noteNaming(_ core: OperationCore) {
-        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, core.state.withLock({ $0.hasEdges }) else {
-            return
-        }
+        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, mayBeAwaited(core) else { return }
         naming.append(core)
     }
 
@@ -98,8 +106,17 @@ extension QueueCore.Batch {
         if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { waitingForRounds.append(core) }
     }
 
+    fileprivate mutating func noteRetried(_ compound: CompoundCore) {
+        guard !compound.hasDefaultOptions, compound.options.retry != nil else { return }
+        if mayBeAwaited(compound) { retried.append(compound) }
+    }
+
+    private func mayBeAwaited(_ core: OperationCore) -> Bool {
+        areEdgesAround || core.state.withLock { $0.hasEdges }
+    }
+
     fileprivate mutating func noteLimited(_ compound: CompoundCore) {
-        if compound.limit != .unlimited, compound.state.withLock({ $0.hasEdges }) { limited.append(compound) }
+        if compound.limit != .unlimited, mayBeAwaited(compound) { limited.append(compound) }
     }
 }
 
@@ -107,12 +124,11 @@ extension QueueCore {
     /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
     /// that has started already holds what the batch wants, and waits for it.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
-        let own = LockedQueue(self, state)
-        var holders = batch.naming.compactMap { $0 as? CompoundCore }
-        if !batch.naming.isEmpty { holders += self.holders(state) }
+        let own = LockedQueue(self, state, joining: batch.parent.map { (batch.cores, $0) })
+        let holders = batch.naming.compactMap { $0 as? CompoundCore } + self.holders(state)
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
-            for core in batch.naming where !core.options.mutexes.isDisjoint(with: names) {
+            for core in batch.naming where !core.takenMutexes.isDisjoint(with: names) {
                 guard !core.around.contains(where: { $0 === holder }),
                     let path = OperationCore.path(from: [holder], to: .start(core), own: own)
                 else { continue }
@@ -126,7 +142,14 @@ extension QueueCore {
                 throw .cycle([core.id] + path)
             }
         }
-        return try HeldBackGroups(
-            in: batch.limited, holders, joining: batch.parent.map { (batch.cores, $0) }, own: own)
+        if !batch.retried.isEmpty {
+            // What needs something inside may have been there first, when it was not yet inside.
+            var graph = WaitGraph(for: .edge, own: own)
+            graph.explore(batch.retried.map { .end($0) })
+            for compound in batch.retried {
+                if let ring = graph.ring(through: .end(compound)) { throw .cycle(OperationCore.ids(of: ring)) }
+            }
+        }
+        return try HeldBackGroups(in: batch.limited, holders, own: own)
     }
 }

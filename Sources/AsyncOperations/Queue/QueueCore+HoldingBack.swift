@@ -1,30 +1,54 @@
 // Compound operations that wait here are held back, or a change that would make them wait forever is refused.
 
 extension QueueCore {
-    /// Lets compound operations that wait here start after what they must not hold up, those in `rows` apart.
+    /// Lets compound operations that wait here start after what they must not hold up, and no longer after what they
+    /// need not wait for by now; those in `rows` from `first` on have just been placed.
     func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
         for wait in held.waits {
             guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
                 wait.rival.lifecycle.queue === self, let other = wait.rival.lifecycle.row
             else { continue }
             handle(.link(dependent: row, on: other, .done, .outside), &state)
+            if state.scheduler?.isReady(row) == false {
+                wait.group.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
+            }
         }
+        for group in held.examined {
+            guard let row = waitingRow(of: group), state.scheduler?.hasBegun(row) == false else { continue }
+            for other in heldBackBy(row, state) {
+                let isNeeded = held.waits.contains { $0.group === group && $0.rival.lifecycle.row == other }
+                if !isNeeded { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
+            }
+        }
+    }
+
+    /// True if a group was held back by something, which may have ended in this round.
+    func isHeldBack(_ row: OperationID, by rival: OperationCore, _ state: State) -> Bool {
+        guard let other = rival.lifecycle.row else { return false }
+        return state.scheduler?.outsideNeeds(of: row).contains(other) == true
+    }
+
+    /// The rows of the operations that a group is held back by.
+    func heldBackBy(_ row: OperationID, _ state: State) -> [OperationID] {
+        (state.scheduler?.outsideNeeds(of: row) ?? []).filter { state.entries[$0.row].operation != nil }
     }
 }
 
 extension OperationCore {
     /// Looks again at the compound operations that limit their members and have some that the ends of `cores` wait for.
-    /// With the topology locked. Throws `cycle`, and what was added for `cores` has to go.
+    /// `parent` is what they are about to join, in the queue `known`. With the topology locked. Throws `cycle`, and what
+    /// was added for `cores` has to go.
     static func holdBack(
-        beyond cores: [OperationCore]
-    ) throws(UsageError) -> [(queue: QueueCore, consequences: QueueCore.Consequences)] {
+        beyond cores: [OperationCore], joining parent: CompoundCore? = nil, besides known: QueueCore? = nil,
+        _ all: inout [Consequences]
+    ) throws(UsageError) {
         var graph = WaitGraph(for: .edge)
         graph.explore(cores.map { .end($0) })
-        var all: [(QueueCore, QueueCore.Consequences)] = []
-        for (queue, limited) in graph.contested {
+        for (queue, limited) in graph.contested where queue !== known {
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
-                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: LockedQueue(queue, state))
+                    let own = LockedQueue(queue, state, joining: parent.map { (cores, $0) })
+                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: own)
                     queue.holdBack(held, &state)
                     return nil
                 } catch {
@@ -34,7 +58,6 @@ extension OperationCore {
             all.append((queue, consequences))
             if let error { throw error }
         }
-        return all
     }
 }
 

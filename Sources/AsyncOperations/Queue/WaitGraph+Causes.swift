@@ -26,23 +26,32 @@ extension WaitGraph {
         switch core.lifecycle {
         case .ended, .settled, .dissolving: []
         case .running: core.wait?.events ?? []
-        case .open: core.members.map { .end($0) }
-        case .idle, .member, .taken, .waiting: [.start(core)] + core.members.map { .end($0) }
+        case .open: members(of: core).map { .end($0) }
+        case .idle, .member, .taken, .waiting: [.start(core)] + members(of: core).map { .end($0) }
         }
+    }
+
+    private func members(of core: OperationCore) -> [OperationCore] {
+        guard let joining = own?.joining, joining.parent === core else { return core.members }
+        return core.members + joining.cores
     }
 
     private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
         case .running, .open, .settled, .ended, .dissolving: return []
         case .waiting(let place, _):
-            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, $0) }
+            let holds = ignoresHolds ? [] : holds[ObjectIdentifier(core)]
+            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, instead: holds, $0) }
         case .idle, .member, .taken:
-            let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
+            let (needs, known) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
+            let isJoining = own?.joining?.cores.contains { $0 === core } == true
+            let parent = known ?? (isJoining ? own?.joining?.parent : nil)
             // What belongs to no queue may still join what its dependencies are tried again with.
             // Only asked where it matters: compound operations may be nested deeply.
             let isPlaced = !needs.isEmpty && core.around.last?.lifecycle.queue != nil
             return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
                 + (parent.map { [.start($0)] } ?? [])
+                + (holds[ObjectIdentifier(core)] ?? []).map { .end($0) }
         }
     }
 
@@ -58,15 +67,18 @@ extension QueueCore {
     }
 
     fileprivate func causesOfStart(
-        of core: OperationCore, for purpose: WaitGraph.Purpose, _ state: State
+        of core: OperationCore, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?, _ state: State
     ) -> [WaitEvent] {
         guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
             return []
         }
-        var events = scheduler.unendedNeeds(of: place.row).flatMap { row -> [WaitEvent] in
+        let ignored = holds == nil ? [] : Set(heldBackBy(place.row, state))
+        let rows = scheduler.unendedNeeds(of: place.row).filter { !ignored.contains($0) }
+        var events = (holds ?? []).map { WaitEvent.end($0) }
+        events += rows.flatMap { row -> [WaitEvent] in
             switch state.entries[row.row] {
-            case .operation(let core): [.end(core)]
-            case .standIn(let standIn): standIn.core.finalEvents
+            case .operation(let other): [.end(other)]
+            case .standIn(let standIn): standIn.core.events(seenFrom: core)
             case .nothing, .ended: []
             }
         }

@@ -26,10 +26,15 @@ struct WaitGraph {
     /// An event to be treated as impossible.
     private let denied: WaitEvent?
     let own: LockedQueue?
+    /// What these groups are to be held back by, whatever they are held back by now.
+    var holds: [ObjectIdentifier: [OperationCore]] = [:]
+    /// True if what groups are held back by does not count, because it will be decided again.
+    private(set) var ignoresHolds = false
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
 
-    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil) {
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil, ignoringHolds: Bool = false) {
+        ignoresHolds = ignoringHolds
         self.purpose = purpose
         self.denied = denied
         self.own = own
@@ -156,6 +161,16 @@ struct WaitGraph {
             }
         }
         return nil
+    }
+}
+
+extension WaitGraph {
+    /// The path from an event back to it; nil if there is none, or if it leads over a body, whose wait will be refused.
+    func ring(through event: WaitEvent) -> [WaitEvent]? {
+        guard let path = path(from: event, to: event), !path.contains(where: { $0.core?.wait != nil }) else {
+            return nil
+        }
+        return path
     }
 }
 

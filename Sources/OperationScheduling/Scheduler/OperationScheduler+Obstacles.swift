@@ -6,6 +6,11 @@ extension OperationScheduler {
         needs.all(of: id).map(\.other).filter { states[$0.row].phase != .finished }
     }
 
+    /// What a row starts after although it does not depend on it, as far as the caller said so.
+    package func outsideNeeds(of id: OperationID) -> [OperationID] {
+        needs.all(of: id).filter { $0.reason == .outside }.map(\.other)
+    }
+
     /// The holders of the mutexes that a row asks for and cannot have now.
     package func holdersOfMissingLocks(for id: OperationID) -> [OperationID] {
         has(id, .hasLocks) ? locks.holdersOfMissing(for: id) : []

@@ -4,6 +4,8 @@ import Testing
 
 /// Changes made in one call or in several, in any order and place, come to the same.
 @Suite(.timeLimit(.minutes(20))) struct SeparateChangeTests {
+    private struct Failed: Error {}
+
     /// How a program gets its two parts going.
     enum Way: CaseIterable, Sendable {
         case together, compoundFirst, outsideFirst, otherQueue, compoundElsewhere, startedAlone, outsideStartedAlone,
@@ -142,5 +144,177 @@ import Testing
             try x.addDependency(on: a)
             #expect(throws: cycle) { try queue.add(compound, x) }
         }
+    }
+
+    @Test func `a need is met inside rounds that what is needed joins later`() async throws {
+        let (a, b) = (nothing("a"), nothing("b"))
+        try b.addDependency(on: a)
+        let compound = try CompoundOperation("c", options: OperationOptions(retry: RetryPolicy(attempts: 2))) { b }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(compound)
+        try compound.add(try CompoundOperation("inner") { a })
+        queue.resume()
+        #expect(await compound.outcome == .success)
+    }
+
+    @Test(arguments: [true, false])
+    func `rounds that would wait for what waits for their end are refused, whichever part comes last`(
+        isMemberLast: Bool
+    ) throws {
+        let (a, b, x) = (nothing("a"), nothing("b"), nothing("x"))
+        try x.addDependency(on: a)
+        try b.addDependency(on: x)
+        let compound = try CompoundOperation("c", options: OperationOptions(retry: RetryPolicy(attempts: 2))) { b }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(x)
+        let cycle = UsageError.cycle([compound.id, b.id, x.id, compound.id])
+        if isMemberLast {
+            try queue.add(compound)
+            #expect(throws: cycle) { try compound.add(a) }
+        } else {
+            try compound.add(a)
+            #expect(throws: cycle) { try queue.add(compound) }
+        }
+    }
+
+    @Test func `a need of a tolerated failure means the same, whichever part comes first`() async throws {
+        let failing = AsyncOperation<Void, any Error>("failing") { _ in throw Failed() }
+        let x = nothing("x")
+        try x.addDependency(on: failing)
+        let last = nothing("last")
+        try last.addDependency(on: x)
+        let inner = try CompoundOperation("inner", options: OperationOptions(toleratesFailure: true)) { failing }
+        let outer = try CompoundOperation("outer") {
+            inner
+            last
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(x)
+        try queue.add(outer)
+        queue.resume()
+        #expect(await outer.outcome == .success)
+    }
+
+    @Test func `a holder that waits for a part of another, which waits for its inside, is refused`() throws {
+        let (a, b, c) = (nothing("a"), nothing("b"), nothing("c", options: OperationOptions(mutexes: ["m"])))
+        try c.addDependency(on: b)
+        let first = try CompoundOperation("first", options: OperationOptions(mutexes: ["m"])) { b }
+        try first.addDependency(on: a)
+        let second = try CompoundOperation("second", options: OperationOptions(mutexes: ["n"])) {
+            a
+            c
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        let cycle = UsageError.cycle([second.id, c.id, b.id, first.id, a.id, second.id])
+        #expect(throws: cycle) { try queue.add(first, second) }
+    }
+
+    @Test func `a holder starts after all rounds of what it waits for and what wants its mutex`() async throws {
+        let runs = Crowd()
+        let failing = AsyncOperation<Void, any Error>("failing", options: OperationOptions(mutexes: ["m"])) { _ in
+            runs.enter()
+            if runs.now == 1 { throw Failed() }
+        }
+        let retry = RetryPolicy(attempts: 2, backoff: .constant(.milliseconds(1)))
+        let rounds = try CompoundOperation("rounds", options: OperationOptions(retry: retry)) { failing }
+        let member = nothing("member", options: OperationOptions(mutexes: ["m"]))
+        try member.addDependency(on: rounds)
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["n"])) { member }
+        let queue = AsyncOperationQueue()
+        try queue.add(holder, rounds)
+        #expect(await holder.outcome == .success)
+    }
+
+    @Test func `the first dependency that a member brings counts for everything around it`() async throws {
+        let a = nothing("a")
+        let member = nothing("member")
+        try member.addDependency(on: a)
+        let other = try CompoundOperation("other", options: OperationOptions(mutexes: ["n"])) { member }
+        let inside = nothing("inside", options: OperationOptions(mutexes: ["n"]))
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["m"])) { inside }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(other)
+        try queue.add(holder)
+        try holder.add(a)
+        queue.resume()
+        #expect(await other.outcome == .success)
+        #expect(await holder.outcome == .success)
+    }
+
+    @Test(arguments: [true, false])
+    func `a holder starts after a member that wants its mutex and has no dependencies, in what it waits for`(
+        isJoining: Bool
+    ) async throws {
+        let member = nothing("member", options: OperationOptions(mutexes: ["m"]))
+        let awaited = try CompoundOperation("awaited") {}
+        let inside = nothing("inside")
+        try inside.addDependency(on: awaited)
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["m"])) { inside }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        if !isJoining { try awaited.add(member) }
+        try queue.add(holder)
+        try queue.add(awaited)
+        if isJoining { try awaited.add(member) }
+        queue.resume()
+        #expect(await holder.outcome == .success)
+    }
+
+    @Test(arguments: [true, false])
+    func `a group that was held back no longer is where a later change makes another wait for it`(
+        isNeedFirst: Bool
+    ) async throws {
+        let (first, second, s) = (nothing("first"), nothing("second"), nothing("s"))
+        if isNeedFirst { try s.addDependency(on: first) }
+        try second.addDependency(on: s)
+        let inner = try CompoundOperation("inner") { second }
+        let outer = try CompoundOperation("outer", mode: .limited(2)) {
+            inner
+            nothing("spare")
+            s
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(outer)
+        try inner.add(first)
+        if !isNeedFirst { try s.addDependency(on: first) }
+        queue.resume()
+        #expect(await outer.outcome == .success)
+    }
+
+    @Test func `a group is not held back by a member that joins it where there is a place for each`() async throws {
+        let (a, b, s) = (nothing("a"), nothing("b"), nothing("s"))
+        try b.addDependency(on: s)
+        let inner = try CompoundOperation("inner") { a }
+        let outer = try CompoundOperation("outer", mode: .limited(2)) {
+            inner
+            s
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(outer)
+        try inner.add(b)
+        try s.addDependency(on: a)
+        queue.resume()
+        #expect(await outer.outcome == .success)
+    }
+
+    @Test func `a group that needs what is between two rounds does not take its only place`() async throws {
+        let (up, go) = (Latch(), Latch())
+        let runs = Crowd()
+        let failing = AsyncOperation<Void, any Error>("failing") { _ in
+            runs.enter()
+            guard runs.now == 1 else { return }
+            up.open()
+            await go.wait()
+            throw Failed()
+        }
+        let retry = RetryPolicy(attempts: 2, backoff: .constant(.milliseconds(1)))
+        let rounds = try CompoundOperation("rounds", options: OperationOptions(retry: retry)) { failing }
+        let outer = try CompoundOperation("outer", mode: .serial) { rounds }
+        try outer.start()
+        await up.wait()
+        let last = nothing("last")
+        try last.addDependency(on: rounds)
+        try outer.add(try CompoundOperation("late") { last })
+        go.open()
+        #expect(await outer.outcome == .success)
     }
 }
