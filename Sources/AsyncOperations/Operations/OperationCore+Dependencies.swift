@@ -51,7 +51,7 @@ extension OperationCore {
         // What has no place yet may still join what the other is tried again with.
         let isPlaced = around.last?.lifecycle.queue != nil
         let ends = [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
-        if let path = Self.path(from: ends, to: .start(self), ignoringHolds: true) { throw .cycle([id] + path) }
+        if let path = Self.path(from: ends, to: .start(self), ignoring: .all) { throw .cycle([id] + path) }
         let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {
@@ -116,7 +116,6 @@ extension OperationCore {
                 guard try compound.take(child) else { return (.success(false), []) }
                 guard child.state.withLock({ $0.hasEdges }) else { return (.success(true), []) }
                 child.noteEdges()
-                guard compound.mayHoldUp else { return (.success(true), []) }
                 do throws(UsageError) {
                     try holdBack(beyond: [child], &consequences)
                     return (.success(true), consequences)
@@ -142,10 +141,16 @@ extension OperationCore {
         let isEmpty = (child as? CompoundCore)?.withMembers { $1.cores.isEmpty } ?? true
         if !isEmpty, compound.around.contains(where: { $0 === child }) { throw .cycle([compound.id, child.id]) }
         guard child.state.withLock({ $0.hasEdges }) else { return }
-        if let path = path(from: [child], to: .end(compound), own: own) { throw .cycle([compound.id] + path) }
+        let holds = IgnoredHolds.of(compound.groupsThatMembersConcern)
+        if let path = path(from: [child], to: .end(compound), own: own, ignoring: holds) {
+            throw .cycle([compound.id] + path)
+        }
         let needs = compound.around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
-        if let path = path(from: needs, to: .start(child), own: own) { throw .cycle([child.id] + path) }
-        if let path = path(fromPlaceIn: compound, to: .start(child), own: own) { throw .cycle([child.id] + path) }
+        let path =
+            path(from: needs, to: .start(child), own: own, ignoring: holds)
+            ?? path(fromPlaceIn: compound, to: .start(child), own: own, ignoring: holds)
+            ?? path(fromStartOf: compound, to: .start(child), own: own, ignoring: holds)
+        if let path { throw .cycle([child.id] + path) }
     }
 
     /// The operation and everything around it, from inside out.

@@ -131,8 +131,18 @@ struct HeldBackGroups {
 extension OperationCore {
     fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
 
-    /// Whether it may start more than once.
-    fileprivate var isInRounds: Bool { around.contains { $0.options.retry != nil } }
+    /// True if it may start more than once.
+    var isInRounds: Bool { around.contains { $0.options.retry != nil } }
+}
+
+extension CompoundCore {
+    /// The groups for which a new member makes it a new question what holds them back.
+    var groupsThatMembersConcern: [OperationCore] {
+        around.flatMap { outer in
+            guard let compound = outer as? CompoundCore, compound.limit != .unlimited else { return [outer] }
+            return [outer] + compound.withMembers { $1.cores }
+        }
+    }
 }
 
 extension OperationCore {

@@ -17,7 +17,9 @@ extension QueueCore {
             guard let row = waitingRow(of: group), state.scheduler?.hasBegun(row) == false else { continue }
             for other in heldBackBy(row, state) {
                 let isNeeded = held.waits.contains { $0.group === group && $0.rival.lifecycle.row == other }
-                if !isNeeded { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
+                // What has ended may start again in the next round.
+                let isOver = state.entries[other.row].operation?.lifecycle.latestEnd != nil
+                if !isNeeded, !isOver { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
             }
         }
     }
@@ -43,7 +45,7 @@ extension OperationCore {
         _ all: inout [Consequences]
     ) throws(UsageError) {
         var graph = WaitGraph(for: .edge)
-        graph.explore(cores.map { .end($0) })
+        graph.explore(cores.map { .end($0) } + (parent.map { [.start($0)] } ?? []))
         for (queue, limited) in graph.contested where queue !== known {
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
@@ -76,8 +78,9 @@ extension WaitGraph {
     fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
         var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
         var seen: Set<ObjectIdentifier> = []
-        for case .start(let core) in events {
-            guard let queue = core.lifecycle.queue else { continue }
+        for event in events {
+            guard let core = event.core, event == .start(core) || core.isInRounds, let queue = core.lifecycle.queue
+            else { continue }
             let limited = core.parent.flatMap { parent in
                 parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
             }

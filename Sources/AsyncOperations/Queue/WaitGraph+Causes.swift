@@ -24,7 +24,9 @@ extension WaitGraph {
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
-        case .ended, .settled, .dissolving: []
+        case .ended, .dissolving: []
+        // It may have ended without what it needs, and will need that in the next round.
+        case .settled: purpose == .edge ? [.start(core)] + members(of: core).map { .end($0) } : []
         case .running: core.wait?.events ?? []
         case .open: members(of: core).map { .end($0) }
         case .idle, .member, .taken, .waiting: [.start(core)] + members(of: core).map { .end($0) }
@@ -38,7 +40,10 @@ extension WaitGraph {
 
     private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
-        case .running, .open, .settled, .ended, .dissolving: return []
+        case .running, .open, .ended, .dissolving: return []
+        case .settled(let place, _):
+            guard purpose == .edge else { return [] }
+            return ask(place.queue) { place.queue.needs(of: core, at: place.row, for: purpose, instead: [], $0) }
         case .waiting(let place, _):
             let holds = ignoresHolds ? [] : holds[ObjectIdentifier(core)]
             return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, instead: holds, $0) }
@@ -72,16 +77,7 @@ extension QueueCore {
         guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
             return []
         }
-        let ignored = holds == nil ? [] : Set(heldBackBy(place.row, state))
-        let rows = scheduler.unendedNeeds(of: place.row).filter { !ignored.contains($0) }
-        var events = (holds ?? []).map { WaitEvent.end($0) }
-        events += rows.flatMap { row -> [WaitEvent] in
-            switch state.entries[row.row] {
-            case .operation(let other): [.end(other)]
-            case .standIn(let standIn): standIn.core.events(seenFrom: core)
-            case .nothing, .ended: []
-            }
-        }
+        var events = needs(of: core, at: place.row, for: purpose, instead: holds, state)
         let parent = core.parent
         if let parent { events.append(.start(parent)) }
         guard scheduler.isReady(place.row) || purpose == .edge else { return events }
@@ -91,6 +87,26 @@ extension QueueCore {
         if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
         if purpose == .wait { events.append(.turn(in: self)) }
         return events
+    }
+
+    /// What it needs, and is held back by, as far as that has not ended for good.
+    fileprivate func needs(
+        of core: OperationCore, at row: OperationID, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?,
+        _ state: State
+    ) -> [WaitEvent] {
+        guard let scheduler = state.scheduler else { return [] }
+        let ignored = holds == nil ? [] : Set(heldBackBy(row, state))
+        // Those that have ended in this round count, too: what is around them may have to start after them in the next.
+        let needs = purpose == .edge ? scheduler.allNeeds(of: row) : scheduler.unendedNeeds(of: row)
+        let rows = needs.filter { !ignored.contains($0) }
+        return (holds ?? []).map { WaitEvent.end($0) }
+            + rows.flatMap { row -> [WaitEvent] in
+                switch state.entries[row.row] {
+                case .operation(let other): [.end(other)]
+                case .standIn(let standIn): standIn.core.events(seenFrom: core)
+                case .nothing, .ended: []
+                }
+            }
     }
 }
 

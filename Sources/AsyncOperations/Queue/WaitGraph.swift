@@ -33,11 +33,18 @@ struct WaitGraph {
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
 
-    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil, ignoringHolds: Bool = false) {
-        ignoresHolds = ignoringHolds
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil) {
         self.purpose = purpose
         self.denied = denied
         self.own = own
+    }
+
+    mutating func ignore(_ ignored: OperationCore.IgnoredHolds) {
+        switch ignored {
+        case .none: break
+        case .of(let groups): for group in groups { holds[ObjectIdentifier(group)] = [] }
+        case .all: ignoresHolds = true
+        }
     }
 
     /// Adds `events` and everything that they wait for, and finds out which are possible.

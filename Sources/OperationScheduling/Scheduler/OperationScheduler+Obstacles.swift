@@ -6,6 +6,9 @@ extension OperationScheduler {
         needs.all(of: id).map(\.other).filter { states[$0.row].phase != .finished }
     }
 
+    /// Everything that a row waits for, or has waited for.
+    package func allNeeds(of id: OperationID) -> [OperationID] { needs.all(of: id).map(\.other) }
+
     /// What a row starts after although it does not depend on it, as far as the caller said so.
     package func outsideNeeds(of id: OperationID) -> [OperationID] {
         needs.all(of: id).filter { $0.reason == .outside }.map(\.other)

@@ -317,4 +317,41 @@ import Testing
         go.open()
         #expect(await outer.outcome == .success)
     }
+
+    @Test func `a member that its group could not start for is refused with the path`() async throws {
+        let (a, b) = (nothing("a"), nothing("b"))
+        try a.addDependency(on: b)
+        let first = try CompoundOperation("first") { a }
+        let second = try CompoundOperation("second") {}
+        let outer = try CompoundOperation("outer", mode: .serial) {
+            first
+            second
+        }
+        try outer.start()
+        #expect(throws: UsageError.cycle([b.id, second.id, first.id, a.id, b.id])) { try second.add(b) }
+        b.cancel()
+        #expect(await outer.outcome == .notRun)
+    }
+
+    @Test func `a need of what runs in its first attempt leaves it the only place for the next`() async throws {
+        let (up, go) = (Latch(), Latch())
+        let retry = RetryPolicy(attempts: 2, backoff: .constant(.milliseconds(1)))
+        let flaky = AsyncOperation<Void, any Error>("flaky", options: OperationOptions(retry: retry)) { context in
+            guard context.attempt == 1 else { return }
+            up.open()
+            await go.wait()
+            throw Failed()
+        }
+        let last = nothing("last")
+        let group = try CompoundOperation("group") { last }
+        let outer = try CompoundOperation("outer", mode: .serial) {
+            flaky
+            group
+        }
+        try outer.start()
+        await up.wait()
+        try last.addDependency(on: flaky)
+        go.open()
+        #expect(await outer.outcome == .success)
+    }
 }
