@@ -12,7 +12,8 @@ extension OperationCore {
     /// dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue whose lock the
     /// caller holds. O(what is upstream), and O(1) for a target that nothing could wait for.
     static func path(
-        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil, ignoring holds: IgnoredHolds = .none
+        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil,
+        ignoring holds: IgnoredHolds = .none
     ) -> [AsyncOperationID]? {
         guard target.canBeFound(from: starts) else { return nil }
         return path(from: starts.map { .end($0) }, to: target, own: own, holds)

@@ -41,10 +41,8 @@ extension WaitGraph {
     private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
         case .running, .open, .ended, .dissolving: return []
-        case .settled(let place, _):
-            guard purpose == .edge else { return [] }
-            return ask(place.queue) { place.queue.needs(of: core, at: place.row, for: purpose, instead: [], $0) }
-        case .waiting(let place, _):
+        case .settled where purpose == .wait: return []
+        case .waiting(let place, _), .settled(let place, _):
             let holds = ignoresHolds ? [] : holds[ObjectIdentifier(core)]
             return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, instead: holds, $0) }
         case .idle, .member, .taken:
@@ -74,8 +72,16 @@ extension QueueCore {
     fileprivate func causesOfStart(
         of core: OperationCore, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?, _ state: State
     ) -> [WaitEvent] {
-        guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
-            return []
+        // It may have gone on since it was looked at, into the next round too.
+        let lifecycle = core.lifecycle
+        guard lifecycle.queue === self, let scheduler = state.scheduler else { return [] }
+        let place: Place
+        switch lifecycle {
+        case .waiting(let current, _): place = current
+        case .settled(let current, _):
+            if purpose == .wait { return [] }
+            return needs(of: core, at: current.row, for: purpose, instead: [], state)
+        case .idle, .dissolving, .member, .taken, .running, .open, .ended: return []
         }
         var events = needs(of: core, at: place.row, for: purpose, instead: holds, state)
         let parent = core.parent
