@@ -48,10 +48,7 @@ extension OperationCore {
     ) throws(UsageError) {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }
-        // What has no place yet may still join what the other is tried again with.
-        let isPlaced = around.last?.lifecycle.queue != nil
-        let ends = [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
-        if let path = Self.path(from: ends, to: .start(self), ignoring: .all) { throw .cycle([id] + path) }
+        if let path = Self.path(from: ends(of: other), to: .start(self), ignoring: .all) { throw .cycle([id] + path) }
         let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {
@@ -77,13 +74,20 @@ extension OperationCore {
         other.noteNeed()
         guard isNew, WaitEvent.start(self).canBeFound(from: [other]) else { return }
         do throws(UsageError) {
-            try Self.holdBack(beyond: [other], &consequences)
+            try Self.holdBack(beyond: ends(of: other), &consequences)
             try refuseRing()
         } catch {
             // It has not started: what it would wait for has not ended.
             _ = try? removeDependency(on: other)
             throw error
         }
+    }
+
+    /// What has to end before it may start, if it depends on `other`.
+    private func ends(of other: OperationCore) -> [OperationCore] {
+        // What has no place yet may still join what the other is tried again with.
+        let isPlaced = around.last?.lifecycle.queue != nil
+        return [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
     }
 
     /// What is around it, or holds what the other wants, may have started since the dependency was examined.

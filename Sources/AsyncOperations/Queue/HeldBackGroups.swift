@@ -85,7 +85,7 @@ struct HeldBackGroups {
         guard !lifecycle.hasBegun || group.isInRounds || lifecycle.isOpen && !isExclusive else { return false }
         if group.isFinished { return false }
         var inside: [OperationCore] = []
-        if let joining = own.joining, group.isAround(joining.parent) { inside = joining.cores }
+        if let joining = own.joining, let parent = joining.parent, group.isAround(parent) { inside = joining.cores }
         guard group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return false }
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)

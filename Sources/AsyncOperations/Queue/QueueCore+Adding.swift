@@ -56,7 +56,7 @@ extension QueueCore {
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool
     ) throws(UsageError) -> Bool {
         if parent == nil, !isBarrier,
-            let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, &$0) })
+            let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, nil, &$0) })
         {
             return try answer.get()
         }
@@ -64,18 +64,20 @@ extension QueueCore {
         typealias Answer = Result<Bool, UsageError>?
         let (answer, all) = OperationCore.topology.withLock { _ -> (Answer, [OperationCore.Consequences]) in
             var all: [OperationCore.Consequences] = []
-            if let parent {
-                let entangled = cores.filter { $0.state.withLock { $0.hasEdges } }
-                do throws(UsageError) {
-                    if !entangled.isEmpty {
-                        try OperationCore.holdBack(beyond: entangled, joining: parent, besides: self, &all)
-                    }
-                } catch {
-                    return (.failure(error), all)
+            var contested: [CompoundCore]?
+            let entangled = cores.filter { core in
+                parent == nil ? core.awaitsRounds : core.state.withLock { $0.hasEdges }
+            }
+            do throws(UsageError) {
+                let joining = Joining(cores: cores, parent: parent)
+                if !entangled.isEmpty {
+                    contested = try OperationCore.holdBack(beyond: entangled, joining: joining, besides: self, &all)
                 }
+            } catch {
+                return (.failure(error), all)
             }
             let (answer, consequences) = decide {
-                tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0)
+                tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, contested, &$0)
             }
             return (answer, all + [(self, consequences)])
         }
@@ -83,10 +85,11 @@ extension QueueCore {
         return try answer?.get() ?? false
     }
 
-    /// Returns whether it added them, or why not; nil if the topology must be locked for that.
+    /// Returns whether it added them, or why not; nil if the topology must be locked for that. `contested` is nil if they
+    /// wait for nothing here that wants a place or a mutex; otherwise, what limits its members and has such.
     private func tryToAdd(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool, mayLink: Bool,
-        _ state: inout State
+        _ contested: [CompoundCore]?, _ state: inout State
     ) -> Result<Bool, UsageError>? {
         if let producer, producer.isOver { return .failure(.closed(producer.core.id)) }
         if let parent {
@@ -107,10 +110,13 @@ extension QueueCore {
             }
             try claim(&batch)
             if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
-            if batch.isContesting {
+            if batch.isContesting || contested != nil {
                 guard mayLink else {
                     release(batch)
                     return nil
+                }
+                for limited in contested ?? [] where !batch.limited.contains(where: { $0 === limited }) {
+                    batch.limited.append(limited)
                 }
                 batch.held = try heldBack(for: batch, state)
             }

@@ -124,7 +124,7 @@ extension QueueCore {
     /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
     /// that has started already holds what the batch wants, and waits for it.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
-        let own = LockedQueue(self, state, joining: batch.parent.map { (batch.cores, $0) })
+        let own = LockedQueue(self, state, joining: Joining(cores: batch.cores, parent: batch.parent))
         let holders = batch.naming.compactMap { $0 as? CompoundCore } + self.holders(state)
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes

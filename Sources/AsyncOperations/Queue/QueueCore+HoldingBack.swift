@@ -38,18 +38,24 @@ extension QueueCore {
 
 extension OperationCore {
     /// Looks again at the compound operations that limit their members and have some that the ends of `cores` wait for.
-    /// `parent` is what they are about to join, in the queue `known`. With the topology locked. Throws `cycle`, and what
-    /// was added for `cores` has to go.
+    /// Those in the queue `known`, which `joining` is about to join, are returned instead; nil if nothing there wants a
+    /// place or a mutex. With the topology locked. Throws `cycle`, and what was added for `cores` has to go.
+    @discardableResult
     static func holdBack(
-        beyond cores: [OperationCore], joining parent: CompoundCore? = nil, besides known: QueueCore? = nil,
+        beyond cores: [OperationCore], joining: Joining? = nil, besides known: QueueCore? = nil,
         _ all: inout [Consequences]
-    ) throws(UsageError) {
-        var graph = WaitGraph(for: .edge)
-        graph.explore(cores.map { .end($0) } + (parent.map { [.start($0)] } ?? []))
-        for (queue, limited) in graph.contested where queue !== known {
+    ) throws(UsageError) -> [CompoundCore]? {
+        var graph = WaitGraph(for: .edge, joining: joining)
+        graph.explore(cores.map { .end($0) })
+        var left: [CompoundCore]?
+        for (queue, limited) in graph.contested {
+            if queue === known {
+                left = limited
+                continue
+            }
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
-                    let own = LockedQueue(queue, state, joining: parent.map { (cores, $0) })
+                    let own = LockedQueue(queue, state, joining: joining)
                     let held = try HeldBackGroups(in: limited, queue.holders(state), own: own)
                     queue.holdBack(held, &state)
                     return nil
@@ -60,6 +66,7 @@ extension OperationCore {
             all.append((queue, consequences))
             if let error { throw error }
         }
+        return left
     }
 }
 

@@ -34,7 +34,7 @@ extension WaitGraph {
     }
 
     private func members(of core: OperationCore) -> [OperationCore] {
-        guard let joining = own?.joining, joining.parent === core else { return core.members }
+        guard let joining, joining.parent === core else { return core.members }
         return core.members + joining.cores
     }
 
@@ -47,15 +47,22 @@ extension WaitGraph {
             return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, instead: holds, $0) }
         case .idle, .member, .taken:
             let (needs, known) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
-            let isJoining = own?.joining?.cores.contains { $0 === core } == true
-            let parent = known ?? (isJoining ? own?.joining?.parent : nil)
-            // What belongs to no queue may still join what its dependencies are tried again with.
+            let parent = known ?? (joining?.contains(core) == true ? joining?.parent : nil)
             // Only asked where it matters: compound operations may be nested deeply.
-            let isPlaced = !needs.isEmpty && core.around.last?.lifecycle.queue != nil
-            return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
+            let around = needs.isEmpty ? nil : placedAround(core)
+            return needs.flatMap { need in around.map { need.events(seenFrom: $0) } ?? [.end(need)] }
                 + (parent.map { [.start($0)] } ?? [])
                 + (holds[ObjectIdentifier(core)] ?? []).map { .end($0) }
         }
+    }
+
+    /// The operation and everything around it; nil if it belongs to no queue, and so may still join what its
+    /// dependencies are tried again with.
+    private func placedAround(_ core: OperationCore) -> [OperationCore]? {
+        let around = core.around
+        guard let outermost = around.last else { return nil }
+        if let joining, joining.contains(outermost) { return around + (joining.parent?.around ?? []) }
+        return outermost.lifecycle.queue == nil ? nil : around
     }
 
     private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (QueueCore.State) -> Answer) -> Answer {
@@ -109,7 +116,7 @@ extension QueueCore {
             + rows.flatMap { row -> [WaitEvent] in
                 switch state.entries[row.row] {
                 case .operation(let other): [.end(other)]
-                case .standIn(let standIn): standIn.core.events(seenFrom: core)
+                case .standIn(let standIn): standIn.core.events(seenFrom: core.around)
                 case .nothing, .ended: []
                 }
             }
@@ -150,9 +157,9 @@ extension OperationCore {
         [.end(self)] + (outermostRetried.map { [.end($0)] } ?? [])
     }
 
-    /// The end that counts for `other`, which may be inside the same retried compound operation.
-    fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
-        [.end(self)] + (lastRound(seenFrom: other).map { [.end($0)] } ?? [])
+    /// The end that counts for an operation that is in `others`, which may be in the same retried compound operation.
+    fileprivate func events(seenFrom others: [OperationCore]) -> [WaitEvent] {
+        [.end(self)] + (lastRound(seenFrom: others).map { [.end($0)] } ?? [])
     }
 
     /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or

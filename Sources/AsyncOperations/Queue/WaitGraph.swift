@@ -26,6 +26,7 @@ struct WaitGraph {
     /// An event to be treated as impossible.
     private let denied: WaitEvent?
     let own: LockedQueue?
+    let joining: Joining?
     /// What these groups are to be held back by, whatever they are held back by now.
     var holds: [ObjectIdentifier: [OperationCore]] = [:]
     /// True if what groups are held back by does not count, because it will be decided again.
@@ -33,10 +34,11 @@ struct WaitGraph {
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
 
-    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil) {
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil, joining: Joining? = nil) {
         self.purpose = purpose
         self.denied = denied
         self.own = own
+        self.joining = own?.joining ?? joining
     }
 
     mutating func ignore(_ ignored: OperationCore.IgnoredHolds) {

@@ -354,4 +354,99 @@ import Testing
         go.open()
         #expect(await outer.outcome == .success)
     }
+
+    @Test(arguments: [true, false])
+    func `a holder starts after all rounds of what its inside needs, if the need comes last`(
+        isLate: Bool
+    ) async throws {
+        let (a, last) = (nothing("a"), nothing("last"))
+        let rounds = try CompoundOperation("rounds", options: OperationOptions(retry: RetryPolicy(attempts: 2))) {
+            nothing("first", options: OperationOptions(mutexes: ["m"]))
+            a
+        }
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["m"])) { last }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        if !isLate { try last.addDependency(on: a) }
+        try queue.add(holder)
+        try queue.add(rounds)
+        if isLate { try last.addDependency(on: a) }
+        queue.resume()
+        #expect(await holder.outcome == .success)
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `so does one whose inside needs that over another queue, which the way joins last`(joining: Int) async throws {
+        let (a, between, last) = (nothing("a"), nothing("between"), nothing("last"))
+        let rounds = try CompoundOperation("rounds", options: OperationOptions(retry: RetryPolicy(attempts: 2))) {
+            nothing("first", options: OperationOptions(mutexes: ["m"]))
+            a
+        }
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["m"])) { last }
+        try between.addDependency(on: a)
+        try last.addDependency(on: between)
+        let (queue, other) = (AsyncOperationQueue(isSuspended: true), AsyncOperationQueue())
+        try queue.add(holder)
+        try queue.add(rounds)
+        switch joining {
+        case 0: try other.add(between)
+        case 1:
+            let around = try CompoundOperation("around") { nothing() }
+            let otherSuspended = AsyncOperationQueue(isSuspended: true)
+            try otherSuspended.add(around)
+            try around.add(between)
+            otherSuspended.resume()
+        default: try between.start()
+        }
+        queue.resume()
+        #expect(await holder.outcome == .success)
+    }
+
+    @Test(arguments: [true, false])
+    func `a group starts after what a member brings into an operation that its inside needs`(
+        hasMutex: Bool
+    ) async throws {
+        let options = OperationOptions(mutexes: hasMutex ? ["m"] : [])
+        let (last, wanted, member) = (nothing("last"), nothing("wanted", options: options), nothing("member"))
+        let awaited = try CompoundOperation("awaited") {}
+        try last.addDependency(on: awaited)
+        try member.addDependency(on: wanted)
+        let group = try CompoundOperation("group", options: options) { last }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        if hasMutex {
+            try queue.add(group)
+            try queue.add(wanted)
+        } else {
+            let outer = try CompoundOperation("outer", mode: .serial) {
+                group
+                wanted
+            }
+            try queue.add(outer)
+        }
+        try queue.add(awaited)
+        try awaited.add(member)
+        queue.resume()
+        #expect(await group.outcome == .success)
+    }
+
+    @Test func `a group starts after what rounds need that a way out of it joins last`() async throws {
+        let (a, b, first) = (nothing("a"), nothing("b"), nothing("first"))
+        let (between, last) = (nothing("between"), nothing("last"))
+        try b.addDependency(on: first)
+        try between.addDependency(on: a)
+        try last.addDependency(on: between)
+        let rounds = try CompoundOperation("rounds", options: OperationOptions(retry: RetryPolicy(attempts: 2))) {
+            a
+            b
+        }
+        let group = try CompoundOperation("group") { last }
+        let outer = try CompoundOperation("outer", mode: .serial) {
+            group
+            first
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(outer, rounds)
+        try queue.add(between)
+        queue.resume()
+        #expect(await outer.outcome == .success)
+    }
 }
