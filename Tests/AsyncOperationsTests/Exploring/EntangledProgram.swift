@@ -42,6 +42,7 @@ struct EntangledProgram {
         for index in program.operations.indices.reversed() { ranks[index] = rank(of: index) }
         for index in program.operations.indices {
             for _ in 0..<below(3) { addNeed(of: index) }
+            if !program.operations[index].isCompound, isOne(in: 6) { addSafeWait(to: index) }
         }
         for index in program.operations.indices { addHome(index) }
     }
@@ -95,7 +96,8 @@ extension EntangledProgram {
         return low...high
     }
 
-    private mutating func addNeed(of index: Int) {
+    /// Something that an operation may wait for.
+    private mutating func prerequisite(of index: Int) -> Int? {
         let own = around(index)
         let isFree = isOne(in: 16)
         let others = program.operations.indices.filter { other in
@@ -104,8 +106,16 @@ extension EntangledProgram {
             let lastRound = theirs.last { program.operations[$0].attempts > 1 && !own.contains($0) } ?? other
             return isFree || max(ranks[other].upperBound, ranks[lastRound].upperBound) < ranks[index].lowerBound
         }
-        guard !others.isEmpty else { return }
-        let other = others[below(others.count)]
+        return others.isEmpty ? nil : others[below(others.count)]
+    }
+
+    private mutating func addSafeWait(to index: Int) {
+        guard let other = prerequisite(of: index) else { return }
+        program.operations[index].steps.append(isOne(in: 2) ? .await(other) : .awaitValue(other))
+    }
+
+    private mutating func addNeed(of index: Int) {
+        guard let other = prerequisite(of: index) else { return }
         let kinds: [DependencyKind] = [.ok, .ok, .ok, .done, .done, .success, .failure]
         let kind = kinds[below(kinds.count)]
         let isKnown =
@@ -121,7 +131,17 @@ extension EntangledProgram {
         }
     }
 
-    /// What gets it to run: the compound operation that it is in, a queue, or itself.
+    /// A body that is entered once and may come before the operation, in a queue.
+    private mutating func producer(of index: Int) -> Int? {
+        let others = program.operations.indices.filter { other in
+            let operation = program.operations[other]
+            return parents[other] == nil && !operation.isCompound && operation.attempts == 1
+                && ranks[other].upperBound < ranks[index].lowerBound
+        }
+        return others.isEmpty ? nil : others[below(others.count)]
+    }
+
+    /// What gets it to run: the compound operation that it is in, a queue, a body, or itself.
     private mutating func addHome(_ index: Int) {
         if let parent = parents[index] {
             if isOne(in: 6) {
@@ -131,6 +151,9 @@ extension EntangledProgram {
             }
         } else if isOne(in: 6) {
             program.clients[0].append(.start(index))
+        } else if isOne(in: 8), let producer = producer(of: index) {
+            program.operations[producer].steps.append(.produce(index))
+            if isOne(in: 3) { program.operations[producer].steps.append(.await(index)) }
         } else {
             program.clients[0].append(.add(index, queue: below(program.queues.count)))
         }

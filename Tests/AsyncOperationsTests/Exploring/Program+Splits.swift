@@ -63,6 +63,18 @@ extension Program {
         return program
     }
 
+    /// True if bodies wait for something or add something.
+    var haveBodiesCalls: Bool {
+        operations.contains { operation in
+            operation.steps.contains { step in
+                switch step {
+                case .produce, .await, .awaitValue: true
+                default: false
+                }
+            }
+        }
+    }
+
     var hasJoins: Bool { changes.contains { if case .addMember = $0 { true } else { false } } }
 
     private var changes: [Action] { clients.flatMap { $0 } }

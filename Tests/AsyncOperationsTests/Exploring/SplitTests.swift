@@ -28,13 +28,15 @@
             for number in stride(from: thread, to: effort.count, by: threads) {
                 let seed = effort.seed + UInt64(number)
                 let program = EntangledProgram.settled(seed: seed)
-                if let finding = judge.finding(in: program) { return judge.shrink(finding) }
+                if let finding = judge.finding(in: program) { return judge.shrink(finding, seed: seed) }
             }
             return nil
         }
     }
 
     struct SplitFinding: CustomStringConvertible {
+        /// The number of the program that it was found in.
+        var seed: UInt64?
         let problem: String
         let program: Program
         let split: Program
@@ -42,7 +44,8 @@
         let events: [ProgramRecord.Event]
 
         var description: String {
-            "\(problem)\n\(program)\n— as —\n\(split)\n" + events.map { "\($0)" }.joined(separator: "\n")
+            (seed.map { "program \($0): " } ?? "")
+                + "\(problem)\n\(program)\n— as —\n\(split)\n" + events.map { "\($0)" }.joined(separator: "\n")
         }
         /// The problem without the numbers of this program.
         var rule: String { String(problem.prefix { $0 != ":" }.filter { !$0.isNumber }) }
@@ -101,10 +104,14 @@
             for case .cycle(let path) in outcome.refusals where path.count < 2 || path.first != path.last {
                 return "a cycle is not closed: \(path)"
             }
+            // What bodies wait for and add, they do at any time.
+            let hasCalls = program.haveBodiesCalls
             let unexpected = outcome.refusals.first { error in
                 switch error {
                 case .cycle: false
-                case .alreadyStarted, .alreadyFinished, .closed: pace != .hasty
+                case .alreadyStarted, .alreadyFinished, .closed: pace != .hasty && !hasCalls
+                // A wait has started it.
+                case .alreadyEnqueued: !hasCalls
                 default: true
                 }
             }
@@ -113,9 +120,12 @@
                 // What is refused before anything starts is refused in every order. But a compound operation with a
                 // mutex takes those of later members when they need them.
                 if let refusal = expected.refusals.first {
-                    let mayDiffer = pace != .suspended || program.isContended && program.hasJoins
+                    let mayDiffer = pace != .suspended || hasCalls || program.isContended && program.hasJoins
                     return mayDiffer ? nil : "not refused, but together: \(refusal)"
                 }
+                // A body may wait for what another would have added after it, which is then let go.
+                let isLetGo = [outcome, expected].contains { $0.ends.values.contains(.cancelled) }
+                if hasCalls, isLetGo { return nil }
                 // What comes late may miss the first rounds.
                 if pace == .hasty, program.operations.contains(where: { $0.attempts > 1 }) { return nil }
                 for index in program.operations.indices where outcome.ends[index] != expected.ends[index] {
@@ -125,13 +135,13 @@
                 return nil
             }
             // What runs already may hold what a change would make it wait for.
-            let mayDiffer = pace == .hasty || pace == .running && program.isContended
+            let mayDiffer = pace == .hasty || hasCalls || pace == .running && program.isContended
             if expected.refusals.isEmpty, !mayDiffer { return "refused, but not together: \(refusal)" }
             return nil
         }
 
         /// As small as it gets with the same kind of problem.
-        func shrink(_ finding: SplitFinding) -> SplitFinding {
+        func shrink(_ finding: SplitFinding, seed: UInt64) -> SplitFinding {
             var best = finding
             var hasShrunk = true
             while hasShrunk {
@@ -145,6 +155,7 @@
                     break
                 }
             }
+            best.seed = seed
             return best
         }
     }
