@@ -26,10 +26,17 @@ struct HeldBackGroups {
         for case let parent? in holders.map(\.parent) where parent.limit != .unlimited {
             if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
         }
-        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + holders
-        where !group.lifecycle.hasBegun {
-            examined.append(group)
+        let suspects = CrossedGroups.suspects(in: limited, holders, own)
+        for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited {
+            if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
         }
+        var groups: [CompoundCore] = []
+        var known: Set<ObjectIdentifier> = []
+        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + holders
+        where known.insert(ObjectIdentifier(group)).inserted {
+            groups.append(group)
+        }
+        examined = groups.filter { !$0.lifecycle.hasBegun }
         for compound in limited {
             var members = compound.withMembers { $1.cores }
             if let joining = own.joining, joining.parent === compound { members += joining.cores }
@@ -53,6 +60,12 @@ struct HeldBackGroups {
                         && !holder.isAround(outer) && !outer.isAround(holder)
                 }
             }
+        }
+        if suspects.count > 1 {
+            var graph = WaitGraph(for: .edge, own: own)
+            graph.holds = holds
+            graph.explore(suspects.map { .end($0) })
+            waits += try CrossedGroups(among: suspects, graph, own: own).waits()
         }
         try refuseRings(own)
     }
@@ -207,7 +220,7 @@ extension WaitGraph {
     }
 
     /// A way over waits of any kind; nil if there is none.
-    fileprivate func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
+    func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         var found: [WaitEvent]?
         search(from: [start]) { event, way in
             if found == nil, event == target { found = way() }

@@ -65,6 +65,7 @@ extension QueueCore {
         let (answer, all) = OperationCore.topology.withLock { _ -> (Answer, [OperationCore.Consequences]) in
             var all: [OperationCore.Consequences] = []
             var contested: [CompoundCore]?
+            if let parent { parent.noteWants(of: cores) }
             let entangled = cores.filter { core in
                 parent == nil ? core.awaitsRounds : core.state.withLock { $0.hasEdges }
             }

@@ -95,6 +95,21 @@ extension QueueCore {
     }
 }
 
+extension CompoundCore {
+    /// Notes that what is about to join keeps it waiting for a mutex, and so what waits for its own.
+    func noteWants(of cores: [OperationCore]) {
+        guard around.contains(where: { !$0.options.mutexes.isEmpty }) else { return }
+        var pending = cores
+        while let core = pending.popLast() {
+            if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
+                core.state.withLock { $0.hasEdges = true }
+                core.noteEdges()
+            }
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+    }
+}
+
 extension QueueCore.Batch {
     fileprivate mutating func noteNaming(_ core: OperationCore) {
         guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, mayBeAwaited(core) else { return }
@@ -129,7 +144,7 @@ extension QueueCore {
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
             for core in batch.naming where !core.takenMutexes.isDisjoint(with: names) {
-                guard !core.around.contains(where: { $0 === holder }),
+                guard !core.lifecycle.hasBegun, !core.around.contains(where: { $0 === holder }),
                     let path = OperationCore.path(from: [holder], to: .start(core), own: own)
                 else { continue }
                 throw .cycle([core.id] + path)

@@ -127,6 +127,9 @@ struct WaitGraph {
 
     var events: [WaitEvent] { nodes.map(\.event) }
 
+    /// What each of `events` waits for, as indices in them.
+    var causes: [[Int]] { nodes.map(\.causes) }
+
     /// Visits `starts` and everything they wait for, once each and the nearest first, with the way there; goes on
     /// beyond an event if `visit` returns true.
     func search(from starts: [WaitEvent], _ visit: (_ event: WaitEvent, _ way: () -> [WaitEvent]) -> Bool) {

@@ -14,6 +14,9 @@ extension OperationScheduler {
         needs.all(of: id).filter { $0.reason == .outside }.map(\.other)
     }
 
+    /// What a row takes when it starts.
+    package func locks(of id: OperationID) -> [LockID] { has(id, .hasLocks) ? locks.names(of: id) : [] }
+
     /// The holders of the mutexes that a row asks for and cannot have now.
     package func holdersOfMissingLocks(for id: OperationID) -> [OperationID] {
         has(id, .hasLocks) ? locks.holdersOfMissing(for: id) : []
