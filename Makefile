@@ -53,16 +53,17 @@ alone:
 	$(PYTHON) Tests/Scripts/each_alone.py
 
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
-# small ones in every order of events, and a million in one. The library loses nothing: programs of its API under a million orders of their
-# threads, and a million times on real ones. `check` finds nothing in a thousand sound files of up to a hundred thousand
-# steps, offers no bad edit in ten thousand files with mistakes, and costs in proportion to the file.
+# small ones in every order of events, and a million in one. The library loses nothing: programs of its API under a
+# million orders of their threads, and a million times on real ones; a hundred thousand come to the same in every split
+# and order of their calls. `check` finds nothing in a thousand sound files of up to a hundred thousand steps, offers no
+# bad edit in ten thousand files with mistakes, and costs in proportion to the file.
 proof:
 	@.ci/setup proof
 	FLOWRUN_PROOF_BOUNDS=10000 FLOWRUN_PROOF_WORKFLOWS=100000 FLOWRUN_PROOF_SCENARIOS=1000000 \
-	    FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 \
+	    FLOWRUN_PROOF_INTERLEAVINGS=1000000 FLOWRUN_PROOF_ROUNDS=1000000 FLOWRUN_PROOF_SPLITS=100000 \
 	    FLOWRUN_PROOF_SOUND_FILES=1000 FLOWRUN_PROOF_SOUND_STEPS=100000 FLOWRUN_PROOF_MUTATED_FILES=10000 \
 	    $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof \
-	    --filter 'ExplorerTests|InterleavingTests|RandomSchedulesTests|StressTests|LongestRunTests|SoundFileTests|EditTests'
+	    --filter 'ExplorerTests|InterleavingTests|RandomSchedulesTests|SplitTests|StressTests|LongestRunTests|SoundFileTests|EditTests'
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
 
 # Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And real

@@ -33,10 +33,10 @@ final class NeedList: @unchecked Sendable {
         return all.remove(at: position)
     }
 
-    func setStandIn(_ standIn: StandIn, for core: OperationCore) {
+    func setStandIn(_ standIn: StandIn?, for core: OperationCore) {
         guard let position = position(of: core) else { return }
         all[position].standIn = standIn
-        hasStandIns = true
+        if standIn != nil { hasStandIns = true }
     }
 }
 

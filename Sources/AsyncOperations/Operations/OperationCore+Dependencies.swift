@@ -40,7 +40,7 @@ extension OperationCore {
         raiseUpstream()
     }
 
-    private typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
+    typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
 
     /// With the topology locked.
     private func link(
@@ -48,10 +48,7 @@ extension OperationCore {
     ) throws(UsageError) {
         if other === self { throw .selfDependency(id) }
         if let error = state.withLock({ $0.refusalToChange(id) }) { throw error }
-        // What has no place yet may still join what the other is tried again with.
-        let isPlaced = around.last?.lifecycle.queue != nil
-        let ends = [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
-        if let path = Self.path(from: ends, to: .start(self)) { throw .cycle([id] + path) }
+        if let path = Self.path(from: ends(of: other), to: .start(self), ignoring: .all) { throw .cycle([id] + path) }
         let isNew = state.withLock { $0.need(of: other) == nil }
         while true {
             if let queue = lifecycle.queue {
@@ -77,12 +74,27 @@ extension OperationCore {
         other.noteNeed()
         guard isNew, WaitEvent.start(self).canBeFound(from: [other]) else { return }
         do throws(UsageError) {
-            consequences += try Self.holdBack(beyond: [other])
+            try Self.holdBack(beyond: ends(of: other), &consequences)
+            try refuseRing()
         } catch {
             // It has not started: what it would wait for has not ended.
             _ = try? removeDependency(on: other)
             throw error
         }
+    }
+
+    /// What has to end before it may start, if it depends on `other`.
+    private func ends(of other: OperationCore) -> [OperationCore] {
+        // What has no place yet may still join what the other is tried again with.
+        let isPlaced = around.last?.lifecycle.queue != nil
+        return [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
+    }
+
+    /// What is around it, or holds what the other wants, may have started since the dependency was examined.
+    private func refuseRing() throws(UsageError) {
+        var graph = WaitGraph(for: .edge)
+        graph.explore([.start(self)])
+        if let ring = graph.ring(through: .start(self)) { throw .cycle(Self.ids(of: ring)) }
     }
 
     /// Removes a dependency. Returns false if there is none, or if it carries data.
@@ -102,20 +114,21 @@ extension OperationCore {
     /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
         let (answer, consequences) = topology.withLock { _ -> (Result<Bool, UsageError>, [Consequences]) in
+            var consequences: [Consequences] = []
             do throws(UsageError) {
                 try refuseRing(of: child, in: compound)
                 guard try compound.take(child) else { return (.success(false), []) }
                 guard child.state.withLock({ $0.hasEdges }) else { return (.success(true), []) }
                 child.noteEdges()
-                guard compound.mayHoldUp else { return (.success(true), []) }
                 do throws(UsageError) {
-                    return (.success(true), try holdBack(beyond: [child]))
+                    try holdBack(beyond: [child], &consequences)
+                    return (.success(true), consequences)
                 } catch {
                     compound.giveBack(1)
                     throw error
                 }
             } catch {
-                return (.failure(error), [])
+                return (.failure(error), consequences)
             }
         }
         for (queue, consequences) in consequences { queue.carry(consequences) }
@@ -132,10 +145,16 @@ extension OperationCore {
         let isEmpty = (child as? CompoundCore)?.withMembers { $1.cores.isEmpty } ?? true
         if !isEmpty, compound.around.contains(where: { $0 === child }) { throw .cycle([compound.id, child.id]) }
         guard child.state.withLock({ $0.hasEdges }) else { return }
-        if let path = path(from: [child], to: .end(compound), own: own) { throw .cycle([compound.id] + path) }
+        let holds = IgnoredHolds.of(compound.groupsThatMembersConcern)
+        if let path = path(from: [child], to: .end(compound), own: own, ignoring: holds) {
+            throw .cycle([compound.id] + path)
+        }
         let needs = compound.around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
-        if let path = path(from: needs, to: .start(child), own: own) { throw .cycle([child.id] + path) }
-        if let path = path(fromPlaceIn: compound, to: .start(child), own: own) { throw .cycle([child.id] + path) }
+        let path =
+            path(from: needs, to: .start(child), own: own, ignoring: holds)
+            ?? path(fromPlaceIn: compound, to: .start(child), own: own, ignoring: holds)
+            ?? path(fromStartOf: compound, to: .start(child), own: own, ignoring: holds)
+        if let path { throw .cycle([child.id] + path) }
     }
 
     /// The operation and everything around it, from inside out.

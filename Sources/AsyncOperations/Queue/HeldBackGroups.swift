@@ -13,21 +13,37 @@ struct HeldBackGroups {
     }
 
     private(set) var waits: [Wait] = []
+    /// All that were examined and have not started. Nothing else holds them back any more.
+    private(set) var examined: [CompoundCore] = []
 
     /// Examines the compound operations directly inside `limited`, and `holders`, as far as they have not started.
-    /// `joining` are members that one of those, or something inside it, is about to get. With the topology locked.
-    /// Throws `cycle`.
+    /// With the topology locked. Throws `cycle`.
     init(
-        in limited: [CompoundCore], _ holders: [CompoundCore],
-        joining: (cores: [OperationCore], parent: CompoundCore)? = nil, own: LockedQueue
+        in limited: [CompoundCore], _ holders: [CompoundCore], own: LockedQueue
     ) throws(UsageError) {
+        // Whatever holds a group back is decided in one go.
+        var limited = limited
+        for case let parent? in holders.map(\.parent) where parent.limit != .unlimited {
+            if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
+        }
+        let suspects = CrossedGroups.suspects(in: limited, holders, own)
+        for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited {
+            if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
+        }
+        var groups: [CompoundCore] = []
+        var known: Set<ObjectIdentifier> = []
+        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + holders
+        where known.insert(ObjectIdentifier(group)).inserted {
+            groups.append(group)
+        }
+        examined = groups.filter { !$0.lifecycle.hasBegun }
         for compound in limited {
             var members = compound.withMembers { $1.cores }
-            if let joining, joining.parent === compound { members += joining.cores }
+            if let joining = own.joining, joining.parent === compound { members += joining.cores }
             guard case .members(let places) = compound.limit, members.count > places else { continue }
             var entangled: [CompoundCore] = []
             for case let group as CompoundCore in members {
-                let isEntangled = try add(group, joining, own, isExclusive: places == 1) { core in
+                let isEntangled = try add(group, own, isExclusive: places == 1) { core in
                     let around = core.around
                     guard let place = around.firstIndex(where: { $0 === compound }), place > 0 else { return nil }
                     return around[place - 1]
@@ -38,32 +54,69 @@ struct HeldBackGroups {
         }
         for holder in holders {
             let names = holder.takenMutexes
-            _ = try add(holder, joining, own, isExclusive: true) { core in
+            _ = try add(holder, own, isExclusive: true) { core in
                 core.around.last { outer in
-                    !outer.options.mutexes.isDisjoint(with: names) && outer.lifecycle.queue === own.queue
+                    !outer.takenMutexes.isDisjoint(with: names) && outer.lifecycle.queue === own.queue
                         && !holder.isAround(outer) && !outer.isAround(holder)
                 }
             }
         }
+        if suspects.count > 1 {
+            var graph = WaitGraph(for: .edge, own: own)
+            graph.holds = holds
+            graph.explore(suspects.map { .end($0) })
+            waits += try CrossedGroups(among: suspects, graph, own: own).waits()
+        }
+        try refuseRings(own)
+    }
+
+    /// Groups may wait for each other only because of what holds them back.
+    private func refuseRings(_ own: LockedQueue) throws(UsageError) {
+        if waits.isEmpty { return }
+        var graph = WaitGraph(for: .edge, own: own)
+        graph.holds = holds
+        graph.explore(waits.map { .end($0.group) })
+        for wait in waits {
+            guard let path = graph.path(from: .start(wait.group), to: .start(wait.group)) else { continue }
+            throw .cycle(OperationCore.ids(of: path))
+        }
+    }
+
+    /// What each of the examined groups is held back by.
+    private var holds: [ObjectIdentifier: [OperationCore]] {
+        var holds: [ObjectIdentifier: [OperationCore]] = [:]
+        for group in examined { holds[ObjectIdentifier(group)] = [] }
+        for wait in waits { holds[ObjectIdentifier(wait.group), default: []].append(wait.rival) }
+        return holds
     }
 
     /// Returns whether something inside waits for a rival that cannot end before the group has started.
     private mutating func add(
-        _ group: CompoundCore, _ joining: (cores: [OperationCore], parent: CompoundCore)?, _ own: LockedQueue,
-        isExclusive: Bool, _ rival: (OperationCore) -> OperationCore?
+        _ group: CompoundCore, _ own: LockedQueue, isExclusive: Bool, _ rival: (OperationCore) -> OperationCore?
     ) throws(UsageError) -> Bool {
         let lifecycle = group.lifecycle
-        guard !lifecycle.hasBegun || lifecycle.isOpen && !isExclusive else { return false }
+        guard !lifecycle.hasBegun || group.isInRounds || lifecycle.isOpen && !isExclusive else { return false }
+        if group.isFinished { return false }
         var inside: [OperationCore] = []
-        if let joining, group.isAround(joining.parent) { inside = joining.cores }
+        if let joining = own.joining, let parent = joining.parent, group.isAround(parent) { inside = joining.cores }
         guard group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return false }
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)
+        // What they are held back by is decided here.
+        graph.holds = holds
         graph.explore(inside.map { .end($0) })
         let rivals = graph.rivals(awaitedFrom: inside, of: group, rival)
-        if lifecycle.hasBegun { return !rivals.isEmpty }
+        if lifecycle.hasBegun && !group.isInRounds || rivals.isEmpty { return !rivals.isEmpty }
+        // What is inside may wait for a part of the rival only.
+        graph.explore((inside + rivals.map(\.rival)).map { .end($0) })
         var isEntangled = false
         for (rival, way) in rivals {
+            if let row = own.rowOfBegun(group) {
+                if own.queue.isHeldBack(row, by: rival, own.state) { continue }
+                isEntangled = true
+                if isExclusive { throw .cycle(OperationCore.ids(of: [.end(group)] + way + [.end(group)])) }
+                continue
+            }
             guard let back = graph.way(from: .end(rival), to: .start(group)) else {
                 waits.append(Wait(group: group, rival: rival))
                 continue
@@ -77,6 +130,7 @@ struct HeldBackGroups {
     /// Lets groups start one after the other, `count` at once; but not those that others of them wait for.
     private mutating func separate(_ groups: [CompoundCore], atOnce count: Int, _ own: LockedQueue) {
         var graph = WaitGraph(for: .edge, own: own)
+        graph.holds = holds
         graph.explore(groups.map { .end($0) })
         var order = groups.filter(\.lifecycle.hasBegun)
         for group in groups where !group.lifecycle.hasBegun {
@@ -89,20 +143,44 @@ struct HeldBackGroups {
 
 extension OperationCore {
     fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
+
+    /// True if it may start more than once.
+    var isInRounds: Bool { around.contains { $0.options.retry != nil } }
 }
 
 extension CompoundCore {
+    /// The groups for which a new member makes it a new question what holds them back.
+    var groupsThatMembersConcern: [OperationCore] {
+        around.flatMap { outer in
+            guard let compound = outer as? CompoundCore, compound.limit != .unlimited else { return [outer] }
+            return [outer] + compound.withMembers { $1.cores }
+        }
+    }
+}
+
+extension OperationCore {
     /// The mutexes that it takes when it starts: its own and those of everything inside; none if it has none of its
     /// own.
     var takenMutexes: Set<String> {
+        if hasDefaultOptions { return [] }
         var names = options.mutexes
-        guard !names.isEmpty else { return [] }
-        var pending = withMembers { $1.cores }
+        guard !names.isEmpty, let compound = self as? CompoundCore else { return names }
+        var pending = compound.withMembers { $1.cores }
         while let core = pending.popLast() {
             names.formUnion(core.options.mutexes)
             if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
         }
         return names
+    }
+}
+
+extension LockedQueue {
+    /// The row of a group that has started in a round and can no longer be held back in the next; nil before.
+    fileprivate func rowOfBegun(_ group: CompoundCore) -> OperationID? {
+        guard case let lifecycle = group.lifecycle, lifecycle.queue === queue, let row = lifecycle.row,
+            state.scheduler?.hasBegun(row) == true
+        else { return nil }
+        return row
     }
 }
 
@@ -121,7 +199,8 @@ extension Lifecycle {
 }
 
 extension WaitGraph {
-    /// The rivals of `group` that something inside it waits for and that have not started, each with the way there.
+    /// The rivals of `group` that something inside it waits for and that have not started, or what they may be tried
+    /// again with, each with the way there.
     fileprivate func rivals(
         awaitedFrom inside: [OperationCore], of group: CompoundCore, _ rival: (OperationCore) -> OperationCore?
     ) -> [(rival: OperationCore, way: [WaitEvent])] {
@@ -130,9 +209,10 @@ extension WaitGraph {
         search(from: inside.map { .end($0) }) { event, way in
             if event == .start(group) { return false }
             guard let core = event.core, let rival = rival(core), rival !== group else { return true }
-            if !rival.lifecycle.hasBegun, known.insert(ObjectIdentifier(rival)).inserted {
-                found.append((rival, way()))
-            }
+            let last = rival.lastRound(seenFrom: group) ?? rival
+            // One that may be tried again may want the same again.
+            let mayStart = rival.isInRounds ? !last.isFinished : !rival.lifecycle.hasBegun
+            if mayStart, known.insert(ObjectIdentifier(last)).inserted { found.append((last, way())) }
             // When the rival is over, so is what it waits for.
             return false
         }
@@ -140,7 +220,7 @@ extension WaitGraph {
     }
 
     /// A way over waits of any kind; nil if there is none.
-    fileprivate func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
+    func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         var found: [WaitEvent]?
         search(from: [start]) { event, way in
             if found == nil, event == target { found = way() }

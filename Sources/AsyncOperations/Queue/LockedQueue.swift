@@ -4,9 +4,20 @@
 struct LockedQueue {
     let queue: QueueCore
     let state: QueueCore.State
+    let joining: Joining?
 
-    init(_ queue: QueueCore, _ state: QueueCore.State) {
+    init(_ queue: QueueCore, _ state: QueueCore.State, joining: Joining? = nil) {
         self.queue = queue
         self.state = state
+        self.joining = joining
     }
+}
+
+/// Operations that are about to join a queue, or a compound operation in it.
+struct Joining: Sendable {
+    let cores: [OperationCore]
+    /// nil for the queue itself.
+    let parent: CompoundCore?
+
+    func contains(_ core: OperationCore) -> Bool { cores.contains { $0 === core } }
 }

@@ -16,16 +16,22 @@ extension QueueCore {
         let parent: CompoundCore?
         /// The operations and everything inside them, in preorder.
         var walk: [Step] = []
+        /// While it is claimed: whether something around what comes next has a dependency or a dependent.
+        var areEdgesAround = false
         /// Those with a limit that it brings or joins, and those that name mutexes, as far as they have dependencies.
         var limited: [CompoundCore] = []
         var naming: [OperationCore] = []
         /// Those that depend on something in a retried compound operation that they are not in.
         var waitingForRounds: [OperationCore] = []
+        /// The retried compound operations that it brings or joins, as far as they have dependencies.
+        var retried: [CompoundCore] = []
         /// Compound operations that must start later because of it.
         var held: HeldBackGroups?
 
         /// Whether it must be examined whether something in it would wait for itself.
-        var isContesting: Bool { !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty }
+        var isContesting: Bool {
+            !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty || !retried.isEmpty
+        }
     }
 
     /// Adds an operation to the queue itself.
@@ -50,22 +56,41 @@ extension QueueCore {
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool
     ) throws(UsageError) -> Bool {
         if parent == nil, !isBarrier,
-            let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, &$0) })
+            let answer = update({ tryToAdd(cores, to: nil, producer, isBarrier: false, mayLink: false, nil, &$0) })
         {
             return try answer.get()
         }
         // Who waits for whom must not change between the check and the end of the call.
-        let (answer, consequences) = OperationCore.topology.withLock { _ in
-            decide { tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, &$0) }
+        typealias Answer = Result<Bool, UsageError>?
+        let (answer, all) = OperationCore.topology.withLock { _ -> (Answer, [OperationCore.Consequences]) in
+            var all: [OperationCore.Consequences] = []
+            var contested: [CompoundCore]?
+            if let parent { parent.noteWants(of: cores) }
+            let entangled = cores.filter { core in
+                parent == nil ? core.awaitsRounds : core.state.withLock { $0.hasEdges }
+            }
+            do throws(UsageError) {
+                let joining = Joining(cores: cores, parent: parent)
+                if !entangled.isEmpty {
+                    contested = try OperationCore.holdBack(beyond: entangled, joining: joining, besides: self, &all)
+                }
+            } catch {
+                return (.failure(error), all)
+            }
+            let (answer, consequences) = decide {
+                tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, contested, &$0)
+            }
+            return (answer, all + [(self, consequences)])
         }
-        carry(consequences)
+        for (queue, consequences) in all { queue.carry(consequences) }
         return try answer?.get() ?? false
     }
 
-    /// Returns whether it added them, or why not; nil if the topology must be locked for that.
+    /// Returns whether it added them, or why not; nil if the topology must be locked for that. `contested` is nil if they
+    /// wait for nothing here that wants a place or a mutex; otherwise, what limits its members and has such.
     private func tryToAdd(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool, mayLink: Bool,
-        _ state: inout State
+        _ contested: [CompoundCore]?, _ state: inout State
     ) -> Result<Bool, UsageError>? {
         if let producer, producer.isOver { return .failure(.closed(producer.core.id)) }
         if let parent {
@@ -86,10 +111,13 @@ extension QueueCore {
             }
             try claim(&batch)
             if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
-            if batch.isContesting {
+            if batch.isContesting || contested != nil {
                 guard mayLink else {
                     release(batch)
                     return nil
+                }
+                for limited in contested ?? [] where !batch.limited.contains(where: { $0 === limited }) {
+                    batch.limited.append(limited)
                 }
                 batch.held = try heldBack(for: batch, state)
             }

@@ -4,38 +4,48 @@ extension QueueCore {
     /// Checks the operations and everything inside them, and takes them for this queue.
     func claim(_ batch: inout Batch) throws(UsageError) {
         var held: [(name: String, by: AsyncOperationID)] = []
-        var ancestor: OperationCore? = batch.parent
-        while let holder = ancestor {
+        // What joins brings its dependencies to everything around it.
+        batch.areEdgesAround = batch.parent != nil && batch.cores.contains { $0.state.withLock { $0.hasEdges } }
+        for holder in batch.parent?.around ?? [] {
             held += holder.options.mutexes.map { ($0, holder.id) }
             batch.noteNaming(holder)
-            if let compound = holder as? CompoundCore { batch.noteLimited(compound) }
-            ancestor = holder.parent
+            if let compound = holder as? CompoundCore {
+                batch.noteLimited(compound)
+                batch.noteRetried(compound)
+            }
         }
-        var heldBefore: [Int] = []
-        // Of what is around the next one, if a task waits for that with its own values.
-        var contexts = [batch.parent?.context]
+        if let parent = batch.parent, !batch.areEdgesAround {
+            batch.areEdgesAround = parent.around.contains { $0.state.withLock { $0.hasEdges } }
+        }
+        // That of the task that waits for what is around the next one.
+        var context = batch.parent?.context
+        var before: [(heldCount: Int, areEdgesAround: Bool, context: TaskContext?)] = []
         var pending = batch.cores.reversed().map { Step.enter($0) }
         while let step = pending.popLast() {
             guard case .enter(let core) = step else {
                 batch.walk.append(step)
-                held.removeLast(held.count - heldBefore.removeLast())
-                contexts.removeLast()
+                let outer = before.removeLast()
+                held.removeLast(held.count - outer.heldCount)
+                batch.areEdgesAround = outer.areEdgesAround
+                context = outer.context
                 continue
             }
             if !core.hasDefaultOptions { try check(core, held) }
-            let isInside = !heldBefore.isEmpty
+            let isInside = !before.isEmpty
             guard try claim(core, isInside: isInside, parent: batch.parent) else {
                 batch.walk.append(.enterEnded(core))
                 continue
             }
             batch.walk.append(step)
-            if let context = contexts[contexts.count - 1] { core.inherit(context) }
+            if let context { core.inherit(context) }
             batch.noteNaming(core)
             batch.noteRounds(core)
             guard let compound = core as? CompoundCore else { continue }
             batch.noteLimited(compound)
-            heldBefore.append(held.count)
-            contexts.append(compound.context)
+            batch.noteRetried(compound)
+            before.append((held.count, batch.areEdgesAround, context))
+            batch.areEdgesAround = batch.areEdgesAround || compound.state.withLock { $0.hasEdges }
+            context = compound.context
             held += core.options.mutexes.map { ($0, core.id) }
             pending.append(.leave)
             pending += compound.withMembers { $1.cores }.reversed().map { .enter($0) }
@@ -90,11 +100,24 @@ extension QueueCore {
     }
 }
 
+extension CompoundCore {
+    /// Notes that what is about to join keeps it waiting for a mutex, and so what waits for its own.
+    func noteWants(of cores: [OperationCore]) {
+        guard around.contains(where: { !$0.options.mutexes.isEmpty }) else { return }
+        var pending = cores
+        while let core = pending.popLast() {
+            if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
+                core.state.withLock { $0.hasEdges = true }
+                core.noteEdges()
+            }
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+    }
+}
+
 extension QueueCore.Batch {
     fileprivate mutating func noteNaming(_ core: OperationCore) {
-        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, core.state.withLock({ $0.hasEdges }) else {
-            return
-        }
+        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, mayBeAwaited(core) else { return }
         naming.append(core)
     }
 
@@ -103,8 +126,17 @@ extension QueueCore.Batch {
         if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { waitingForRounds.append(core) }
     }
 
+    fileprivate mutating func noteRetried(_ compound: CompoundCore) {
+        guard !compound.hasDefaultOptions, compound.options.retry != nil else { return }
+        if mayBeAwaited(compound) { retried.append(compound) }
+    }
+
+    private func mayBeAwaited(_ core: OperationCore) -> Bool {
+        areEdgesAround || core.state.withLock { $0.hasEdges }
+    }
+
     fileprivate mutating func noteLimited(_ compound: CompoundCore) {
-        if compound.limit != .unlimited, compound.state.withLock({ $0.hasEdges }) { limited.append(compound) }
+        if compound.limit != .unlimited, mayBeAwaited(compound) { limited.append(compound) }
     }
 }
 
@@ -112,13 +144,12 @@ extension QueueCore {
     /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
     /// that has started already holds what the batch wants, and waits for it.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
-        let own = LockedQueue(self, state)
-        var holders = batch.naming.compactMap { $0 as? CompoundCore }
-        if !batch.naming.isEmpty { holders += self.holders(state) }
+        let own = LockedQueue(self, state, joining: Joining(cores: batch.cores, parent: batch.parent))
+        let holders = batch.naming.compactMap { $0 as? CompoundCore } + self.holders(state)
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
-            for core in batch.naming where !core.options.mutexes.isDisjoint(with: names) {
-                guard !core.around.contains(where: { $0 === holder }),
+            for core in batch.naming where !core.takenMutexes.isDisjoint(with: names) {
+                guard !core.lifecycle.hasBegun, !core.around.contains(where: { $0 === holder }),
                     let path = OperationCore.path(from: [holder], to: .start(core), own: own)
                 else { continue }
                 throw .cycle([core.id] + path)
@@ -131,7 +162,14 @@ extension QueueCore {
                 throw .cycle([core.id] + path)
             }
         }
-        return try HeldBackGroups(
-            in: batch.limited, holders, joining: batch.parent.map { (batch.cores, $0) }, own: own)
+        if !batch.retried.isEmpty {
+            // What needs something inside may have been there first, when it was not yet inside.
+            var graph = WaitGraph(for: .edge, own: own)
+            graph.explore(batch.retried.map { .end($0) })
+            for compound in batch.retried {
+                if let ring = graph.ring(through: .end(compound)) { throw .cycle(OperationCore.ids(of: ring)) }
+            }
+        }
+        return try HeldBackGroups(in: batch.limited, holders, own: own)
     }
 }

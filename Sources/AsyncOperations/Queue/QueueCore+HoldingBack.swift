@@ -1,30 +1,62 @@
 // Compound operations that wait here are held back, or a change that would make them wait forever is refused.
 
 extension QueueCore {
-    /// Lets compound operations that wait here start after what they must not hold up, those in `rows` apart.
+    /// Lets compound operations that wait here start after what they must not hold up, and no longer after what they
+    /// need not wait for by now; those in `rows` from `first` on have just been placed.
     func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
         for wait in held.waits {
             guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
                 wait.rival.lifecycle.queue === self, let other = wait.rival.lifecycle.row
             else { continue }
             handle(.link(dependent: row, on: other, .done, .outside), &state)
+            if state.scheduler?.isReady(row) == false {
+                wait.group.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
+            }
         }
+        for group in held.examined {
+            guard let row = waitingRow(of: group), state.scheduler?.hasBegun(row) == false else { continue }
+            for other in heldBackBy(row, state) {
+                let isNeeded = held.waits.contains { $0.group === group && $0.rival.lifecycle.row == other }
+                // What has ended may start again in the next round.
+                let isOver = state.entries[other.row].operation?.lifecycle.latestEnd != nil
+                if !isNeeded, !isOver { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
+            }
+        }
+    }
+
+    /// True if a group was held back by something, which may have ended in this round.
+    func isHeldBack(_ row: OperationID, by rival: OperationCore, _ state: State) -> Bool {
+        guard let other = rival.lifecycle.row else { return false }
+        return state.scheduler?.outsideNeeds(of: row).contains(other) == true
+    }
+
+    /// The rows of the operations that a group is held back by.
+    func heldBackBy(_ row: OperationID, _ state: State) -> [OperationID] {
+        (state.scheduler?.outsideNeeds(of: row) ?? []).filter { state.entries[$0.row].operation != nil }
     }
 }
 
 extension OperationCore {
     /// Looks again at the compound operations that limit their members and have some that the ends of `cores` wait for.
-    /// With the topology locked. Throws `cycle`, and what was added for `cores` has to go.
+    /// Those in the queue `known`, which `joining` is about to join, are returned instead; nil if nothing there wants a
+    /// place or a mutex. With the topology locked. Throws `cycle`, and what was added for `cores` has to go.
+    @discardableResult
     static func holdBack(
-        beyond cores: [OperationCore]
-    ) throws(UsageError) -> [(queue: QueueCore, consequences: QueueCore.Consequences)] {
-        var graph = WaitGraph(for: .edge)
+        beyond cores: [OperationCore], joining: Joining? = nil, besides known: QueueCore? = nil,
+        _ all: inout [Consequences]
+    ) throws(UsageError) -> [CompoundCore]? {
+        var graph = WaitGraph(for: .edge, joining: joining)
         graph.explore(cores.map { .end($0) })
-        var all: [(QueueCore, QueueCore.Consequences)] = []
+        var left: [CompoundCore]?
         for (queue, limited) in graph.contested {
+            if queue === known {
+                left = limited
+                continue
+            }
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
-                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: LockedQueue(queue, state))
+                    let own = LockedQueue(queue, state, joining: joining)
+                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: own)
                     queue.holdBack(held, &state)
                     return nil
                 } catch {
@@ -34,7 +66,7 @@ extension OperationCore {
             all.append((queue, consequences))
             if let error { throw error }
         }
-        return all
+        return left
     }
 }
 
@@ -53,8 +85,9 @@ extension WaitGraph {
     fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
         var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
         var seen: Set<ObjectIdentifier> = []
-        for case .start(let core) in events {
-            guard let queue = core.lifecycle.queue else { continue }
+        for event in events {
+            guard let core = event.core, event == .start(core) || core.isInRounds, let queue = core.lifecycle.queue
+            else { continue }
             let limited = core.parent.flatMap { parent in
                 parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
             }

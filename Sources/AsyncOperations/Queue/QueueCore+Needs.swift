@@ -59,6 +59,22 @@ extension QueueCore {
         }
     }
 
+    /// Makes what waits for the stand-in of `core`, which has joined the queue, wait for `core` itself, as if that had
+    /// been there first.
+    func replaceStandIn(of core: OperationCore, _ state: inout State) {
+        // An end that is final already is told to the stand-in.
+        guard let standIn = state.standIns[core.id], let old = standIn.row, !core.isFinished else { return }
+        for row in state.scheduler?.dependents(on: old) ?? [] {
+            guard let dependent = state.entries[row.row].operation, state.scheduler?.hasBegun(row) == false,
+                let need = dependent.state.withLock({ $0.need(of: core) })
+            else { continue }
+            dependent.setStandIn(nil, for: core)
+            connect(dependent, row, to: core, need.kind, &state)
+            handle(.unlink(dependent: row, prerequisite: old), &state)
+            release([need], &state)
+        }
+    }
+
     func add(_ standIns: [StandIn], _ state: inout State) {
         guard !standIns.isEmpty else { return }
         var rows = OperationGraph(joiningAt: state.entries.count)
@@ -124,7 +140,7 @@ extension QueueCore {
 }
 
 extension OperationCore {
-    func setStandIn(_ standIn: StandIn, for need: OperationCore) {
+    func setStandIn(_ standIn: StandIn?, for need: OperationCore) {
         state.withLock { state in
             state.needList?.setStandIn(standIn, for: need)
         }

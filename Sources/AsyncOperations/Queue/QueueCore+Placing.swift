@@ -29,6 +29,9 @@ extension QueueCore {
         handle(.added(group, rows), &state)
         if let held = batch.held { holdBack(held, besides: first, &state) }
         for standIn in standIns + early { follow(standIn, &state) }
+        if !state.standIns.isEmpty {
+            for case .enter(let core) in batch.walk { replaceStandIn(of: core, &state) }
+        }
         for core in batch.cores {
             state.suspect(core)
             // From now on, its end is final only after the last round of what it has joined, even if it runs already.
@@ -68,6 +71,7 @@ extension QueueCore {
         announce(.added(by: producer), of: core.id, &state)
         _ = state.scheduler?.add(OperationGraph.Options(), to: group, at: state.now, into: &state.commands)
         carryOut(&state)
+        if !state.standIns.isEmpty { replaceStandIn(of: core, &state) }
         return true
     }
 

@@ -6,11 +6,25 @@ extension OperationCore {
 
     /// The outermost operation around it, but not around `other`, that may be tried again: only after its last round
     /// does the end count for `other`.
-    func lastRound(seenFrom other: OperationCore) -> OperationCore? {
-        let others = other.around
-        return around.dropFirst().last { outer in
+    func lastRound(seenFrom other: OperationCore) -> OperationCore? { lastRound(seenFrom: other.around) }
+
+    /// The same for what is in `others`.
+    func lastRound(seenFrom others: [OperationCore]) -> OperationCore? {
+        around.dropFirst().last { outer in
             outer.options.retry != nil && !others.contains { $0 === outer }
         }
+    }
+
+    /// True if it, or something inside, depends on something in a retried compound operation that it is not in.
+    var awaitsRounds: Bool {
+        var pending = [self]
+        while let core = pending.popLast() {
+            let (hasEdges, needs) = core.state.withLock { ($0.hasEdges, $0.needs) }
+            guard hasEdges else { continue }
+            if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { return true }
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+        return false
     }
 }
 

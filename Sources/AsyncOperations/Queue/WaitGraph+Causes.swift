@@ -24,26 +24,45 @@ extension WaitGraph {
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
-        case .ended, .settled, .dissolving: []
+        case .ended, .dissolving: []
+        // It may have ended without what it needs, and will need that in the next round.
+        case .settled: purpose == .edge ? [.start(core)] + members(of: core).map { .end($0) } : []
         case .running: core.wait?.events ?? []
-        case .open: core.members.map { .end($0) }
-        case .idle, .member, .taken, .waiting: [.start(core)] + core.members.map { .end($0) }
+        case .open: members(of: core).map { .end($0) }
+        case .idle, .member, .taken, .waiting: [.start(core)] + members(of: core).map { .end($0) }
         }
+    }
+
+    private func members(of core: OperationCore) -> [OperationCore] {
+        guard let joining, joining.parent === core else { return core.members }
+        return core.members + joining.cores
     }
 
     private func causesOfStart(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
-        case .running, .open, .settled, .ended, .dissolving: return []
-        case .waiting(let place, _):
-            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, $0) }
+        case .running, .open, .ended, .dissolving: return []
+        case .settled where purpose == .wait: return []
+        case .waiting(let place, _), .settled(let place, _):
+            let holds = ignoresHolds ? [] : holds[ObjectIdentifier(core)]
+            return ask(place.queue) { place.queue.causesOfStart(of: core, for: purpose, instead: holds, $0) }
         case .idle, .member, .taken:
-            let (needs, parent) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
-            // What belongs to no queue may still join what its dependencies are tried again with.
+            let (needs, known) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
+            let parent = known ?? (joining?.contains(core) == true ? joining?.parent : nil)
             // Only asked where it matters: compound operations may be nested deeply.
-            let isPlaced = !needs.isEmpty && core.around.last?.lifecycle.queue != nil
-            return needs.flatMap { isPlaced ? $0.events(seenFrom: core) : [.end($0)] }
+            let around = needs.isEmpty ? nil : placedAround(core)
+            return needs.flatMap { need in around.map { need.events(seenFrom: $0) } ?? [.end(need)] }
                 + (parent.map { [.start($0)] } ?? [])
+                + (holds[ObjectIdentifier(core)] ?? []).map { .end($0) }
         }
+    }
+
+    /// The operation and everything around it; nil if it belongs to no queue, and so may still join what its
+    /// dependencies are tried again with.
+    private func placedAround(_ core: OperationCore) -> [OperationCore]? {
+        let around = core.around
+        guard let outermost = around.last else { return nil }
+        if let joining, joining.contains(outermost) { return around + (joining.parent?.around ?? []) }
+        return outermost.lifecycle.queue == nil ? nil : around
     }
 
     private func ask<Answer: Sendable>(_ queue: QueueCore, _ question: (QueueCore.State) -> Answer) -> Answer {
@@ -58,18 +77,20 @@ extension QueueCore {
     }
 
     fileprivate func causesOfStart(
-        of core: OperationCore, for purpose: WaitGraph.Purpose, _ state: State
+        of core: OperationCore, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?, _ state: State
     ) -> [WaitEvent] {
-        guard case .waiting(let place, _) = core.lifecycle, place.queue === self, let scheduler = state.scheduler else {
-            return []
+        // It may have gone on since it was looked at, into the next round too.
+        let lifecycle = core.lifecycle
+        guard lifecycle.queue === self, let scheduler = state.scheduler else { return [] }
+        let place: Place
+        switch lifecycle {
+        case .waiting(let current, _): place = current
+        case .settled(let current, _):
+            if purpose == .wait { return [] }
+            return needs(of: core, at: current.row, for: purpose, instead: [], state)
+        case .idle, .dissolving, .member, .taken, .running, .open, .ended: return []
         }
-        var events = scheduler.unendedNeeds(of: place.row).flatMap { row -> [WaitEvent] in
-            switch state.entries[row.row] {
-            case .operation(let core): [.end(core)]
-            case .standIn(let standIn): standIn.core.finalEvents
-            case .nothing, .ended: []
-            }
-        }
+        var events = needs(of: core, at: place.row, for: purpose, instead: holds, state)
         let parent = core.parent
         if let parent { events.append(.start(parent)) }
         guard scheduler.isReady(place.row) || purpose == .edge else { return events }
@@ -79,6 +100,26 @@ extension QueueCore {
         if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
         if purpose == .wait { events.append(.turn(in: self)) }
         return events
+    }
+
+    /// What it needs, and is held back by, as far as that has not ended for good.
+    fileprivate func needs(
+        of core: OperationCore, at row: OperationID, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?,
+        _ state: State
+    ) -> [WaitEvent] {
+        guard let scheduler = state.scheduler else { return [] }
+        let ignored = holds == nil ? [] : Set(heldBackBy(row, state))
+        // Those that have ended in this round count, too: what is around them may have to start after them in the next.
+        let needs = purpose == .edge ? scheduler.allNeeds(of: row) : scheduler.unendedNeeds(of: row)
+        let rows = needs.filter { !ignored.contains($0) }
+        return (holds ?? []).map { WaitEvent.end($0) }
+            + rows.flatMap { row -> [WaitEvent] in
+                switch state.entries[row.row] {
+                case .operation(let other): [.end(other)]
+                case .standIn(let standIn): standIn.core.events(seenFrom: core.around)
+                case .nothing, .ended: []
+                }
+            }
     }
 }
 
@@ -116,9 +157,9 @@ extension OperationCore {
         [.end(self)] + (outermostRetried.map { [.end($0)] } ?? [])
     }
 
-    /// The end that counts for `other`, which may be inside the same retried compound operation.
-    fileprivate func events(seenFrom other: OperationCore) -> [WaitEvent] {
-        [.end(self)] + (lastRound(seenFrom: other).map { [.end($0)] } ?? [])
+    /// The end that counts for an operation that is in `others`, which may be in the same retried compound operation.
+    fileprivate func events(seenFrom others: [OperationCore]) -> [WaitEvent] {
+        [.end(self)] + (lastRound(seenFrom: others).map { [.end($0)] } ?? [])
     }
 
     /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or

@@ -26,13 +26,27 @@ struct WaitGraph {
     /// An event to be treated as impossible.
     private let denied: WaitEvent?
     let own: LockedQueue?
+    let joining: Joining?
+    /// What these groups are to be held back by, whatever they are held back by now.
+    var holds: [ObjectIdentifier: [OperationCore]] = [:]
+    /// True if what groups are held back by does not count, because it will be decided again.
+    private(set) var ignoresHolds = false
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
 
-    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil) {
+    init(for purpose: Purpose, denied: WaitEvent? = nil, own: LockedQueue? = nil, joining: Joining? = nil) {
         self.purpose = purpose
         self.denied = denied
         self.own = own
+        self.joining = own?.joining ?? joining
+    }
+
+    mutating func ignore(_ ignored: OperationCore.IgnoredHolds) {
+        switch ignored {
+        case .none: break
+        case .of(let groups): for group in groups { holds[ObjectIdentifier(group)] = [] }
+        case .all: ignoresHolds = true
+        }
     }
 
     /// Adds `events` and everything that they wait for, and finds out which are possible.
@@ -113,6 +127,9 @@ struct WaitGraph {
 
     var events: [WaitEvent] { nodes.map(\.event) }
 
+    /// What each of `events` waits for, as indices in them.
+    var causes: [[Int]] { nodes.map(\.causes) }
+
     /// Visits `starts` and everything they wait for, once each and the nearest first, with the way there; goes on
     /// beyond an event if `visit` returns true.
     func search(from starts: [WaitEvent], _ visit: (_ event: WaitEvent, _ way: () -> [WaitEvent]) -> Bool) {
@@ -156,6 +173,16 @@ struct WaitGraph {
             }
         }
         return nil
+    }
+}
+
+extension WaitGraph {
+    /// The path from an event back to it; nil if there is none, or if it leads over a body, whose wait will be refused.
+    func ring(through event: WaitEvent) -> [WaitEvent]? {
+        guard let path = path(from: event, to: event), !path.contains(where: { $0.core?.wait != nil }) else {
+            return nil
+        }
+        return path
     }
 }
 

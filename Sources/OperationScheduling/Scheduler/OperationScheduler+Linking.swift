@@ -11,6 +11,11 @@ extension OperationScheduler {
         needs.all(of: dependent).filter { $0.reason == .dependency }.map { ($0.other, $0.kind) }
     }
 
+    /// What was given a row as a dependency. O(dependents).
+    package func dependents(on prerequisite: OperationID) -> [OperationID] {
+        dependents.all(of: prerequisite).filter { $0.reason == .dependency }.map(\.other)
+    }
+
     /// Adds a dependency to something that has not begun, or changes the kind of one. O(dependencies).
     mutating func link(
         _ dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind, _ reason: EdgeReason

@@ -4,7 +4,7 @@ extension OperationScheduler {
     /// Lets groups that have not started await what a row that joined them needs from around them, as they would if it
     /// had been there from the beginning. O(depth), and where there is something to await O(rows + edges).
     mutating func awaitForPlaces(_ need: OperationID, for dependent: OperationID, joinedAt firstRow: Int) {
-        guard graph.table.limitsMembers, states[need.row].phase != .finished else { return }
+        guard knowsAllNeeds, graph.table.limitsMembers, states[need.row].phase != .finished else { return }
         var next = parent(of: dependent)
         while next != .root, !graph.isInside(need, next) {
             let group = next

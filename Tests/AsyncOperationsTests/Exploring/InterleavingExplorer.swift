@@ -20,6 +20,8 @@
         private var executor = ControlledExecutor()
         /// How many runs there were.
         private(set) var runs = 0
+        /// What the last run was seen to do.
+        private(set) var events: [ProgramRecord.Event] = []
 
         deinit { executor.close() }
 
@@ -53,6 +55,7 @@
                 for index in program.operations.indices { run.drop(index) }
             }
             let (run, stall) = stage.withLock { $0 }
+            events = run?.record.events ?? []
             let problem: String? =
                 switch ending {
                 case .over: stall ?? run.flatMap { ProgramRules(program, $0.record.events).violation }

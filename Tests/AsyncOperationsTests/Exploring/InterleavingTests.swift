@@ -46,6 +46,19 @@
             }
         }
 
+        @Test func `programs with needs in all directions keep every rule in random orders`() async {
+            let count = Self.effort.count * 3 / 8 / Self.threads
+            await Self.explore { explorer, thread in
+                var seed = Self.effort.seed + UInt64(thread)
+                while explorer.runs < count {
+                    let program = EntangledProgram.unsettled(seed: seed).split(seed: seed, .hasty)
+                    if let finding = explorer.walk(program, seed: seed, until: explorer.runs + 4) { return finding }
+                    seed += UInt64(Self.threads)
+                }
+                return nil
+            }
+        }
+
         /// Shares the work between threads of its own, because it blocks. Of each, the first finding counts, as small
         /// as it gets.
         private static func explore(

@@ -120,7 +120,8 @@ extension Program.Action {
     /// The queue that it names.
     fileprivate var queue: Int? {
         switch self {
-        case .add(_, let queue), .addBarrier(_, let queue), .suspendQueue(let queue), .resumeQueue(let queue),
+        case .add(_, let queue), .addTogether(_, let queue), .addBarrier(_, let queue), .suspendQueue(let queue),
+            .resumeQueue(let queue),
             .cancelAll(let queue), .setWidth(let queue, _), .waitUntilIdle(let queue), .listen(let queue),
             .shutdown(let queue, _), .run(let queue), .watchQueue(let queue),
             .dropQueue(let queue):
@@ -133,6 +134,7 @@ extension Program.Action {
     fileprivate func renumbered(_ numbers: [Int: Int]) -> Self? {
         switch self {
         case .add(let index, let queue): numbers[index].map { .add($0, queue: queue) }
+        case .addTogether(let indices, let queue): .addTogether(indices.compactMap { numbers[$0] }, queue: queue)
         case .addBarrier(let index, let queue): numbers[index].map { .addBarrier($0, queue: queue) }
         case .addMember(let index, let other): pair(index, other, numbers).map { .addMember($0, to: $1) }
         case .start(let index): numbers[index].map { .start($0) }

@@ -67,6 +67,8 @@ extension Program.Action: CustomStringConvertible {
     var description: String {
         switch self {
         case .add(let operation, let queue): "q\(queue).add(o\(operation))"
+        case .addTogether(let operations, let queue):
+            "q\(queue).add(\(operations.map { "o\($0)" }.joined(separator: ", ")))"
         case .addBarrier(let operation, let queue): "q\(queue).addBarrier(o\(operation))"
         case .addMember(let operation, let compound): "o\(compound).add(o\(operation))"
         case .start(let operation): "o\(operation).start()"

@@ -2,9 +2,8 @@ import AsyncOperations
 
 /// A program over the public API, as a value: it can be generated, printed, made smaller and run.
 ///
-/// Operations have numbers in preorder: a compound operation stands before what is inside it. What needs an operation
-/// has a higher number than that; bodies may wait for whatever they like, and are told where they would wait for
-/// themselves.
+/// Operations have numbers in preorder: a compound operation stands before what is inside it. Bodies may wait for
+/// whatever they like, and are told where they would wait for themselves.
 struct Program: Sendable, Equatable {
     struct Queue: Sendable, Equatable {
         var width = 2
@@ -79,6 +78,8 @@ struct Program: Sendable, Equatable {
     /// A call of the API.
     enum Action: Sendable, Equatable {
         case add(Int, queue: Int)
+        /// Adds operations in one call.
+        case addTogether([Int], queue: Int)
         case addBarrier(Int, queue: Int)
         case addMember(Int, to: Int)
         case start(Int)
@@ -161,6 +162,7 @@ extension Program {
             && !actions.contains { action in
                 switch action {
                 case .add(operation, _), .addBarrier(operation, _), .addMember(operation, _): true
+                case .addTogether(let operations, _): operations.contains(operation)
                 default: false
                 }
             }
@@ -203,8 +205,8 @@ extension Program.Action {
     var isCalm: Bool {
         switch self {
         case .removeDependency, .cancel, .drop, .cancelAll, .setWidth, .shutdown, .dropQueue: false
-        case .add, .addBarrier, .addMember, .start, .addDependency, .suspend, .resume, .wait, .suspendQueue,
-            .resumeQueue, .waitUntilIdle, .listen, .run, .watch, .watchQueue, .track:
+        case .add, .addTogether, .addBarrier, .addMember, .start, .addDependency, .suspend, .resume, .wait,
+            .suspendQueue, .resumeQueue, .waitUntilIdle, .listen, .run, .watch, .watchQueue, .track:
             true
         }
     }

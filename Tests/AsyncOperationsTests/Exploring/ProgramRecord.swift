@@ -23,6 +23,8 @@ final class ProgramRecord: Sendable {
         case needRemoved(Int, on: Int)
         /// `cancel` returned true; the operation ran a moment later or had ended, or else had not started.
         case cancelled(Int, OperationState)
+        /// A call was refused.
+        case callRefused(UsageError)
         case suspending(queue: Int, call: UInt64)
         /// That call of `suspend` has returned; these were running a moment later.
         case suspended(queue: Int, call: UInt64, running: Set<Int>)

@@ -88,7 +88,8 @@ struct ProgramRules {
     func isInside(_ index: Int, _ outer: Int) -> Bool { around(index).contains(outer) }
 
     private var edgesAreKept: String? {
-        for case .needAccepted(let dependent, let other, let kind) in events {
+        for (place, event) in events.enumerated() {
+            guard case .needAccepted(let dependent, let other, let kind) = event else { continue }
             // What was to be taken away may be in force or not; of two kinds for one, the later counts.
             let isSettled = !events.contains {
                 switch $0 {
@@ -101,7 +102,8 @@ struct ProgramRules {
             let isInRounds = around(dependent).contains { program.operations[$0].attempts > 1 && isInside(other, $0) }
             guard isSettled, !isInRounds, let end = ends[other] else { continue }
             for (index, places) in entries where isInside(index, dependent) {
-                guard let entry = places.first else { continue }
+                // Between two rounds there may be a new need.
+                guard let entry = places.first(where: { rounds(dependent) == 1 || $0 > place }) else { continue }
                 if entry < end.place { return "o\(index) began before o\(other), which o\(dependent) needs, had ended" }
                 if !isMet(kind, end.outcome, program.operations[other].toleratesFailure) {
                     return "o\(index) began though o\(other), which o\(dependent) needs (\(kind)), is \(end.outcome)"

@@ -92,7 +92,12 @@ extension ProgramRun {
         case .hang: await untilCancelled()
         case .produce(let member):
             guard let operation = self.operation(member) else { return }
-            guard (try? context.produce(operation)) != nil else { break }
+            do throws(UsageError) {
+                try context.produce(operation)
+            } catch {
+                see(.callRefused(error))
+                break
+            }
             let compound = record.events.lazy.compactMap { event -> Int? in
                 if case .memberAccepted(index, let compound) = event { compound } else { nil }
             }.last

@@ -79,7 +79,7 @@ extension ProgramRun {
             switch operation.state {
             case .ready where isIdle(queue, events):
                 return "o\(index) is ready, its queue is not suspended, and nothing runs"
-            case .pending where !barriers && needsHaveEnded(index, events):
+            case .pending where !barriers && needsHaveEnded(index, events) && !wantsOthersMutex(index):
                 return "o\(index) is pending though all it needs has ended"
             default: break
             }
@@ -89,6 +89,17 @@ extension ProgramRun {
 
     private func isIdle(_ queue: AsyncOperationQueue, _ events: [ProgramRecord.Event]) -> Bool {
         !program.operations.indices.contains { operation($0)?.isRunning ?? true }
+    }
+
+    /// True if it is a compound operation that may have to start after another that wants the same mutex.
+    private func wantsOthersMutex(_ index: Int) -> Bool {
+        let own = program.inside(index)
+        let names = Set(own.compactMap { program.operations[$0].mutex })
+        guard program.operations[index].isCompound else { return false }
+        return program.operations.indices.contains { other in
+            guard let mutex = program.operations[other].mutex, !own.contains(other) else { return false }
+            return names.contains(mutex) && operation(other)?.isFinished == false
+        }
     }
 
     /// Whether nothing is left that keeps an operation from starting: one that holds a mutex waits for what its members

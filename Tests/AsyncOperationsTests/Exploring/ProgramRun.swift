@@ -104,8 +104,13 @@ final class ProgramRun: Sendable {
 extension ProgramRun {
     func perform(_ action: Program.Action) {
         world.point()
-        // A refusal is an answer like any other; the record has what was accepted.
-        try? attempt(action)
+        do {
+            try attempt(action)
+        } catch let error as UsageError {
+            see(.callRefused(error))
+        } catch {
+            see(.misheard("\(action) throws \(error)"))
+        }
     }
 
     private func attempt(_ action: Program.Action) throws {
@@ -115,6 +120,12 @@ extension ProgramRun {
             see(.adding(index))
             try target.add(operation)
             see(.taken(index, queue: queue))
+        case .addTogether(let indices, let queue):
+            let operations = indices.compactMap { operation($0) }
+            guard let target = self.queue(queue), operations.count == indices.count else { return }
+            for index in indices { see(.adding(index)) }
+            try target.add(contentsOf: operations)
+            for index in indices { see(.taken(index, queue: queue)) }
         case .addBarrier(let index, let queue):
             guard let target = self.queue(queue), let operation = operation(index) else { return }
             see(.adding(index))

@@ -21,6 +21,13 @@ import Testing
         }
     }
 
+    @Test func `programs with needs in all directions keep every rule on real threads`() async {
+        await Self.repeatRounds(Self.effort.count / 4) { number in
+            let seed = Self.effort.seed + UInt64(number)
+            return EntangledProgram.unsettled(seed: seed).split(seed: seed, .hasty)
+        }
+    }
+
     /// Ends with the first finding. Every other round is shaken.
     private static func repeatRounds(
         _ count: Int, _ program: @escaping @Sendable (Int) -> Program

@@ -1,0 +1,240 @@
+/// Groups of which each takes something when it starts and wants, inside or for what that waits for, what another takes.
+///
+/// If they started at once, each could keep what the next one needs to end. Which of them would come first is open, so
+/// nothing waits for itself yet, and one after the other they end.
+struct CrossedGroups {
+    private enum Resource: Hashable {
+        case mutex(String)
+        /// The only place in a compound operation.
+        case place(ObjectIdentifier)
+    }
+
+    private struct Member {
+        let group: CompoundCore
+        var takes: Set<Resource>
+        var wants: Set<Resource> = []
+    }
+
+    private var members: [Member]
+    private let graph: WaitGraph
+
+    /// `graph` knows what the ends of all `groups` wait for.
+    init(among groups: [CompoundCore], _ graph: WaitGraph, own: LockedQueue) {
+        self.graph = graph
+        members = groups.map { Member(group: $0, takes: Self.taken(by: $0, own)) }
+        guard members.contains(where: { !$0.takes.isEmpty }) else {
+            members = []
+            return
+        }
+        let takes = members.reduce(into: [:]) { $0[ObjectIdentifier($1.group)] = $1.takes }
+        for index in members.indices {
+            let around = members[index].group.around
+            let kept = around.reduce(into: Set<Resource>()) { $0.formUnion(takes[ObjectIdentifier($1)] ?? []) }
+            members[index].wants = wanted(by: members[index].group, own).subtracting(kept)
+        }
+        trim()
+    }
+
+    /// Groups that may be crossed, at least all that are: in some ring over two resources, if whatever wants one waits for
+    /// all that take it. With what takes the only place in `limited`, or is in `holders`, and what these wait for. O(what
+    /// is upstream).
+    static func suspects(
+        in limited: [CompoundCore], _ holders: [CompoundCore], _ own: LockedQueue
+    ) -> [CompoundCore] {
+        var takers: [Resource: [CompoundCore]] = [:]
+        for holder in holders where !holder.isFinished {
+            for name in holder.takenMutexes { takers[.mutex(name), default: []].append(holder) }
+        }
+        var events: [WaitEvent] = []
+        var edges: [[Int]] = []
+        var numbers: [WaitEvent: Int] = [:]
+        var pending: [CompoundCore] = limited + holders
+        var parents = limited
+        while !pending.isEmpty {
+            var graph = WaitGraph(for: .edge, own: own)
+            graph.collect(pending.map { .end($0) }) { numbers[$0] != nil }
+            let (seen, causes) = (graph.events, graph.causes)
+            let first = events.count
+            for event in seen where numbers[event] == nil {
+                numbers[event] = events.count
+                events.append(event)
+                if let core = event.core, core.lifecycle.queue === own.queue, let parent = core.parent {
+                    parents.append(parent)
+                }
+            }
+            edges += Array(repeating: [], count: events.count - first)
+            for (event, causes) in zip(seen, causes) {
+                guard let number = numbers[event], number >= first else { continue }
+                edges[number] = causes.compactMap { numbers[seen[$0]] }
+            }
+            pending = []
+            for parent in parents where parent.limit == .members(1) {
+                let place = Resource.place(ObjectIdentifier(parent))
+                guard takers[place] == nil else { continue }
+                let members = parent.withMembers { $1.cores }.compactMap { $0 as? CompoundCore }
+                let entangled = members.filter { $0.state.withLock { $0.hasEdges } && !$0.isFinished }
+                takers[place] = entangled
+                pending += entangled
+            }
+            parents = []
+        }
+        takers = takers.filter { !$0.value.isEmpty }
+        guard takers.count > 1 else { return [] }
+        let resources = Array(takers.keys)
+        let first = edges.count
+        let nodes = Dictionary(uniqueKeysWithValues: resources.enumerated().map { ($0.element, first + $0.offset) })
+        for (index, event) in events.enumerated() {
+            guard let core = event.core, core.lifecycle.queue === own.queue, event == .start(core) || core.isInRounds
+            else { continue }
+            edges[index] += core.takenMutexes.compactMap { nodes[.mutex($0)] }
+            let place = core.parent.flatMap { nodes[.place(ObjectIdentifier($0))] }
+            edges[index] += [place].compactMap(\.self)
+        }
+        edges += resources.map { (takers[$0] ?? []).compactMap { numbers[.end($0)] } }
+        var known: Set<ObjectIdentifier> = []
+        var suspects: [CompoundCore] = []
+        for ring in Rings(edges).found {
+            let mixed = ring.filter { $0 >= first }
+            guard mixed.count > 1 else { continue }
+            for group in mixed.flatMap({ takers[resources[$0 - first]] ?? [] })
+            where known.insert(ObjectIdentifier(group)).inserted {
+                suspects.append(group)
+            }
+        }
+        return suspects
+    }
+
+    private static func taken(by group: CompoundCore, _ own: LockedQueue) -> Set<Resource> {
+        var taken: Set<Resource> = []
+        if let parent = group.parent ?? own.joining?.parent(of: group), parent.limit == .members(1) {
+            taken.insert(.place(ObjectIdentifier(parent)))
+        }
+        if let row = group.lifecycle.row {
+            // What has joined it since is not among these.
+            let locks = own.state.scheduler?.locks(of: row) ?? []
+            for name in group.takenMutexes {
+                guard let index = own.state.locks[name], locks.contains(LockID(index: index)) else { continue }
+                taken.insert(.mutex(name))
+            }
+        } else {
+            taken.formUnion(group.takenMutexes.map { .mutex($0) })
+        }
+        return taken
+    }
+
+    private func wanted(by group: CompoundCore, _ own: LockedQueue) -> Set<Resource> {
+        var wanted: Set<Resource> = []
+        graph.search(from: [.end(group)]) { event, _ in
+            guard let core = event.core, core !== group else { return true }
+            if core.lifecycle.hasBegun, !core.isInRounds { return true }
+            guard core.lifecycle.queue === own.queue else { return true }
+            wanted.formUnion(core.takenMutexes.map { .mutex($0) })
+            if let parent = core.parent, parent.limit == .members(1), !parent.around.contains(where: { $0 === group }) {
+                wanted.insert(.place(ObjectIdentifier(parent)))
+            }
+            return true
+        }
+        return wanted
+    }
+
+    /// Leaves those that are in a ring, or between two.
+    private mutating func trim() {
+        var count = 0
+        while count != members.count {
+            count = members.count
+            let wanted = members.reduce(into: Set()) { $0.formUnion($1.wants) }
+            let taken = members.reduce(into: Set()) { $0.formUnion($1.takes) }
+            members.removeAll { $0.wants.isDisjoint(with: taken) || $0.takes.isDisjoint(with: wanted) }
+        }
+    }
+
+    /// The order in which they start, one after the other. Throws `cycle` if some wait for each other's members, so that
+    /// none can be first.
+    func waits() throws(UsageError) -> [HeldBackGroups.Wait] {
+        var waits: [HeldBackGroups.Wait] = []
+        var before = members.map(\.group).filter(\.lifecycle.hasBegun)
+        var remaining = members.map(\.group).filter { !$0.lifecycle.hasBegun }
+        while !remaining.isEmpty {
+            let next = remaining.firstIndex { group in
+                !remaining.contains { $0 !== group && way(from: group, to: $0) != nil }
+            }
+            guard let next else {
+                throw .cycle(OperationCore.ids(of: ring(among: remaining)))
+            }
+            let group = remaining.remove(at: next)
+            for earlier in before where way(from: earlier, to: group) == nil {
+                waits.append(HeldBackGroups.Wait(group: group, rival: earlier))
+            }
+            before = [group]
+        }
+        return waits
+    }
+
+    /// The way on which the end of one waits for the start of the other.
+    private func way(from group: CompoundCore, to other: CompoundCore) -> [WaitEvent]? {
+        graph.way(from: .end(group), to: .start(other))
+    }
+
+    /// Each waits for another one.
+    private func ring(among groups: [CompoundCore]) -> [WaitEvent] {
+        var path: [CompoundCore] = [groups[0]]
+        while let last = path.last, let next = groups.first(where: { $0 !== last && way(from: last, to: $0) != nil }) {
+            if let start = path.firstIndex(where: { $0 === next }) {
+                path = path[start...] + [next]
+                break
+            }
+            path.append(next)
+        }
+        return zip(path, path.dropFirst()).flatMap { way(from: $0, to: $1) ?? [] }
+    }
+}
+
+extension Joining {
+    /// What `core` is about to join.
+    fileprivate func parent(of core: OperationCore) -> CompoundCore? { contains(core) ? parent : nil }
+}
+
+/// The parts of a graph in which every node can be reached from every other. By Tarjan's algorithm, without recursion.
+private struct Rings {
+    private(set) var found: [[Int]] = []
+
+    init(_ edges: [[Int]]) {
+        var number = Array(repeating: 0, count: edges.count)
+        var lowest = number
+        var isOpen = Array(repeating: false, count: edges.count)
+        var open: [Int] = []
+        var next = 1
+        for start in edges.indices where number[start] == 0 {
+            var path: [(node: Int, edge: Int)] = [(start, 0)]
+            while let (node, edge) = path.last {
+                if edge == 0 {
+                    number[node] = next
+                    lowest[node] = next
+                    next += 1
+                    open.append(node)
+                    isOpen[node] = true
+                }
+                if edge < edges[node].count {
+                    path[path.count - 1].edge += 1
+                    let other = edges[node][edge]
+                    if number[other] == 0 {
+                        path.append((other, 0))
+                    } else if isOpen[other] {
+                        lowest[node] = min(lowest[node], number[other])
+                    }
+                    continue
+                }
+                path.removeLast()
+                if let (outer, _) = path.last { lowest[outer] = min(lowest[outer], lowest[node]) }
+                guard lowest[node] == number[node] else { continue }
+                var ring: [Int] = []
+                while let last = open.popLast() {
+                    isOpen[last] = false
+                    ring.append(last)
+                    if last == node { break }
+                }
+                found.append(ring)
+            }
+        }
+    }
+}
