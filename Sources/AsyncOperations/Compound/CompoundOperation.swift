@@ -64,9 +64,9 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// The reports of the members that have ended, in the order in which they did.
     public var reports: [OperationReport] { compound.reports }
 
-    /// How it ended: for a success, with the reports in the order in which members were added; otherwise with a
-    /// `Failure` of its own as what has `failed`, or as the `underlying` error of a cancel or timeout. Waits for the
-    /// end, even if the waiting task is cancelled.
+    /// How it ended: for a success, with the reports in the order in which members were added; for a failure, with a
+    /// `CompoundOperation.Failure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even
+    /// if the waiting task is cancelled.
     ///
     /// A wait that is refused has the result `refused`; see `AsyncOperation.result`.
     public var result: Result<[OperationReport], OperationFailure<Failure>> {
@@ -79,7 +79,8 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
         }
     }
 
-    /// The reports, in the order in which members were added. Starts it like `result`. Throws for every other end.
+    /// The reports, in the order in which members were added. Starts it like `result`. Throws for every other
+    /// end, and `refused` like `result`.
     ///
     /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone.
     public var value: [OperationReport] {

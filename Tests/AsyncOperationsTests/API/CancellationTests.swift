@@ -235,6 +235,7 @@ import Testing
         let waiter = Task { () async throws(OperationFailure<Never>) in try await operation.value }
         waiter.cancel()
         await #expect(throws: OperationFailure<Never>.cancelled(.waiter)) { try await waiter.value }
+        #expect(OperationFailure<Never>.cancelled(.waiter).outcome == nil)
         go.open()
         #expect(await operation.result == .success(1))
     }

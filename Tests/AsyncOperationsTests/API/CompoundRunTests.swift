@@ -113,7 +113,10 @@ import Testing
         let task = Task { try await late.run(clock: clock) }
         await clock.advance(by: .seconds(5))
         let failure = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) { try await task.value }
-        guard case .timedOut(.seconds(5), late.id?, _) = failure else { return #expect(Bool(false), "\(failure as Any)") }
+        guard case .timedOut(.seconds(5), late.id?, let members?) = failure else {
+            return #expect(Bool(false), "\(failure as Any)")
+        }
+        #expect(members.cancelled.count == 1)
     }
 
     @Test func `in the body that holds the only place of its queue, a run is refused`() async throws {
