@@ -58,7 +58,7 @@ import Testing
 
     @Test func `a chain that is cancelled ends though its server never answers`() async throws {
         try await Self.run("ChainOfRequests", "/slow", "--leave")
-            .expect(exit: 0, stdout: "GET /slow\nno comments: cancelled\n")
+            .expect(exit: 0, stdout: "GET /slow\nno comments: cancelled: on request\n")
     }
 
     @Test func `the picture may be there already, and the cell is drawn without one`() async throws {

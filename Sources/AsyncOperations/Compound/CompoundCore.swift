@@ -10,9 +10,9 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         /// How many of those in the queue have not ended.
         var unfinished = 0
         /// What went wrong; made when somebody first asks about the end.
-        var failure: CompoundFailure?
+        var failure: CompoundOperation.Failure?
         /// Why members are being stopped, if because of a request to stop it or something around it.
-        var reason: CancellationReason?
+        var reason: AsyncOperationContext.CancellationReason?
         /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false
     }
@@ -21,7 +21,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     let failFast: FailFast
     private nonisolated(unsafe) var members = Members()
 
-    init(_ name: String, mode: ConcurrencyMode, failFast: FailFast, _ settings: OperationSettings?) {
+    init(_ name: String, mode: CompoundOperation.ConcurrencyMode, failFast: FailFast, _ settings: OperationSettings?) {
         limit = mode.limit
         self.failFast = failFast
         super.init(AsyncOperationID(name), settings)
@@ -55,7 +55,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } }
     }
 
-    /// A `CompoundFailure`, unless every member that has ended succeeded.
+    /// A `CompoundOperation.Failure`, unless every member that has ended succeeded.
     override var error: (any Error)? {
         // From inside out and each once: compound operations may be nested deeply.
         var pending = [self]
@@ -66,12 +66,13 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
             where inner.lifecycle.latestEnd != .success { pending.append(inner) }
         }
         for next in order.reversed().dropLast() {
-            let failure = CompoundFailure(name: next.name, reports: next.reports)
+            let failure = CompoundOperation.Failure(name: next.name, reports: next.reports)
             if next.isFinished { next.withMembers { $1.failure = $1.failure ?? failure } }
         }
         if let known = withMembers({ $1.failure }) { return known }
         let reports = reports
-        return reports.allSatisfy { $0.outcome == .success } ? nil : CompoundFailure(name: name, reports: reports)
+        if reports.allSatisfy({ $0.outcome == .success }) { return nil }
+        return CompoundOperation.Failure(name: name, reports: reports)
     }
 
     /// Adds a member. `producer` is the body that asked for it; nil for a call from outside.
@@ -122,23 +123,23 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     }
 
     /// What is known of the members that have ended; nil if none has.
-    private var failure: CompoundFailure? {
+    private var failure: CompoundOperation.Failure? {
         _ = error
         let reports = reports
-        return reports.isEmpty ? nil : CompoundFailure(name: name, reports: reports)
+        return reports.isEmpty ? nil : CompoundOperation.Failure(name: name, reports: reports)
     }
 
     /// Its result, with what is known of its members.
-    func result(of end: OperationEnd) -> OperationResult<[OperationReport], CompoundFailure> {
+    func result(of end: OperationEnd) -> Result<[OperationReport], OperationFailure<CompoundOperation.Failure>> {
         switch end {
         case .success:
             let members = withMembers { $1.cores }
             return .success(members.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } })
-        case .failure: return .failure(failure ?? CompoundFailure(name: name, reports: []))
-        case .timeout(let limit, let scope): return .timeout(limit: limit, scope: scope, underlying: failure)
-        case .cancelled(let reason): return .cancelled(reason, underlying: failure)
-        case .skipped: return .skipped
-        case .notRun(let rootCause): return .notRun(rootCause: rootCause)
+        case .failure: return .failure(.failed(failure ?? CompoundOperation.Failure(name: name, reports: [])))
+        case .timeout(let limit, let scope): return .failure(.timedOut(limit: limit, scope: scope, underlying: failure))
+        case .cancelled(let reason): return .failure(.cancelled(reason, underlying: failure))
+        case .skipped: return .failure(.skipped)
+        case .notRun(let rootCause): return .failure(.notRun(rootCause: rootCause))
         }
     }
 }

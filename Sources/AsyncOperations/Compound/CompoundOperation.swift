@@ -21,7 +21,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// Throws `invalidLimit` and what `add` throws. The members are unchanged then, and may be added elsewhere.
     public convenience init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
-        options: OperationOptions = OperationOptions(), @OperationsBuilder members: () -> [AnyAsyncOperation]
+        options: OperationOptions = OperationOptions(), @Builder members: () -> [AnyAsyncOperation]
     ) throws(UsageError) {
         try self.init(name, mode: mode, failFast: failFast, options: options)
         try add(all: members())
@@ -30,7 +30,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// The same for a builder that throws; throws its error too.
     public convenience init(
         _ name: String = "", mode: ConcurrencyMode = .concurrent, failFast: FailFast = .off,
-        options: OperationOptions = OperationOptions(), @OperationsBuilder members: () throws -> [AnyAsyncOperation]
+        options: OperationOptions = OperationOptions(), @Builder members: () throws -> [AnyAsyncOperation]
     ) throws {
         try self.init(name, mode: mode, failFast: failFast, options: options)
         try add(all: try members())
@@ -65,27 +65,26 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     public var reports: [OperationReport] { compound.reports }
 
     /// How it ended: for a success, with the reports in the order in which members were added; for a failure, with a
-    /// `CompoundFailure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even if the
-    /// waiting task is cancelled.
+    /// `CompoundOperation.Failure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even
+    /// if the waiting task is cancelled.
     ///
-    /// For a body that would wait for itself, the result is `cancelled(.wouldWaitForItself)`; see
-    /// `AsyncOperation.result`.
-    public var result: OperationResult<[OperationReport], CompoundFailure> {
+    /// A wait that is refused has the result `refused`; see `AsyncOperation.result`.
+    public var result: Result<[OperationReport], OperationFailure<Failure>> {
         get async {
             do throws(UsageError) {
                 return compound.result(of: try await core.awaitEnd())
             } catch {
-                return .cancelled(error.reasonOfWaiter, underlying: nil)
+                return .failure(.refused(error))
             }
         }
     }
 
-    /// The reports, in the order in which members were added. Throws for every end but a success.
+    /// The reports, in the order in which members were added. Starts it like `result`. Throws for every other
+    /// end, and `refused` like `result`.
     ///
-    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone, and
-    /// `refused(.wouldWaitForItself)` in a body that would wait for itself; see `AsyncOperation.result`.
+    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone.
     public var value: [OperationReport] {
-        get async throws(OperationFailure<CompoundFailure>) {
+        get async throws(OperationFailure<Failure>) {
             let end: OperationEnd?
             do throws(UsageError) { end = try await core.awaitEndUnlessCancelled() } catch { throw .refused(error) }
             guard let end else { throw .cancelled(.waiter) }
@@ -103,7 +102,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     @discardableResult
     public func run(
         clock: any Clock<Duration> = ContinuousClock()
-    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+    ) async throws(OperationFailure<Failure>) -> [OperationReport] {
         try await value(in: nil) { () throws(UsageError) in try core.start(clock: clock) }
     }
 
@@ -115,13 +114,13 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     @discardableResult
     public func run(
         on queue: AsyncOperationQueue
-    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+    ) async throws(OperationFailure<Failure>) -> [OperationReport] {
         try await value(in: TaskContext()) { () throws(UsageError) in try queue.add(self) }
     }
 
     private func value(
         in context: TaskContext?, onceBegunBy begin: () throws(UsageError) -> Void
-    ) async throws(OperationFailure<CompoundFailure>) -> [OperationReport] {
+    ) async throws(OperationFailure<Failure>) -> [OperationReport] {
         let end: OperationEnd
         do throws(UsageError) { end = try await core.end(in: context, onceBegunBy: begin) } catch {
             throw .refused(error)
@@ -132,7 +131,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// Calls `completion` once with the result, after the completions of all members; see
     /// `AsyncOperation.addCompletion`.
     public func addCompletion(
-        _ completion: @escaping @Sendable (OperationResult<[OperationReport], CompoundFailure>) -> Void
+        _ completion: @escaping @Sendable (Result<[OperationReport], OperationFailure<Failure>>) -> Void
     ) {
         core.addCompletion { [compound] in completion(compound.result(of: $0)) }
     }

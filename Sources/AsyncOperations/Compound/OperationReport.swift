@@ -2,10 +2,10 @@
 public struct OperationReport: Sendable {
     /// The operation.
     public let id: AsyncOperationID
-    /// Its name; empty if it has none. In `CompoundFailure.leaves`, after the names of the compound operations around
-    /// it, as in `album.thumbnail`.
+    /// Its name; empty if it has none. In `CompoundOperation.Failure.leaves`, after the names of the compound operations
+    /// around it, as in `album.thumbnail`.
     public let name: String
-    /// What it threw in its last attempt, also when it had been told to stop; a `CompoundFailure` for a compound
+    /// The error of its last attempt, also when it had been told to stop; a `CompoundOperation.Failure` for a compound
     /// operation. nil if it threw nothing.
     public let error: (any Error)?
     /// Whether the compound operation around it tolerates its failure.
@@ -32,7 +32,9 @@ public struct OperationReport: Sendable {
     public var outcome: OperationOutcome { end.outcome }
 
     /// Why it was cancelled; nil for other ends.
-    public var reason: CancellationReason? { if case .cancelled(let reason) = end { reason } else { nil } }
+    public var reason: AsyncOperationContext.CancellationReason? {
+        if case .cancelled(let reason) = end { reason } else { nil }
+    }
 
     /// What kept it from running; nil for other ends.
     public var rootCause: AsyncOperationID? { if case .notRun(let rootCause) = end { rootCause } else { nil } }
@@ -54,7 +56,7 @@ extension OperationReport: CustomStringConvertible {
     private var account: String {
         switch end {
         case .success: "success"
-        case .failure: (error as? CompoundFailure)?.account ?? error.map { "\($0)" } ?? "failure"
+        case .failure: (error as? CompoundOperation.Failure)?.account ?? error.map { "\($0)" } ?? "failure"
         case .timeout(let limit, let scope) where scope == id: "timed out after \(limit)"
         case .timeout(let limit, let scope): "\(scope) timed out after \(limit)"
         case .cancelled(let reason): "cancelled: \(reason)"

@@ -39,27 +39,26 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     /// How it ended, with its value or error. Waits for the end, even if the waiting task is cancelled.
     ///
     /// An operation that belongs to no queue is started, as by `start()`; so is what it depends on, and the compound
-    /// operation around it, as far as nothing else has. If their options do not let them start, the result is
-    /// `cancelled(.neverStarted)`, and `value` says why.
+    /// operation around it, as far as nothing else has. If their options do not let them start, the result is `refused`
+    /// with what `start()` throws.
     ///
     /// For a body that would wait for itself, over however many steps and queues, the result is
-    /// `cancelled(.wouldWaitForItself)`: at once, or as soon as that is certain. Only the task of the body itself is
+    /// `refused(.wouldWaitForItself)`: at once, or as soon as that is certain. Only the task of the body itself is
     /// recognised, inside `withTimeout` too. The same wait in another child task of it (`async let`, a task group)
     /// never ends.
-    @inlinable public var result: OperationResult<Success, Failure> {
+    @inlinable public var result: Result<Success, OperationFailure<Failure>> {
         get async {
             do throws(UsageError) {
                 return Self.result(of: core, try await core.awaitEnd())
             } catch {
-                return .cancelled(error.reasonOfWaiter, underlying: nil)
+                return .failure(.refused(error))
             }
         }
     }
 
-    /// What its body returned. Starts it like `result`. Throws for every other end.
+    /// The value that its body returned. Starts it like `result`. Throws for every other end, and `refused` like `result`.
     ///
-    /// Throws `refused` with what `start()` throws, `cancelled(.waiter)` when the waiting task is cancelled, which leaves
-    /// the operation alone, and `refused(.wouldWaitForItself)` in a body that would wait for itself; see `result`.
+    /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone.
     @inlinable public var value: Success {
         get async throws(OperationFailure<Failure>) {
             let end: OperationEnd?
@@ -74,7 +73,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
     /// within this call.
     ///
     /// It must not block, but it may cancel, add and start whatever it likes.
-    public func addCompletion(_ completion: @escaping @Sendable (OperationResult<Success, Failure>) -> Void) {
+    public func addCompletion(_ completion: @escaping @Sendable (Result<Success, OperationFailure<Failure>>) -> Void) {
         core.addCompletion { [core] in completion(Self.result(of: core, $0)) }
     }
 }

@@ -61,7 +61,7 @@ extension AsyncOperationProtocol {
 
     /// How it ended, without its value. Waits for the end, even if the waiting task is cancelled.
     ///
-    /// For a body that would wait for itself, the outcome is `cancelled`; see `AsyncOperation.result`.
+    /// For a wait that is refused, the outcome is `cancelled`; see `AsyncOperation.result`.
     public var outcome: OperationOutcome {
         get async {
             do throws(UsageError) { return try await core.awaitEnd().outcome } catch { return .cancelled }
@@ -108,7 +108,7 @@ extension AsyncOperationProtocol {
     ///
     /// Returns true for one call only: the first before the end. Its reason counts; later calls change nothing.
     @discardableResult
-    public func cancel(_ reason: CancellationReason = .requested) -> Bool { core.cancel(reason) }
+    public func cancel(_ reason: AsyncOperationContext.CancellationReason = .requested) -> Bool { core.cancel(reason) }
 
     /// Makes it start only after `other`, wherever that runs, has ended as `kind` requires. If `other` ends otherwise,
     /// this one ends as `skipped` or `notRun`, and its body never runs.

@@ -2,7 +2,7 @@
 
 extension BodyControl {
     /// Tells the body to stop; the first reason counts. `tellOfStop` must follow, outside all locks.
-    func stop(_ reason: CancellationReason) {
+    func stop(_ reason: AsyncOperationContext.CancellationReason) {
         let job = state.withLock { state -> BodyControl? in
             guard state.reason == nil else { return nil }
             state.reason = reason
@@ -38,7 +38,7 @@ extension BodyControl {
     }
 
     func onCancel(_ handler: @escaping CancelHandler) {
-        let reason = state.withLock { state -> CancellationReason? in
+        let reason = state.withLock { state -> AsyncOperationContext.CancellationReason? in
             if state.isStopTold { return state.reason }
             if !state.isOver { state.withListeners { $0.ofStop.append(handler) } }
             return nil

@@ -1,10 +1,10 @@
 /// One attempt of a body, and what reaches it from outside: requests to stop, suspension, priority.
 final class BodyControl: Sendable {
-    typealias CancelHandler = @Sendable (CancellationReason) -> Void
+    typealias CancelHandler = @Sendable (AsyncOperationContext.CancellationReason) -> Void
     typealias SuspendHandler = @Sendable (_ isSuspended: Bool) -> Void
 
     struct State {
-        var reason: CancellationReason?
+        var reason: AsyncOperationContext.CancellationReason?
         /// Whether the handlers have been called; later ones are called at once.
         var isStopTold = false
         var progress: OperationState
@@ -61,7 +61,7 @@ final class BodyControl: Sendable {
     /// True if the task of another body of its queue may run it.
     var mayShareTask: Bool { priority == nil && (context == nil || queue.owner != nil) }
 
-    var reason: CancellationReason? { state.withLock { $0.reason } }
+    var reason: AsyncOperationContext.CancellationReason? { state.withLock { $0.reason } }
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// What the body waits for, if it does.

@@ -26,7 +26,7 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
 
     /// Calls `handler` at most once, when the body is to stop, and passes it a completion. Unlike an `onCancel` handler
     /// that captures one, it does not keep the operation from being abandoned.
-    public func onStop(_ handler: @escaping @Sendable (CancellationReason, Completion) -> Void) {
+    public func onStop(_ handler: @escaping @Sendable (AsyncOperationContext.CancellationReason, Completion) -> Void) {
         ending.control.onCancel { [weak ending] reason in
             if let ending { handler(reason, Completion(ending)) }
         }

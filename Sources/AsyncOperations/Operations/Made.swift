@@ -54,18 +54,20 @@ extension OperationCore {
 
 extension AsyncOperation {
     /// The result of an operation for this end.
-    @inlinable static func result(of core: OperationCore, _ end: OperationEnd) -> OperationResult<Success, Failure> {
+    @inlinable static func result(
+        of core: OperationCore, _ end: OperationEnd
+    ) -> Result<Success, OperationFailure<Failure>> {
         let made = core.made
         let error: Failure? = if case .error(let error) = made { error as? Failure } else { nil }
         switch end {
         case .success:
             if case .value(let box) = made { return .success(box.value()) }
-            return .cancelled(.abandoned, underlying: nil)
-        case .failure: return error.map { .failure($0) } ?? .cancelled(.abandoned, underlying: nil)
-        case .timeout(let limit, let scope): return .timeout(limit: limit, scope: scope, underlying: error)
-        case .cancelled(let reason): return .cancelled(reason, underlying: error)
-        case .skipped: return .skipped
-        case .notRun(let rootCause): return .notRun(rootCause: rootCause)
+            return .failure(.cancelled(.abandoned))
+        case .failure: return .failure(error.map { .failed($0) } ?? .cancelled(.abandoned))
+        case .timeout(let limit, let scope): return .failure(.timedOut(limit: limit, scope: scope, underlying: error))
+        case .cancelled(let reason): return .failure(.cancelled(reason, underlying: error))
+        case .skipped: return .failure(.skipped)
+        case .notRun(let rootCause): return .failure(.notRun(rootCause: rootCause))
         }
     }
 }

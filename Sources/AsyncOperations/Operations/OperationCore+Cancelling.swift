@@ -3,7 +3,7 @@
 extension OperationCore {
     /// Asks the operation to end soon. Returns true for the request that is accepted: the first before its end.
     @discardableResult
-    func cancel(_ reason: CancellationReason) -> Bool {
+    func cancel(_ reason: AsyncOperationContext.CancellationReason) -> Bool {
         while true {
             if let queue = lifecycle.queue {
                 // nil if it has left the queue meanwhile, or did not get there.
@@ -33,7 +33,7 @@ extension OperationCore {
     }
 
     /// Ends an operation that belongs to no queue; begins to end a compound operation.
-    private func cancelIdle(_ reason: CancellationReason) -> IdleCancel {
+    private func cancelIdle(_ reason: AsyncOperationContext.CancellationReason) -> IdleCancel {
         inParent { members in
             state.withLock { state in
                 switch state.lifecycle {
@@ -63,9 +63,9 @@ extension OperationCore {
     }
 
     /// Ends a compound operation that belongs to no queue, after everything inside it, without recursion.
-    private func dissolve(_ reason: CancellationReason) {
+    private func dissolve(_ reason: AsyncOperationContext.CancellationReason) {
         var pending = [(core: self, reason: reason)]
-        var order: [(core: OperationCore, reason: CancellationReason)] = []
+        var order: [(core: OperationCore, reason: AsyncOperationContext.CancellationReason)] = []
         while let next = pending.popLast() {
             order.append(next)
             guard let compound = next.core as? CompoundCore else { continue }
@@ -83,8 +83,9 @@ extension OperationCore {
 
     /// Ends operations from `first` on, members before what is around them. Goes on later if somebody else is still
     /// ending a member.
-    private static func finishDissolving(_ order: [(core: OperationCore, reason: CancellationReason)], from first: Int)
-    {
+    private static func finishDissolving(
+        _ order: [(core: OperationCore, reason: AsyncOperationContext.CancellationReason)], from first: Int
+    ) {
         for index in first..<order.count {
             let (core, reason) = order[index]
             for member in (core as? CompoundCore)?.withMembers({ $1.cores }) ?? [] {

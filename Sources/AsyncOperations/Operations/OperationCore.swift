@@ -56,7 +56,7 @@
     var isFinished: Bool { end != nil }
 
     /// The first request to cancel that was accepted.
-    var request: CancellationReason? { state.withLock { $0.rare?.request } }
+    var request: AsyncOperationContext.CancellationReason? { state.withLock { $0.rare?.request } }
 
     /// The error for reports; nil if there is none.
     var error: (any Error)? {

@@ -3,7 +3,7 @@
     case success
     case failure
     indirect case timeout(limit: Duration, scope: AsyncOperationID)
-    indirect case cancelled(CancellationReason)
+    indirect case cancelled(AsyncOperationContext.CancellationReason)
     case skipped
     indirect case notRun(rootCause: AsyncOperationID)
 
@@ -26,5 +26,5 @@ enum BodyEnd: Sendable {
     /// A limit inside the body has passed.
     case timeout(Duration)
     /// It neither returned a value nor threw an error.
-    case stopped(CancellationReason)
+    case stopped(AsyncOperationContext.CancellationReason)
 }

@@ -76,14 +76,14 @@ extension AsyncOperation {
     }
 
     /// Its result, for operations that are made `from:` it and start after any end.
-    public var resultOutput: Output<OperationResult<Success, Failure>> {
+    public var resultOutput: Output<Result<Success, OperationFailure<Failure>>> {
         Output(of: core, .done) { [core] in core.lifecycle.latestEnd.map { Self.result(of: core, $0) } }
     }
 }
 
 extension CompoundOperation {
     /// Its result, for operations that are made `from:` it and start after any end.
-    public var resultOutput: Output<OperationResult<[OperationReport], CompoundFailure>> {
+    public var resultOutput: Output<Result<[OperationReport], OperationFailure<CompoundOperation.Failure>>> {
         Output(of: core, .done) { [compound] in compound.lifecycle.latestEnd.map { compound.result(of: $0) } }
     }
 }

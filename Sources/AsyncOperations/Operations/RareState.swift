@@ -4,7 +4,7 @@ final class RareState {
     typealias Listener = @Sendable (OperationEnd) -> Void
 
     /// The first request to cancel that was accepted.
-    @exclusivity(unchecked) var request: CancellationReason?
+    @exclusivity(unchecked) var request: AsyncOperationContext.CancellationReason?
     /// Whether its last handle was dropped while a queue was about to take it.
     var isAbandoned = false
     /// How many attempts were announced, in all rounds of what is around it.

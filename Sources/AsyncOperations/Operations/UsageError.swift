@@ -23,13 +23,6 @@ public enum UsageError: Error, Hashable {
     case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)
 }
 
-extension UsageError {
-    /// The reason in the result of a wait that is refused.
-    @usableFromInline var reasonOfWaiter: CancellationReason {
-        if case .wouldWaitForItself = self { .wouldWaitForItself } else { .neverStarted }
-    }
-}
-
 extension UsageError: CustomStringConvertible {
     /// What is wrong, in one line, with the names of what is concerned.
     public var description: String {

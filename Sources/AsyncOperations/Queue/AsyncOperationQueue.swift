@@ -107,7 +107,7 @@ public final class AsyncOperationQueue: Sendable {
 
     /// Cancels every operation in the queue. What has not started ends at once, even if the queue is suspended.
     /// Operations that are added later run.
-    public func cancelAll(_ reason: CancellationReason = .requested) { core.cancelAll(reason) }
+    public func cancelAll(_ reason: AsyncOperationContext.CancellationReason = .requested) { core.cancelAll(reason) }
 
     /// Waits until every operation has ended and completions have returned, or the waiting task is cancelled.
     ///

@@ -9,7 +9,7 @@ public struct OperationEvent: Sendable, Hashable {
         /// An attempt starts. They count from 1; in a compound operation that is tried again, on through all rounds.
         case started(attempt: Int)
         /// It was told to stop while it ran.
-        case cancelRequested(CancellationReason)
+        case cancelRequested(AsyncOperationContext.CancellationReason)
         /// An attempt failed. The next starts after this long, or later.
         case retry(after: Duration)
         /// The queue was suspended.

@@ -60,7 +60,7 @@ extension QueueCore {
         }
     }
 
-    func cancelAlone(_ core: OperationCore, _ reason: CancellationReason, _ state: inout State) {
+    func cancelAlone(_ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason, _ state: inout State) {
         guard case .running(let control) = core.lifecycle else { return }
         control.stop(reason)
         state.append(.stop(control))

@@ -28,11 +28,13 @@ extension QueueCore {
 
     /// Asks an operation to stop. Returns whether the request is accepted; nil if the operation does not belong to the
     /// queue, no longer or not yet.
-    func cancel(_ core: OperationCore, _ reason: CancellationReason) -> Bool? {
+    func cancel(_ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason) -> Bool? {
         update { cancel(core, reason, &$0) }
     }
 
-    private func cancel(_ core: OperationCore, _ reason: CancellationReason, _ state: inout State) -> Bool? {
+    private func cancel(
+        _ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason, _ state: inout State
+    ) -> Bool? {
         let (row, isAccepted) = core.state.withLock { operation -> (OperationID?, Bool?) in
             guard operation.lifecycle.queue === self, let row = operation.lifecycle.row else { return (nil, nil) }
             if case .settled = operation.lifecycle { return (nil, false) }
@@ -54,12 +56,12 @@ extension QueueCore {
 
     /// Asks everything in the queue to stop. Returns what accepted the request.
     @discardableResult
-    func cancelAll(_ reason: CancellationReason) -> [OperationCore] {
+    func cancelAll(_ reason: AsyncOperationContext.CancellationReason) -> [OperationCore] {
         update { cancelAll(reason, &$0) }
     }
 
     @discardableResult
-    func cancelAll(_ reason: CancellationReason, _ state: inout State) -> [OperationCore] {
+    func cancelAll(_ reason: AsyncOperationContext.CancellationReason, _ state: inout State) -> [OperationCore] {
         operations(state).filter { cancel($0, reason, &state) == true }
     }
 

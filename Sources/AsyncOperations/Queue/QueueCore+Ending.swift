@@ -112,8 +112,8 @@ extension QueueCore {
     }
 
     /// The reason of the nearest request around an operation. Noted on the way, because others inside ask for it too.
-    private func inheritedReason(of core: OperationCore) -> CancellationReason {
-        var reason: CancellationReason?
+    private func inheritedReason(of core: OperationCore) -> AsyncOperationContext.CancellationReason {
+        var reason: AsyncOperationContext.CancellationReason?
         var way: [CompoundCore] = []
         var next = core.parent
         while let outer = next, reason == nil {
@@ -126,7 +126,9 @@ extension QueueCore {
         return reason ?? .requested
     }
 
-    func reason(of cause: OperationCause, for core: OperationCore, _ state: inout State) -> CancellationReason {
+    func reason(
+        of cause: OperationCause, for core: OperationCore, _ state: inout State
+    ) -> AsyncOperationContext.CancellationReason {
         switch cause {
         case .failFast(let row): return .sibling(state.entries[row.row].id ?? core.id)
         case .deadline(let row), .retryDeadline(let row): return .deadline(state.entries[row.row].id ?? core.id)

@@ -82,7 +82,7 @@ import Testing
         let operation = hanging(options: .init(timeout: .seconds(1)))
         try operation.start(clock: clock)
         await clock.advance(by: .seconds(1))
-        #expect(await operation.result == .timeout(limit: .seconds(1), scope: operation.id, underlying: nil))
+        #expect(await operation.result == .failure(.timedOut(limit: .seconds(1), scope: operation.id)))
     }
 
     // A5, M4
@@ -171,7 +171,7 @@ import Testing
         }
         handle.add(operation)
         try operation.start()
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
     }
 
     // A11
@@ -221,7 +221,7 @@ import Testing
     @Test func `dropping the completion ends the operation as abandoned`() async throws {
         let operation = AsyncOperation<Int, Never>(whenStopped: .wait) { _, _ in }
         try operation.start()
-        #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.abandoned)))
     }
 
     // A13, D21
@@ -235,7 +235,7 @@ import Testing
             try dependent.addDependency(on: forgotten)
         }
         try dependent.start()
-        #expect(await dependent.result == .notRun(rootCause: cause))
+        #expect(await dependent.result == .failure(.notRun(rootCause: cause)))
     }
 
     @Test func `a body may block on a thread of its own`() async throws {
@@ -244,7 +244,7 @@ import Testing
         #expect(await operation.result == .success(5))
         let failing = AsyncOperation<Int, TestError>.blocking { _ throws(TestError) in throw TestError(2) }
         try failing.start()
-        #expect(await failing.result == .failure(TestError(2)))
+        #expect(await failing.result == .failure(.failed(TestError(2))))
     }
 
     // K11
@@ -259,7 +259,7 @@ import Testing
         try cancelled.start(clock: clock)
         clock.move(by: .seconds(2))
         cancelled.cancel()
-        #expect(await cancelled.result == .cancelled(.requested, underlying: nil))
+        #expect(await cancelled.result == .failure(.cancelled(.requested)))
 
         let past = AsyncOperation.delay(for: .seconds(-1))
         try past.start(clock: clock)

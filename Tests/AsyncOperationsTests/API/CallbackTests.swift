@@ -31,7 +31,7 @@ import Testing
         try operation.start()
         await up.wait()
         operation.cancel(.shutdown)
-        #expect(await operation.result == .cancelled(.shutdown, underlying: TestError(3)))
+        #expect(await operation.result == .failure(.cancelled(.shutdown, underlying: TestError(3))))
         #expect(kept.entries[0].succeed(1) == false)
     }
 
@@ -44,13 +44,13 @@ import Testing
             }
         }
         try operation.start()
-        #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.abandoned)))
         #expect(told.now == 0)
     }
 
     @Test func `a handler that comes after the request is called at once`() async throws {
         let (operation, completion) = try await stoppedOperation()
-        let reasons = Record<CancellationReason>()
+        let reasons = Record<AsyncOperationContext.CancellationReason>()
         completion.onStop { reason, completion in
             reasons.add(reason)
             completion.succeed(1)
@@ -72,7 +72,7 @@ import Testing
         try operation.start()
         await up.wait()
         operation.cancel()
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
         #expect(kept.entries[0].succeed(7) == false)
     }
 
@@ -80,7 +80,7 @@ import Testing
         let (operation, completion) = try await stoppedOperation()
         #expect(operation.state == .executing)
         #expect(completion.fail(TestError(1)))
-        #expect(await operation.result == .cancelled(.requested, underlying: TestError(1)))
+        #expect(await operation.result == .failure(.cancelled(.requested, underlying: TestError(1))))
     }
 
     @Test func `a limit leaves work behind too, and an answer in time counts all the same`() async throws {
@@ -94,7 +94,7 @@ import Testing
         let late = operation()
         try late.start(clock: clock)
         await clock.advance(by: .seconds(1))
-        #expect(await late.result == .timeout(limit: .seconds(1), scope: late.id, underlying: nil))
+        #expect(await late.result == .failure(.timedOut(limit: .seconds(1), scope: late.id)))
         let timely = operation()
         try timely.start(clock: clock)
         while kept.entries.count < 2 { await Task.yield() }

@@ -24,7 +24,7 @@ import Testing
         let operation = AsyncOperation { _ in runs.enter() }
         #expect(operation.cancel())
         #expect(operation.state == .finished)
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
         let queue = AsyncOperationQueue()
         #expect(throws: UsageError.alreadyFinished(operation.id)) { try queue.add(operation) }
         #expect(runs.now == 0)
@@ -35,7 +35,7 @@ import Testing
         let operation = nothing()
         async let result = operation.result
         operation.cancel()
-        #expect(await result == .cancelled(.requested, underlying: nil))
+        #expect(await result == .failure(.cancelled(.requested)))
     }
 
     // B5, C3, J7
@@ -47,7 +47,7 @@ import Testing
         operations[2].addCompletion { completions.add($0.outcome) }
         try queue.add(contentsOf: operations)
         #expect(operations[2].cancel())
-        #expect(await operations[2].result == .cancelled(.requested, underlying: nil))
+        #expect(await operations[2].result == .failure(.cancelled(.requested)))
         #expect(completions.entries == [.cancelled])
         queue.resume()
         try await queue.waitUntilIdle()
@@ -64,7 +64,7 @@ import Testing
         try queue.add(needed, operation)
         await up.wait()
         operation.cancel()
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
         #expect(needed.state == .executing)
         go.open()
         #expect(await needed.outcome == .success)
@@ -102,7 +102,7 @@ import Testing
         await up.wait()
         #expect(operation.cancel(.shutdown))
         #expect(!operation.cancel(.requested))
-        #expect(await operation.result == .cancelled(.shutdown, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.shutdown)))
         #expect(!operation.cancel())
         #expect(answers.entries == [false])
         let done = nothing()
@@ -144,13 +144,13 @@ import Testing
         try queue.add(operation)
         while let event = await events.next(), event.kind != .retry(after: .seconds(3600)) {}
         operation.cancel()
-        #expect(await operation.result == .cancelled(.requested, underlying: TestError()))
+        #expect(await operation.result == .failure(.cancelled(.requested, underlying: TestError())))
         #expect(attempts.now == 1)
     }
 
     // C9
     @Test func `the body learns the reason, once, also when it asks late`() async throws {
-        let reasons = Record<CancellationReason>()
+        let reasons = Record<AsyncOperationContext.CancellationReason>()
         let up = Latch()
         let operation = AsyncOperation { context in
             context.onCancel { reasons.add($0) }
@@ -178,7 +178,7 @@ import Testing
         try operation.start()
         await up.wait()
         operation.cancel()
-        #expect(await operation.result == .cancelled(.requested, underlying: TestError(3)))
+        #expect(await operation.result == .failure(.cancelled(.requested, underlying: TestError(3))))
 
         let proudUp = Latch()
         let proud = AsyncOperation { _ -> Int in
@@ -189,7 +189,7 @@ import Testing
         try proud.start()
         await proudUp.wait()
         proud.cancel()
-        #expect(await proud.result == .cancelled(.requested, underlying: nil))
+        #expect(await proud.result == .failure(.cancelled(.requested)))
     }
 
     @Test func `a cancellation error of a body that was not asked to stop is a failure`() async throws {
@@ -198,7 +198,7 @@ import Testing
         let queue = AsyncOperationQueue()
         try queue.add(operation, dependent)
         #expect(await operation.outcome == .failure)
-        #expect(await dependent.result == .notRun(rootCause: operation.id))
+        #expect(await dependent.result == .failure(.notRun(rootCause: operation.id)))
         let waterfall = Waterfall(from: Int.self, failure: (any Error).self).then { _ -> Int in
             throw CancellationError()
         }
@@ -235,6 +235,7 @@ import Testing
         let waiter = Task { () async throws(OperationFailure<Never>) in try await operation.value }
         waiter.cancel()
         await #expect(throws: OperationFailure<Never>.cancelled(.waiter)) { try await waiter.value }
+        #expect(OperationFailure<Never>.cancelled(.waiter).outcome == nil)
         go.open()
         #expect(await operation.result == .success(1))
     }
@@ -255,9 +256,9 @@ import Testing
         await up.wait()
         queue.cancelAll()
         let (result, outcome, consumed, seen) = await waiters
-        #expect(result == .cancelled(.requested, underlying: nil))
+        #expect(result == .failure(.cancelled(.requested)))
         #expect(outcome == .cancelled)
-        #expect(consumed == .cancelled(.requested, underlying: nil))
+        #expect(consumed == .failure(.cancelled(.requested)))
         #expect(seen.last == .finished(.cancelled))
         try await queue.waitUntilIdle()
     }

@@ -12,6 +12,6 @@ import Testing
         for (earlier, later) in zip(others, others.dropFirst()) { try later.addDependency(on: earlier) }
         for other in others.reversed() { try other.start() }
         try first.start()
-        for other in others.suffix(together) { #expect(await other.result == .notRun(rootCause: first.id)) }
+        for other in others.suffix(together) { #expect(await other.result == .failure(.notRun(rootCause: first.id))) }
     }
 }

@@ -82,7 +82,7 @@ import Testing
         let operation = AsyncOperation { _ in 4 }
         try operation.start()
         _ = await operation.result
-        let results = Record<OperationResult<Int, Never>>()
+        let results = Record<Result<Int, OperationFailure<Never>>>()
         operation.addCompletion { results.add($0) }
         #expect(results.entries == [.success(4)])
     }

@@ -21,7 +21,9 @@ import Testing
         _ = await (quick.result, failed.result)
         #expect(compound.state == .executing)
         go.open()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.name == "mixed")
         #expect(failure.errors.map(\.id) == [failed.id])
         #expect(compound.reports.count == 4)
@@ -148,11 +150,11 @@ import Testing
         let queue = AsyncOperationQueue(isSuspended: true)
         try queue.add(compound)
         compound.cancel()
-        guard case .cancelled(.requested, let failure?) = await compound.result else {
+        guard case .failure(.cancelled(.requested, let failure?)) = await compound.result else {
             return #expect(Bool(false), "it was cancelled")
         }
         #expect(failure.cancelled.map(\.id).sorted() == members.map(\.id))
-        for member in members { #expect(await member.result == .cancelled(.parent(compound.id), underlying: nil)) }
+        for member in members { #expect(await member.result == .failure(.cancelled(.parent(compound.id)))) }
         #expect(runs.now == 0)
     }
 
@@ -184,12 +186,12 @@ import Testing
         try compound.start()
         await up.wait()
         compound.cancel(.shutdown)
-        guard case .cancelled(.shutdown, let failure?) = await compound.result else {
+        guard case .failure(.cancelled(.shutdown, let failure?)) = await compound.result else {
             return #expect(Bool(false), "it was cancelled")
         }
         #expect(failure.errors.isEmpty)
         #expect(failure.cancelled.count == 5)
-        #expect(await first.result == .cancelled(.parent(compound.id), underlying: TestError(3)))
+        #expect(await first.result == .failure(.cancelled(.parent(compound.id), underlying: TestError(3))))
         #expect(order.entries == ["member", "compound"])
     }
 
@@ -268,7 +270,7 @@ import Testing
         await up.wait()
         try await other.value
         victim.cancel()
-        guard case .cancelled(.requested, let failure?) = await compound.result else {
+        guard case .failure(.cancelled(.requested, let failure?)) = await compound.result else {
             return #expect(Bool(false), "it was cancelled")
         }
         #expect(failure.cancelled.map(\.name) == ["victim"])
@@ -291,7 +293,9 @@ import Testing
         let compound = try CompoundOperation { members }
         try compound.start()
         steps[3].open()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.map { ($0.error as? TestError)?.number } == order)
     }
 
@@ -311,10 +315,12 @@ import Testing
             after
         }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.map(\.name) == ["failed"])
         #expect(failure.cancelled.map(\.name).sorted() == ["after", "hang"])
-        #expect(await hang.result == .cancelled(.sibling(failed.id), underlying: nil))
+        #expect(await hang.result == .failure(.cancelled(.sibling(failed.id))))
     }
 
     // D13
@@ -334,9 +340,11 @@ import Testing
             later
         }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(await held.outcome == .success)
-        #expect(await later.result == .notRun(rootCause: failed.id))
+        #expect(await later.result == .failure(.notRun(rootCause: failed.id)))
         #expect(failure.notRun.map(\.name) == ["later"])
     }
 
@@ -348,9 +356,11 @@ import Testing
             nothing()
         }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.map(\.name) == ["inner"])
-        #expect((failure.errors[0].error as? CompoundFailure)?.errors.count == 5)
+        #expect((failure.errors[0].error as? CompoundOperation.Failure)?.errors.count == 5)
         #expect(failure.leaves.map(\.name).sorted() == ["inner.f0", "inner.f1", "inner.f2", "inner.f3", "inner.f4"])
     }
 
@@ -365,7 +375,9 @@ import Testing
         try compound.start()
         _ = await (failed.result, up.wait())
         compound.cancel()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.map(\.name) == ["failed"])
         #expect(failure.cancelled.count == 1)
     }

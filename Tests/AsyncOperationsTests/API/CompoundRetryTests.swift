@@ -98,7 +98,9 @@ import Testing
             second
         }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.map(\.name) == ["first"])
         #expect(failure.errors.map { $0.error as? TestError } == [TestError(2)])
         #expect(compound.reports.map(\.name) == ["first", "second"])
@@ -117,7 +119,7 @@ import Testing
         #expect(victim.cancel(.requested))
         #expect(!victim.cancel(.shutdown))
         #expect(await compound.outcome == .cancelled)
-        #expect(await victim.result == .cancelled(.requested, underlying: nil))
+        #expect(await victim.result == .failure(.cancelled(.requested)))
         #expect(victim.isCancelled)
     }
 
@@ -139,7 +141,9 @@ import Testing
             bad
         }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.cancelled.map(\.name) == ["victim"])
         #expect(await victim.outcome == .cancelled)
         #expect(victim.isCancelled)
@@ -201,7 +205,7 @@ import Testing
         await clock.advance(by: .seconds(5))
         await clock.advance(by: .seconds(5))
         #expect(await limit(of: compound) == [.seconds(5)])
-        #expect(await member.result == .cancelled(.deadline(compound.id), underlying: nil))
+        #expect(await member.result == .failure(.cancelled(.deadline(compound.id))))
     }
 
     @Test func `what is added while it runs takes part in the rounds that follow`() async throws {
@@ -409,7 +413,7 @@ import Testing
         _ = await outside.outcome
         go.open()
         #expect(await compound.outcome == .cancelled)
-        #expect(await victim.result == .cancelled(.requested, underlying: nil))
+        #expect(await victim.result == .failure(.cancelled(.requested)))
         #expect(compound.reports.map(\.outcome) == [.cancelled, .success])
     }
 }

@@ -21,17 +21,21 @@ import Testing
 
     @Test func `a run throws the failure of its members, and what it could not start`() async throws {
         let compound = try CompoundOperation { failing("one") }
-        let failure = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await compound.run() }
+        let failure = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) {
+            try await compound.run()
+        }
         guard case .failed(let members) = failure else { return #expect(Bool(false), "\(failure as Any)") }
         #expect(members.leaves.map(\.name) == ["one"])
-        let again = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await compound.run() }
+        let again = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) { try await compound.run() }
         guard case .refused(.alreadyFinished(compound.id)) = again else {
             return #expect(Bool(false), "\(again as Any)")
         }
         let queue = AsyncOperationQueue()
         try await queue.shutdown()
         let late = try CompoundOperation {}
-        let closed = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await late.run(on: queue) }
+        let closed = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) {
+            try await late.run(on: queue)
+        }
         guard case .refused(.closed(queue.id)) = closed else { return #expect(Bool(false), "\(closed as Any)") }
     }
 
@@ -57,8 +61,8 @@ import Testing
         await told.wait()
         #expect(!compound.isFinished)
         go.open()
-        let failure = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await task.value }
-        guard case .cancelled(.requested) = failure else { return #expect(Bool(false), "\(failure as Any)") }
+        let failure = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) { try await task.value }
+        guard case .cancelled(.requested, _) = failure else { return #expect(Bool(false), "\(failure as Any)") }
         #expect(order.entries == ["ended", "returned"])
     }
 
@@ -70,7 +74,7 @@ import Testing
             try await compound.run()
         }
         task.cancel()
-        let failure = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await task.value }
+        let failure = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) { try await task.value }
         guard case .cancelled = failure else { return #expect(Bool(false), "\(failure as Any)") }
         #expect(runs.now == 0)
     }
@@ -82,7 +86,9 @@ import Testing
         try queue.add(compound, operation)
         let task = Task {
             await untilCancelled()
-            let first = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await compound.run() }
+            let first = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) {
+                try await compound.run()
+            }
             guard case .refused = first else { return #expect(Bool(false), "\(first as Any)") }
             await #expect(throws: OperationFailure<Never>.refused(.alreadyEnqueued(operation.id))) {
                 try await AsyncOperationQueue().run(operation)
@@ -106,8 +112,11 @@ import Testing
         }
         let task = Task { try await late.run(clock: clock) }
         await clock.advance(by: .seconds(5))
-        let failure = await #expect(throws: OperationFailure<CompoundFailure>.self) { try await task.value }
-        guard case .timedOut(.seconds(5), late.id?) = failure else { return #expect(Bool(false), "\(failure as Any)") }
+        let failure = await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) { try await task.value }
+        guard case .timedOut(.seconds(5), late.id?, let members?) = failure else {
+            return #expect(Bool(false), "\(failure as Any)")
+        }
+        #expect(members.cancelled.count == 1)
     }
 
     @Test func `in the body that holds the only place of its queue, a run is refused`() async throws {
@@ -117,7 +126,7 @@ import Testing
             do {
                 try await inner.run(on: queue)
                 return false
-            } catch OperationFailure<CompoundFailure>.refused(.wouldWaitForItself) {
+            } catch OperationFailure<CompoundOperation.Failure>.refused(.wouldWaitForItself) {
                 return true
             } catch {
                 return false

@@ -72,7 +72,7 @@ import Testing
         let queue = AsyncOperationQueue()
         try queue.add(product, stopped, failed, number)
         #expect(try await product.value == 6)
-        #expect(await stopped.result == .notRun(rootCause: failed.id))
+        #expect(await stopped.result == .failure(.notRun(rootCause: failed.id)))
         #expect(runs.now == 0 && product.dependencies.isEmpty)
     }
 

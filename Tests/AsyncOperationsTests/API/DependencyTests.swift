@@ -80,7 +80,7 @@ import Testing
             }
             for (dependent, kind) in zip(dependents, kinds) {
                 #expect(await dependent.outcome == kind.2, "\(kind.1)")
-                if case .notRun(let cause) = await dependent.result { #expect(cause == kind.0.id) }
+                if case .failure(.notRun(let cause)) = await dependent.result { #expect(cause == kind.0.id) }
             }
         }
     }
@@ -150,7 +150,7 @@ import Testing
         try queue.add(cancelled, failed, operation)
         cancelled.cancel()
         queue.resume()
-        #expect(await operation.result == .notRun(rootCause: failed.id))
+        #expect(await operation.result == .failure(.notRun(rootCause: failed.id)))
     }
 
     /// What is said of a dependency on something that is over, and what comes of it.

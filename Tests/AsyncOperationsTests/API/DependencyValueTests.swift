@@ -39,8 +39,8 @@ import Testing
         let last = AsyncOperation(from: consumer.output) { _, _ in runs.enter() }
         let queue = AsyncOperationQueue()
         try queue.add(producer, consumer, last)
-        #expect(await consumer.result == .notRun(rootCause: producer.id))
-        #expect(await last.result == .notRun(rootCause: producer.id))
+        #expect(await consumer.result == .failure(.notRun(rootCause: producer.id)))
+        #expect(await last.result == .failure(.notRun(rootCause: producer.id)))
         #expect(runs.now == 0)
     }
 
@@ -82,12 +82,12 @@ import Testing
     @Test func `a result as an input tells the end, whichever it is`() async throws {
         let producer = failing("", 7)
         let never = AsyncOperation(from: producer.output) { _, _ in 0 }
-        let isFailure = producer.resultOutput.map { $0 == .failure(TestError(7)) }
+        let isFailure = producer.resultOutput.map { $0 == .failure(.failed(TestError(7))) }
         let consumer = AsyncOperation(from: isFailure, never.resultOutput) { ($1, $2) }
         let queue = AsyncOperationQueue()
         try queue.add(consumer, never, producer)
         let (first, second) = try await consumer.value
-        #expect(first && second == .notRun(rootCause: producer.id))
+        #expect(first && second == .failure(.notRun(rootCause: producer.id)))
     }
 
     @Test func `the lists of a compound operation are an input too`() async throws {
@@ -97,7 +97,7 @@ import Testing
             wrong
         }
         let consumer = AsyncOperation(from: compound.resultOutput) { _, result in
-            if case .failure(let failure) = result { failure.errors.map(\.name) } else { [String]() }
+            if case .failure(.failed(let failure)) = result { failure.errors.map(\.name) } else { [String]() }
         }
         let queue = AsyncOperationQueue()
         try queue.add(consumer, compound)

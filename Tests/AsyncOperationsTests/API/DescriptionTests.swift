@@ -28,13 +28,12 @@ import Testing
 
     @Test func `a reason to stop is a phrase that names its cause`() {
         let id = nothing("load").id
-        let phrases: [(CancellationReason, String)] = [
+        let phrases: [(AsyncOperationContext.CancellationReason, String)] = [
             (.requested, "on request"), (.parent(id), "`load` around it was cancelled"),
             (.sibling(id), "`load` beside it has failed"), (.deadline(id), "the time limit of `load` has passed"),
             (.shutdown, "its queue was shut down"), (.abandoned, "nobody was left who could finish it"),
             (.neverStarted, "it was never started"),
             (.waiter, "the waiting task was cancelled"),
-            (.wouldWaitForItself, "the waiting body would have waited for itself"),
         ]
         for (reason, phrase) in phrases { #expect("\(reason)" == phrase) }
     }
@@ -106,7 +105,7 @@ import Testing
     @Test func `a compound operation of which nothing failed says so`() async throws {
         let compound = try CompoundOperation("all") { nothing("one") }
         compound.cancel()
-        guard case .cancelled(_, let failure?) = await compound.result else {
+        guard case .failure(.cancelled(_, let failure?)) = await compound.result else {
             Issue.record("nothing is known of the members")
             return
         }

@@ -54,6 +54,13 @@ import Testing
         await #expect(throws: OperationFailure<Never>.refused(.invalidTimeout(operation.id, .zero))) {
             _ = try await operation.value
         }
+        #expect(await operation.result == .failure(.refused(.invalidTimeout(operation.id, .zero))))
+        let compound = try CompoundOperation(options: .init(timeout: .zero))
+        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it is refused") }
+        guard case .refused(.invalidTimeout(compound.id, .zero)) = failure else {
+            return #expect(Bool(false), "\(failure)")
+        }
+        #expect(failure.outcome == nil)
     }
 
     @Test func `a wait goes on although something before cannot start`() async throws {
@@ -76,7 +83,7 @@ import Testing
         #expect(path.description.hasPrefix("`b`") && path.description.hasSuffix("which was never started"))
         let id = try #require(a).id
         a = nil
-        #expect(await b.result == .notRun(rootCause: id))
+        #expect(await b.result == .failure(.notRun(rootCause: id)))
     }
 
     @Test func `an operation explains what it waits for`() async throws {

@@ -140,7 +140,9 @@ import Testing
         let members = (0..<10_000).map { failing("", $0) }
         let compound = try CompoundOperation { members }
         try compound.start()
-        guard case .failure(let failure) = await compound.result else { return #expect(Bool(false), "it has failed") }
+        guard case .failure(.failed(let failure)) = await compound.result else {
+            return #expect(Bool(false), "it has failed")
+        }
         #expect(failure.errors.count == 10_000)
     }
 
@@ -338,7 +340,7 @@ import Testing
         queue.resume()
         await clock.advance(by: .seconds(10))
         #expect(await limit(of: compound) == [.seconds(10)])
-        #expect(await member.result == .cancelled(.deadline(compound.id), underlying: nil))
+        #expect(await member.result == .failure(.cancelled(.deadline(compound.id))))
     }
 
     @Test func `a running body may listen to suspension`() async throws {
@@ -365,7 +367,7 @@ import Testing
             let queue = AsyncOperationQueue(isSuspended: true)
             try queue.add(operation)
         }
-        #expect(await operation.result == .cancelled(.abandoned, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.abandoned)))
     }
 
     @Test func `a queue that is dropped runs what it has`() async throws {
@@ -386,7 +388,7 @@ import Testing
         async let reports = queue.shutdown(grace: .seconds(5))
         await clock.advance(by: .seconds(5))
         #expect(try await reports.map(\.name) == ["hanging"])
-        #expect(await deaf.result == .cancelled(.shutdown, underlying: nil))
+        #expect(await deaf.result == .failure(.cancelled(.shutdown)))
         #expect(await quick.outcome == .success)
         let late = nothing()
         #expect(throws: UsageError.closed(queue.id)) { try queue.add(late) }

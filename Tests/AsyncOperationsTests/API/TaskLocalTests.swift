@@ -98,7 +98,7 @@ import Testing
         _ = try await closed.shutdown()
         let operation = span()
         let compound = try CompoundOperation { operation }
-        await #expect(throws: OperationFailure<CompoundFailure>.self) {
+        await #expect(throws: OperationFailure<CompoundOperation.Failure>.self) {
             try await Span.$name.withValue("refused") { try await compound.run(on: closed) }
         }
         try Span.$name.withValue("starter") { try compound.start() }

@@ -115,27 +115,36 @@ func kinds(_ events: AsyncStream<OperationEvent>, of id: AsyncOperationID) async
 
 /// The limit of its own that a compound operation ran into.
 func limit(of compound: CompoundOperation) async -> [Duration] {
-    guard case .timeout(let limit, compound.id, _) = await compound.result else { return [] }
+    guard case .failure(.timedOut(let limit, compound.id, _)) = await compound.result else { return [] }
     return [limit]
 }
 
 /// `Void` is not equatable, but two ends without a value are.
 func == <Failure: Error & Equatable>(
-    left: OperationResult<Void, Failure>, right: OperationResult<Void, Failure>
+    left: Result<Void, OperationFailure<Failure>>, right: Result<Void, OperationFailure<Failure>>
 ) -> Bool {
     left.withoutValue == right.withoutValue
 }
 
-extension OperationResult where Success == Void {
-    fileprivate var withoutValue: OperationResult<Bool, Failure> {
+extension Result where Success == Void {
+    fileprivate var withoutValue: Result<Bool, Failure> { map { true } }
+}
+
+/// An operation's failure, whatever its body throws.
+protocol FailureOfAnyBody: Error {
+    var outcome: OperationOutcome? { get }
+}
+
+extension OperationFailure: FailureOfAnyBody {}
+
+extension Result where Failure: FailureOfAnyBody {
+    /// How the operation ended. Traps for a wait that is refused.
+    var outcome: OperationOutcome {
         switch self {
-        case .success: .success(true)
-        case .failure(let error): .failure(error)
-        case .timeout(let limit, let scope, let underlying):
-            .timeout(limit: limit, scope: scope, underlying: underlying)
-        case .cancelled(let reason, let underlying): .cancelled(reason, underlying: underlying)
-        case .skipped: .skipped
-        case .notRun(let rootCause): .notRun(rootCause: rootCause)
+        case .success: return .success
+        case .failure(let failure):
+            guard let outcome = failure.outcome else { preconditionFailure("no end: \(failure)") }
+            return outcome
         }
     }
 }

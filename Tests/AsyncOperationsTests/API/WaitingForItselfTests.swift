@@ -54,7 +54,7 @@ import Testing
 
     @Test func `its result says so too, and leaves the operation alone`() async throws {
         let handle = Record<AsyncOperation<Int, Never>>()
-        let seen = Record<OperationResult<Int, Never>>()
+        let seen = Record<Result<Int, OperationFailure<Never>>>()
         let operation = AsyncOperation { _ in
             seen.add(await handle.entries[0].result)
             return 3
@@ -62,7 +62,8 @@ import Testing
         handle.add(operation)
         try operation.start()
         #expect(await operation.result == .success(3))
-        #expect(seen.entries == [.cancelled(.wouldWaitForItself, underlying: nil)])
+        let refusal = UsageError.wouldWaitForItself(waiter: operation.id, awaited: operation.id)
+        #expect(seen.entries == [.failure(.refused(refusal))])
     }
 
     @Test func `a member that waits for what is around it, or for its dependents, is told so`() async throws {
@@ -200,7 +201,7 @@ import Testing
         await up.wait()
         try queue.add(later)
         let refusal = UsageError.wouldWaitForItself(waiter: waiter.id, awaited: after.id)
-        #expect(await waiter.result == .failure(.refused(refusal)))
+        #expect(await waiter.result == .failure(.failed(.refused(refusal))))
     }
 
     @Test func `a wait over another queue for what stands behind the body is refused`() async throws {

@@ -22,7 +22,7 @@ import Testing
         #expect(operation.state == .executing && !operation.isCancelled)
         go.open()
         let result = await operation.result
-        #expect(result == .timeout(limit: .seconds(2), scope: operation.id, underlying: TestError(2)))
+        #expect(result == .failure(.timedOut(limit: .seconds(2), scope: operation.id, underlying: TestError(2))))
     }
 
     @Test func `a job that ends in time leaves no sleeper behind and its limit ends nothing else`() async throws {
@@ -100,7 +100,7 @@ import Testing
         let stubborn = operation(RetryPolicy(attempts: 2, retriesTimeout: false))
         try stubborn.start(clock: clock)
         await clock.advance(by: .seconds(1))
-        #expect(await stubborn.result == .timeout(limit: .seconds(1), scope: stubborn.id, underlying: nil))
+        #expect(await stubborn.result == .failure(.timedOut(limit: .seconds(1), scope: stubborn.id)))
     }
 
     @Test func `the back-off is measured on the queue's clock and ends at once on a cancel`() async throws {
@@ -153,13 +153,13 @@ import Testing
         await clock.advance(by: .seconds(2))
         await clock.advance(by: .seconds(1))
         let result = await operation.result
-        #expect(result == .timeout(limit: .seconds(3), scope: operation.id, underlying: nil))
+        #expect(result == .failure(.timedOut(limit: .seconds(3), scope: operation.id)))
     }
 
     @Test func `a cancel reaches a job with a limit, and decides also when the limit passes then`() async throws {
         let clock = ManualClock()
         let (up, go) = (Latch(), Latch())
-        let reasons = Record<CancellationReason>()
+        let reasons = Record<AsyncOperationContext.CancellationReason>()
         let attempts = Crowd()
         let retry = RetryPolicy(attempts: 3)
         let operation = Waterfall(from: Void.self, failure: TestError.self)
@@ -177,14 +177,14 @@ import Testing
         operation.cancel(.shutdown)
         clock.move(by: .seconds(2))
         go.open()
-        #expect(await operation.result == .cancelled(.shutdown, underlying: TestError(7)))
+        #expect(await operation.result == .failure(.cancelled(.shutdown, underlying: TestError(7))))
         #expect(reasons.entries == [.shutdown])
         #expect(attempts.now == 1)
     }
 
     @Test func `a job with a limit knows why it is to stop, and the next one is not told`() async throws {
         let clock = ManualClock()
-        let reasons = Record<CancellationReason?>()
+        let reasons = Record<AsyncOperationContext.CancellationReason?>()
         let operation = Waterfall(from: Void.self, failure: Never.self)
             .then(timeout: .seconds(1), retry: RetryPolicy(attempts: 2)) { context, _ in
                 if context.attempt == 1 { await untilCancelled() }
@@ -271,7 +271,7 @@ import Testing
             .operation(())
         try operation.start(clock: clock)
         await clock.advance(by: .seconds(1))
-        #expect(await operation.result == .timeout(limit: .seconds(1), scope: operation.id, underlying: nil))
+        #expect(await operation.result == .failure(.timedOut(limit: .seconds(1), scope: operation.id)))
         #expect(kept.entries[0].succeed(1) == false)
     }
 

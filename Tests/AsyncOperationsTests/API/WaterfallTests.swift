@@ -63,7 +63,7 @@ import Testing
         try operation.start()
         await up.wait()
         operation.cancel()
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
         #expect(ends.entries == [.cancelled])
         #expect(runs.now == 0)
     }
@@ -85,7 +85,7 @@ import Testing
     // M7
     @Test func `it goes on when its handle is dropped`() async throws {
         let (up, go) = (Latch(), Latch())
-        let results = Record<OperationResult<Int, Never>>()
+        let results = Record<Result<Int, OperationFailure<Never>>>()
         let ended = Latch()
         do {
             let operation = Waterfall(from: Int.self, failure: Never.self)
@@ -179,7 +179,7 @@ import Testing
         let operation = Waterfall(from: Int.self, failure: Never.self).then { $0 + 1 }.operation(1)
         operation.cancel()
         #expect(throws: UsageError.alreadyFinished(operation.id)) { try operation.resume() }
-        #expect(await operation.result == .cancelled(.requested, underlying: nil))
+        #expect(await operation.result == .failure(.cancelled(.requested)))
     }
 
     // J1

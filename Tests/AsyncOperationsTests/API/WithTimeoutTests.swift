@@ -106,7 +106,7 @@ import Testing
         guard case .failure(let error as OperationFailure<any Error>) = await limited.result else {
             return #expect(Bool(false), "it has thrown")
         }
-        guard case .cancelled(.requested) = error else { return #expect(Bool(false), "\(error)") }
+        guard case .cancelled(.requested, _) = error else { return #expect(Bool(false), "\(error)") }
     }
 
     @Test func `the body uses the state of the actor that calls, and nobody else does meanwhile`() async throws {

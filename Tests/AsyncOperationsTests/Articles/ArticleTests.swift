@@ -93,7 +93,7 @@ import Testing
 
         // BEGIN ChainOfRequests
         let operation = fetchComments.operation("/comments")
-        operation.addCompletion { result in print("ended:", result.outcome) }
+        operation.addCompletion { result in print("ended:", result) }
         try operation.start()
         operation.cancel()
         // END ChainOfRequests
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `a compound of mixed operations`() async throws {
-        let failure: CompoundFailure?
+        let failure: CompoundOperation.Failure?
         // BEGIN MixedOperations
         struct Unreachable: Error {}
 
@@ -122,11 +122,11 @@ import Testing
 
         switch await nightly.result {
         case .success(let reports): print("all \(reports.count) succeeded")
-        case .failure(let failure): print("failed:", failure.leaves.map(\.name))
-        case let other: print("ended as", other.outcome)
+        case .failure(.failed(let failure)): print("failed:", failure.leaves.map(\.name))
+        case .failure(let other): print(other)  // such as "cancelled: on request"
         }
         // END MixedOperations
-        if case .failure(let list) = await nightly.result { failure = list } else { failure = nil }
+        if case .failure(.failed(let list)) = await nightly.result { failure = list } else { failure = nil }
         #expect(failure?.leaves.map(\.name) == ["legacy"])
         #expect(await report.result == .success("the sum is 500500"))
     }

@@ -18,7 +18,7 @@ struct Program: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case body
         case waterfall
-        case compound(ConcurrencyMode, failsFast: Bool)
+        case compound(CompoundOperation.ConcurrencyMode, failsFast: Bool)
     }
 
     struct Operation: Sendable, Equatable {

@@ -107,7 +107,7 @@ extension ProgramGenerator {
         }
     }
 
-    private mutating func mode() -> ConcurrencyMode {
+    private mutating func mode() -> CompoundOperation.ConcurrencyMode {
         switch below(theme == .turns ? 3 : 4) {
         case 0, 1: .serial
         case 2: .limited(1 + below(2))

@@ -130,9 +130,9 @@ extension ProgramRun {
             case .single(let operation) where heedsCancel: await Self.isRefused { _ = try await operation.value }
             case .compound(let operation) where heedsCancel: await Self.isRefused { _ = try await operation.value }
             case .single(let operation):
-                if case .cancelled(.wouldWaitForItself, _) = await operation.result { true } else { false }
+                if case .failure(.refused(.wouldWaitForItself)) = await operation.result { true } else { false }
             case .compound(let operation):
-                if case .cancelled(.wouldWaitForItself, _) = await operation.result { true } else { false }
+                if case .failure(.refused(.wouldWaitForItself)) = await operation.result { true } else { false }
             }
         guard isRefused else { return }
         see(.refused(index, awaiting: other))
@@ -148,7 +148,7 @@ extension ProgramRun {
             return false
         } catch OperationFailure<any Error>.refused(.wouldWaitForItself) {
             return true
-        } catch OperationFailure<CompoundFailure>.refused(.wouldWaitForItself) {
+        } catch OperationFailure<CompoundOperation.Failure>.refused(.wouldWaitForItself) {
             return true
         } catch {
             return false

@@ -242,8 +242,8 @@ extension ProgramRun {
     }
 
     /// A wait that is refused, because the options do not let the operation start, is told no end.
-    private func tell<Success, Failure>(_ index: Int, _ result: OperationResult<Success, Failure>) {
-        if case .cancelled(.neverStarted, _) = result { return }
+    private func tell<Success, Failure>(_ index: Int, _ result: Result<Success, OperationFailure<Failure>>) {
+        if case .failure(.refused) = result { return }
         see(.told(index, result.outcome))
     }
 

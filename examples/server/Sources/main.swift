@@ -31,7 +31,7 @@ do {
             services: [.init(service: graph, serviceName: "graph")], gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger))
     try await group.run()
-} catch let failure as OperationFailure<CompoundFailure> {
+} catch let failure as OperationFailure<CompoundOperation.Failure> {
     print(failure)
     status = 1
 }

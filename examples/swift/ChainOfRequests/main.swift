@@ -19,9 +19,9 @@ switch await comments.result {
 case .success(let comments):
     for comment in comments { print("\(comment.author) wrote: \(comment.text)") }
     print("\(comments.count) comments")
-case .failure(let error):
+case .failure(.failed(let error)):
     print("failed: \(error)")
     exit(1)
-case let end:
-    print("no comments: \(end.outcome)")
+case .failure(let end):
+    print("no comments: \(end)")
 }

@@ -33,8 +33,8 @@ try await show.value
 
 switch await tiltShift.result {
 case .success: break
-case .notRun(let cause):
+case .failure(.notRun(let cause)):
     print("no picture, because of \(cause): \(await download.result)")
     exit(1)
-case let end: print("no picture: \(end.outcome)")
+case .failure(let end): print("no picture: \(end)")
 }

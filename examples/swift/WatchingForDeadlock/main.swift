@@ -35,4 +35,4 @@ try await queue.waitUntilIdle()
 // A body cannot wait for what waits for it either, here the queue that it runs in.
 let hasty = AsyncOperation("hasty") { try await queue.waitUntilIdle() }
 try queue.add(hasty)
-if case .failure(let error) = await hasty.result { print("refused: \(error)") }
+if case .failure(.failed(let error)) = await hasty.result { print("refused: \(error)") }
