@@ -31,7 +31,7 @@ extension AsyncOperationContext.CancellationReason: CustomStringConvertible {
         case .deadline(let id): "the time limit of \(id) has passed"
         case .shutdown: "its queue was shut down"
         case .neverStarted: "it was never started"
-        case .abandoned: "nobody was left who could finish it"
+        case .abandoned: "nothing was left that could finish it"
         case .waiter: "the waiting task was cancelled"
         }
     }

@@ -31,7 +31,7 @@ import Testing
         let phrases: [(AsyncOperationContext.CancellationReason, String)] = [
             (.requested, "on request"), (.parent(id), "`load` around it was cancelled"),
             (.sibling(id), "`load` beside it has failed"), (.deadline(id), "the time limit of `load` has passed"),
-            (.shutdown, "its queue was shut down"), (.abandoned, "nobody was left who could finish it"),
+            (.shutdown, "its queue was shut down"), (.abandoned, "nothing was left that could finish it"),
             (.neverStarted, "it was never started"),
             (.waiter, "the waiting task was cancelled"),
         ]

@@ -56,7 +56,9 @@ extension EntangledProgram {
         let index = program.operations.count
         var operation = Program.Operation()
         if depth < 3, index + 1 < size, isOne(in: depth == 0 ? 2 : 3) {
-            let modes: [ConcurrencyMode] = [.concurrent, .concurrent, .serial, .limited(2), .limited(3)]
+            let modes: [CompoundOperation.ConcurrencyMode] = [
+                .concurrent, .concurrent, .serial, .limited(2), .limited(3),
+            ]
             operation.kind = .compound(modes[below(modes.count)], failsFast: false)
             if isOne(in: 5) { operation.attempts = 2 + below(2) }
         } else {
