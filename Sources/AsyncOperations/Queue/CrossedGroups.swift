@@ -12,7 +12,13 @@ struct CrossedGroups {
     private struct Member {
         let group: CompoundCore
         var takes: Set<Resource>
-        var wants: Set<Resource> = []
+        /// What wants each of the resources, inside or upstream.
+        var wants: [Resource: [OperationCore]] = [:]
+
+        /// True if what the other takes keeps this one waiting: what takes it does not also wait for it.
+        func mayWait(for other: Member) -> Bool {
+            other.takes.contains { wants[$0]?.contains { $0 !== other.group } == true }
+        }
     }
 
     private var members: [Member]
@@ -30,7 +36,7 @@ struct CrossedGroups {
         for index in members.indices {
             let around = members[index].group.around
             let kept = around.reduce(into: Set<Resource>()) { $0.formUnion(takes[ObjectIdentifier($1)] ?? []) }
-            members[index].wants = wanted(by: members[index].group, own).subtracting(kept)
+            members[index].wants = wanted(by: members[index].group, own).filter { !kept.contains($0.key) }
         }
         trim()
     }
@@ -122,15 +128,15 @@ struct CrossedGroups {
         return taken
     }
 
-    private func wanted(by group: CompoundCore, _ own: LockedQueue) -> Set<Resource> {
-        var wanted: Set<Resource> = []
+    private func wanted(by group: CompoundCore, _ own: LockedQueue) -> [Resource: [OperationCore]] {
+        var wanted: [Resource: [OperationCore]] = [:]
         graph.search(from: [.end(group)]) { event, _ in
             guard let core = event.core, core !== group else { return true }
             if core.lifecycle.hasBegun, !core.isInRounds { return true }
             guard core.lifecycle.queue === own.queue else { return true }
-            wanted.formUnion(core.takenMutexes.map { .mutex($0) })
+            for name in core.takenMutexes { wanted[.mutex(name), default: []].append(core) }
             if let parent = core.parent, parent.limit == .members(1), !parent.around.contains(where: { $0 === group }) {
-                wanted.insert(.place(ObjectIdentifier(parent)))
+                wanted[.place(ObjectIdentifier(parent)), default: []].append(core)
             }
             return true
         }
@@ -142,9 +148,11 @@ struct CrossedGroups {
         var count = 0
         while count != members.count {
             count = members.count
-            let wanted = members.reduce(into: Set()) { $0.formUnion($1.wants) }
-            let taken = members.reduce(into: Set()) { $0.formUnion($1.takes) }
-            members.removeAll { $0.wants.isDisjoint(with: taken) || $0.takes.isDisjoint(with: wanted) }
+            let all = members
+            members = all.filter { member in
+                let others = all.filter { $0.group !== member.group }
+                return others.contains { member.mayWait(for: $0) } && others.contains { $0.mayWait(for: member) }
+            }
         }
     }
 

@@ -484,7 +484,30 @@ import Testing
         #expect(await second.outcome == .success)
     }
 
-    @Test func `so do two that each get a member that wants the other's mutex, before they start`() async throws {
+    @Test func `a group that needs a part of another need not wait for its end`() async throws {
+        let wanted = nothing("wanted", options: OperationOptions(mutexes: ["m"]))
+        let (last, free) = (nothing("last"), nothing("free"))
+        try last.addDependency(on: wanted)
+        let waiting = AsyncOperation("waiting") { await free.result }
+        let holder = try CompoundOperation("holder", options: OperationOptions(mutexes: ["m"])) {
+            last
+            free
+        }
+        let outer = try CompoundOperation("outer", mode: .serial) {
+            try CompoundOperation("group") {
+                wanted
+                waiting
+            }
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(holder, outer)
+        queue.resume()
+        #expect(await outer.outcome == .success)
+        #expect(await holder.outcome == .success)
+        #expect(try await waiting.value.outcome == .success)
+    }
+
+    @Test func `two that each get a member that wants the other's mutex, before they start`() async throws {
         let go = Latch()
         let (first, second, x, y) = try crossing(until: go)
         let queue = AsyncOperationQueue(isSuspended: true)

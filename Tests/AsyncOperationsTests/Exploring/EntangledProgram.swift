@@ -10,6 +10,8 @@ import FlowrunTestSupport
 struct EntangledProgram {
     private var random: SeededGenerator
     private let size: Int
+    /// Every other operation wants one of two mutexes, so that what one holds another wants and the other way round.
+    private let isCrowded: Bool
     private var program = Program()
     /// Where each operation is, or is about to join.
     private var parents: [Int?] = []
@@ -33,6 +35,7 @@ struct EntangledProgram {
     private init(_ seed: UInt64) {
         random = SeededGenerator(seed: seed ^ 0xE27A)
         size = 3 + Int(seed % 8)
+        isCrowded = seed % 3 == 0
     }
 
     private mutating func generate() {
@@ -67,8 +70,8 @@ extension EntangledProgram {
             if isOne(in: 4) { operation.steps = [isOne(in: 2) ? .yield : .sleep(1 + below(8))] }
         }
         let taken = around(parent).map { program.operations[$0].mutex }
-        let mutex = ["m", "m", "n"][below(3)]
-        if isOne(in: 3), !taken.contains(mutex) { operation.mutex = mutex }
+        let mutex = ["m", "n", "m"][below(isCrowded ? 2 : 3)]
+        if isOne(in: isCrowded ? 2 : 3), !taken.contains(mutex) { operation.mutex = mutex }
         if isOne(in: 12) { operation.priority = 1 }
         program.operations.append(operation)
         parents.append(parent)

@@ -97,8 +97,13 @@ extension ProgramRun {
         let names = Set(own.compactMap { program.operations[$0].mutex })
         guard program.operations[index].isCompound else { return false }
         return program.operations.indices.contains { other in
-            guard let mutex = program.operations[other].mutex, !own.contains(other) else { return false }
-            return names.contains(mutex) && operation(other)?.isFinished == false
+            let inside = program.inside(other)
+            guard program.operations[other].mutex != nil, !own.contains(other), !inside.contains(index) else {
+                return false
+            }
+            // It takes those of everything inside, too.
+            let taken = Set(inside.compactMap { program.operations[$0].mutex })
+            return !names.isDisjoint(with: taken) && operation(other)?.isFinished == false
         }
     }
 
