@@ -78,7 +78,7 @@ extension OperationCore {
             try refuseRing()
         } catch {
             // It has not started: what it would wait for has not ended.
-            _ = try? removeDependency(on: other)
+            _ = try? unlink(from: other, &consequences)
             throw error
         }
     }
@@ -99,6 +99,15 @@ extension OperationCore {
 
     /// Removes a dependency. Returns false if there is none, or if it carries data.
     func removeDependency(on other: OperationCore) throws(UsageError) -> Bool {
+        var consequences: [Consequences] = []
+        defer { for (queue, consequences) in consequences { queue.carry(consequences) } }
+        return try unlink(from: other, &consequences)
+    }
+
+    /// The same for a caller that has locked the topology, under which nothing may be carried out.
+    private func unlink(
+        from other: OperationCore, _ consequences: inout [Consequences]
+    ) throws(UsageError) -> Bool {
         while true {
             let (queue, answer) = state.withLock { state -> (QueueCore?, Result<Bool, UsageError>) in
                 if let error = state.refusalToChange(id) { return (nil, .failure(error)) }
@@ -106,7 +115,9 @@ extension OperationCore {
                 return (nil, .success(state.needList?.remove(other) != nil))
             }
             guard let queue else { return try answer.get() }
-            if let answer = queue.unlink(self, from: other) { return try answer.get() }
+            let (unlinked, next) = queue.unlink(self, from: other)
+            consequences.append((queue, next))
+            if let unlinked { return try unlinked.get() }
         }
     }
 

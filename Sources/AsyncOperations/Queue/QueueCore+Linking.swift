@@ -22,10 +22,10 @@ extension QueueCore {
         }
     }
 
-    /// Removes a dependency. Returns whether there was one; nil if the operation does not belong to the queue, no
+    /// Removes a dependency. Returns false if there was none, and nil if the operation does not belong to the queue, no
     /// longer or not yet.
-    func unlink(_ core: OperationCore, from other: OperationCore) -> Result<Bool, UsageError>? {
-        update { state in
+    func unlink(_ core: OperationCore, from other: OperationCore) -> (Result<Bool, UsageError>?, Consequences) {
+        decide { state -> Result<Bool, UsageError>? in
             guard let row = waitingRow(of: core) else { return refusal(of: core)?.map { false } }
             guard let need = core.state.withLock({ $0.needList?.remove(other) }) else { return .success(false) }
             if let prerequisite = prerequisite(of: row, in: need, &state) {
