@@ -15,6 +15,9 @@
         var executor: (any TaskExecutor)? { get }
         /// The clock of what the calling thread starts without naming one; nil for the usual one.
         var clock: (any Clock<Duration>)? { get }
+        /// What the calling thread belongs to. Threads of one world may stand still with locks of theirs, which those of
+        /// another must not want. nil for all that are not controlled.
+        var world: ObjectIdentifier? { get }
     }
 
     /// The probe that the library asks, and the numbers of locks.
@@ -33,6 +36,15 @@ var usualClock: any Clock<Duration> {
         Interleaving.probe?.clock ?? ContinuousClock()
     #else
         ContinuousClock()
+    #endif
+}
+
+/// What the calling thread belongs to: nothing but where tests decide which thread goes on.
+var currentWorld: ObjectIdentifier? {
+    #if DEBUG || FLOWRUN_EXPLORE
+        Interleaving.probe?.world
+    #else
+        nil
     #endif
 }
 

@@ -29,13 +29,17 @@ final class BodyWait: Sendable {
 
     /// Those that have begun and not ended.
     private static let all = Lock<[ObjectIdentifier: BodyWait]>([:])
-    /// The operations whose bodies wait.
-    static var waiting: [OperationCore] { all.withLock { $0.values.map(\.body.core) } }
+    /// The operations whose bodies wait, in the world of the caller.
+    static var waiting: [OperationCore] {
+        let world = currentWorld
+        return all.withLock { $0.values.filter { $0.world == world }.map(\.body.core) }
+    }
 
     let body: BodyControl
     let target: Target
     /// Whether it ends when the body is told to stop.
     let heedsCancellation: Bool
+    private let world = currentWorld
     private let refused = Atomic(false)
 
     private init(of body: BodyControl, for target: Target, heedsCancellation: Bool) {

@@ -18,6 +18,7 @@
 
         var executor: (any TaskExecutor)? { Processor.current?.executor }
         var clock: (any Clock<Duration>)? { Processor.current?.executor.clock }
+        var world: ObjectIdentifier? { Processor.current.map { ObjectIdentifier($0.executor) } }
 
         static func install() { _ = installation }
         private static let installation: Void = { Interleaving.probe = LockProbe() }()
