@@ -65,8 +65,8 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     public var reports: [OperationReport] { compound.reports }
 
     /// How it ended: for a success, with the reports in the order in which members were added; for a failure, with a
-    /// `CompoundOperation.Failure`, which is also the `underlying` error of a cancel or timeout. Waits for the end, even
-    /// if the waiting task is cancelled.
+    /// `CompoundOperation.Failure`, which is also the `underlying` error of a cancel or timeout. Waits for the end,
+    /// even if the waiting task is cancelled.
     ///
     /// A wait that is refused has the result `refused`; see `AsyncOperation.result`.
     public var result: Result<[OperationReport], OperationFailure<Failure>> {

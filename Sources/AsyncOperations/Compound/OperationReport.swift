@@ -2,8 +2,8 @@
 public struct OperationReport: Sendable {
     /// The operation.
     public let id: AsyncOperationID
-    /// Its name; empty if it has none. In `CompoundOperation.Failure.leaves`, after the names of the compound operations
-    /// around it, as in `album.thumbnail`.
+    /// Its name; empty if it has none. In `CompoundOperation.Failure.leaves`, after the names of the compound
+    /// operations around it, as in `album.thumbnail`.
     public let name: String
     /// The error of its last attempt, also when it had been told to stop; a `CompoundOperation.Failure` for a compound
     /// operation. nil if it threw nothing.

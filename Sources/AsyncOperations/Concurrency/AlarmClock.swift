@@ -1,8 +1,8 @@
 internal import HeapModule
 internal import Platform
 
-/// Rings at times of the continuous clock, on one thread for the whole process. Tasks that block all threads of the pool hold
-/// up no ring. A ring that is cancelled leaves its time behind, until those are more than 64 and half of all.
+/// Rings at times of the continuous clock, on one thread for the whole process. Tasks that block all threads of the
+/// pool hold up no ring. A ring that is cancelled leaves its time behind, until those are more than 64 and half of all.
 final class AlarmClock: Sendable {
     static let shared = AlarmClock()
 
@@ -29,8 +29,8 @@ final class AlarmClock: Sendable {
     /// How many times are kept, also of rings that were cancelled.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Calls `ring` at `time`, never earlier, on the clock's thread: it must not block and run no user code. Returns nil
-    /// if the system has no thread to be had.
+    /// Calls `ring` at `time`, never earlier, on the clock's thread: it must not block and run no user code. Returns
+    /// nil if the system has no thread to be had.
     func ring(at time: ContinuousClock.Instant, _ ring: @escaping @Sendable () -> Void) -> UInt64? {
         state.withLock { state in
             guard let sleeper = begun(&state) else { return nil }

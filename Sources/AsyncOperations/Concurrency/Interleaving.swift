@@ -15,8 +15,8 @@
         var executor: (any TaskExecutor)? { get }
         /// The clock of what the calling thread starts without naming one; nil for the usual one.
         var clock: (any Clock<Duration>)? { get }
-        /// What the calling thread belongs to. Threads of one world may stand still with locks of theirs, which those of
-        /// another must not want. nil for all that are not controlled.
+        /// What the calling thread belongs to. Threads of one world may stand still with locks of theirs, which those
+        /// of another must not want. nil for all that are not controlled.
         var world: ObjectIdentifier? { get }
     }
 

@@ -18,7 +18,7 @@ extension OperationCore {
                 defer { context?.settle(expectsMore: mayBegin) }
                 try begin()
             } catch {
-                expectNoWaiter()
+                dropContext()
                 // A cancel may have ended it before.
                 guard let end else { return .failure(error) }
                 return .success(end)
@@ -37,8 +37,8 @@ extension OperationCore {
 }
 
 extension AsyncOperation {
-    /// Its value, once `begin` has started or added it; otherwise like `OperationCore.end(in:onceBegunBy:)`, whose error
-    /// it throws as `refused`.
+    /// Its value, once `begin` has started or added it; otherwise like `OperationCore.end(in:onceBegunBy:)`, whose
+    /// error it throws as `refused`.
     func value(
         in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {

@@ -56,7 +56,8 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         }
     }
 
-    /// The value that its body returned. Starts it like `result`. Throws for every other end, and `refused` like `result`.
+    /// The value that its body returned. Starts it like `result`. Throws for every other end, and `refused` like
+    /// `result`.
     ///
     /// Throws `cancelled(.waiter)` when the waiting task is cancelled, which leaves the operation alone.
     @inlinable public var value: Success {

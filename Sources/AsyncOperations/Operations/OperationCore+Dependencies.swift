@@ -35,12 +35,17 @@ extension OperationCore {
                 return (error, consequences)
             }
         }
-        for (queue, consequences) in consequences { queue.carry(consequences) }
+        Self.carry(consequences)
         if let error { throw error }
         raiseUpstream()
     }
 
     typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
+
+    /// Carries out what changes of several queues have come to, once no lock is held.
+    static func carry(_ all: [Consequences]) {
+        for (queue, consequences) in all { queue.carry(consequences) }
+    }
 
     /// With the topology locked.
     private func link(
@@ -100,7 +105,7 @@ extension OperationCore {
     /// Removes a dependency. Returns false if there is none, or if it carries data.
     func removeDependency(on other: OperationCore) throws(UsageError) -> Bool {
         var consequences: [Consequences] = []
-        defer { for (queue, consequences) in consequences { queue.carry(consequences) } }
+        defer { Self.carry(consequences) }
         return try unlink(from: other, &consequences)
     }
 
@@ -142,7 +147,7 @@ extension OperationCore {
                 return (.failure(error), consequences)
             }
         }
-        for (queue, consequences) in consequences { queue.carry(consequences) }
+        carry(consequences)
         return try answer.get()
     }
 

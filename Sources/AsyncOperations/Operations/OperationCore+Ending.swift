@@ -100,8 +100,8 @@ extension OperationCore {
     /// Lets `context` begin its attempts.
     func inherit(_ context: TaskContext) { state.withLock { state in state.withRare { $0.context = context } } }
 
-    /// Takes back what `expectWaiter` said, after a refusal.
-    func expectNoWaiter() { state.withLock { $0.rare?.context = nil } }
+    /// Leaves its attempts to its queue again, after a refusal.
+    func dropContext() { state.withLock { $0.rare?.context = nil } }
 
     /// True if an attempt of its body may still begin.
     var mayBegin: Bool {

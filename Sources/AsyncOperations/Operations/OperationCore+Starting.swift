@@ -22,9 +22,9 @@ extension OperationCore {
         context.settle(expectsMore: mayBegin)
     }
 
-    /// Starts what belongs to no queue, because a call waits for its end: the operation or the compound operation around
-    /// it, and everything that these wait for. Throws what `start` throws because of the options of the former; what
-    /// cannot start of the latter may still end in another way.
+    /// Starts what belongs to no queue, because a call waits for its end: the operation or the compound operation
+    /// around it, and everything that these wait for. Throws what `start` throws because of the options of the former;
+    /// what cannot start of the latter may still end in another way.
     func startIfFree() throws(UsageError) {
         switch lifecycle {
         case .idle, .member: break

@@ -4,9 +4,9 @@
 public enum OperationFailure<Failure: Error>: Error {
     /// The body threw this error in its last attempt.
     case failed(Failure)
-    /// `limit` passed before the end. `scope` is the operation whose limit it was, the operation itself or a member; nil
-    /// for the limit of `withTimeout`. `underlying` is the error of the last attempt, which was told to stop, or the
-    /// account that a compound operation gives of its members.
+    /// `limit` passed before the end. `scope` is the operation whose limit it was, the operation itself or a member;
+    /// nil for the limit of `withTimeout`. `underlying` is the error of the last attempt, which was told to stop, or
+    /// the account that a compound operation gives of its members.
     case timedOut(limit: Duration, scope: AsyncOperationID?, underlying: Failure? = nil)
     /// The operation was cancelled, before or after its start, or the waiting task was (`waiter`). `underlying` is the
     /// error of the last attempt, or the account that a compound operation gives of its members.

@@ -23,7 +23,8 @@ final class BodyWait: Sendable {
         }
     }
 
-    /// How many bodies wait. While none does, there is no need to look for those that wait for themselves.
+    /// How many are in `all`, asked without its lock by everything that starts. While none is, there is no need to look
+    /// for bodies that wait for themselves.
     private static let count = Atomic(0)
     static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 

@@ -1,4 +1,5 @@
-/// Groups of which each takes something when it starts and wants, inside or for what that waits for, what another takes.
+/// Groups of which each takes something when it starts and wants, inside or for what that waits for, what another
+/// takes.
 ///
 /// If they started at once, each could keep what the next one needs to end. Which of them would come first is open, so
 /// nothing waits for itself yet, and one after the other they end.
@@ -41,9 +42,9 @@ struct CrossedGroups {
         trim()
     }
 
-    /// Groups that may be crossed, at least all that are: in some ring over two resources, if whatever wants one waits for
-    /// all that take it. With what takes the only place in `limited`, or is in `holders`, and what these wait for. O(what
-    /// is upstream).
+    /// Groups that may be crossed, at least all that are: in some ring over two resources, if whatever wants one waits
+    /// for all that take it. With what takes the only place in `limited`, or is in `holders`, and what these wait for.
+    /// O(what is upstream).
     static func suspects(
         in limited: [CompoundCore], _ holders: [CompoundCore], _ own: LockedQueue
     ) -> [CompoundCore] {
@@ -156,8 +157,8 @@ struct CrossedGroups {
         }
     }
 
-    /// The order in which they start, one after the other. Throws `cycle` if some wait for each other's members, so that
-    /// none can be first.
+    /// The order in which they start, one after the other. Throws `cycle` if some wait for each other's members, so
+    /// that none can be first.
     func waits() throws(UsageError) -> [HeldBackGroups.Wait] {
         var waits: [HeldBackGroups.Wait] = []
         var before = members.map(\.group).filter(\.lifecycle.hasBegun)

@@ -23,20 +23,14 @@ struct HeldBackGroups {
     ) throws(UsageError) {
         // Whatever holds a group back is decided in one go.
         var limited = limited
-        for case let parent? in holders.map(\.parent) where parent.limit != .unlimited {
-            if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
-        }
+        for parent in holders.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
         let suspects = CrossedGroups.suspects(in: limited, holders, own)
-        for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited {
-            if !limited.contains(where: { $0 === parent }) { limited.append(parent) }
-        }
-        var groups: [CompoundCore] = []
+        for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
         var known: Set<ObjectIdentifier> = []
         for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + holders
-        where known.insert(ObjectIdentifier(group)).inserted {
-            groups.append(group)
+        where known.insert(ObjectIdentifier(group)).inserted && !group.lifecycle.hasBegun {
+            examined.append(group)
         }
-        examined = groups.filter { !$0.lifecycle.hasBegun }
         for compound in limited {
             var members = compound.withMembers { $1.cores }
             if let joining = own.joining, joining.parent === compound { members += joining.cores }
@@ -141,6 +135,13 @@ struct HeldBackGroups {
     }
 }
 
+extension [CompoundCore] {
+    /// Appends one that is not among them.
+    mutating func include(_ compound: CompoundCore) {
+        if !contains(where: { $0 === compound }) { append(compound) }
+    }
+}
+
 extension OperationCore {
     fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
 
@@ -149,7 +150,7 @@ extension OperationCore {
 }
 
 extension CompoundCore {
-    /// The groups for which a new member makes it a new question what holds them back.
+    /// The groups that a new member may let be held back by something else.
     var groupsThatMembersConcern: [OperationCore] {
         around.flatMap { outer in
             guard let compound = outer as? CompoundCore, compound.limit != .unlimited else { return [outer] }

@@ -82,12 +82,12 @@ extension QueueCore {
             }
             return (answer, all + [(self, consequences)])
         }
-        for (queue, consequences) in all { queue.carry(consequences) }
+        OperationCore.carry(all)
         return try answer?.get() ?? false
     }
 
-    /// Returns whether it added them, or why not; nil if the topology must be locked for that. `contested` is nil if they
-    /// wait for nothing here that wants a place or a mutex; otherwise, what limits its members and has such.
+    /// Returns whether it added them, or why not; nil if the topology must be locked for that. `contested` is nil if
+    /// they wait for nothing here that wants a place or a mutex; otherwise, what limits its members and has such.
     private func tryToAdd(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool, mayLink: Bool,
         _ contested: [CompoundCore]?, _ state: inout State
@@ -116,9 +116,7 @@ extension QueueCore {
                     release(batch)
                     return nil
                 }
-                for limited in contested ?? [] where !batch.limited.contains(where: { $0 === limited }) {
-                    batch.limited.append(limited)
-                }
+                for limited in contested ?? [] { batch.limited.include(limited) }
                 batch.held = try heldBack(for: batch, state)
             }
             if parent == nil { try linkToBarriers(batch, isBarrier: isBarrier, &state) }

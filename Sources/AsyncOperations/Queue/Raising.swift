@@ -1,8 +1,8 @@
 // A wait raises whatever it waits for, over dependencies, members, places, mutexes and the waits of bodies.
 
 extension OperationCore {
-    /// Raises the bodies that its end waits for, now or later, to `priority`. O(what is upstream and has not been raised
-    /// to that before), and O(1) if nothing can be lower.
+    /// Raises the bodies that its end waits for, now or later, to `priority`. O(what is upstream and has not been
+    /// raised to that before), and O(1) if nothing can be lower.
     func raiseUpstream(to priority: Priority) {
         guard priority.mayRaise else { return }
         let controls = Self.topology.withLock { _ in

@@ -200,8 +200,8 @@ extension WaitGraph {
 
     /// A body that waits for itself over one of `suspects`.
     ///
-    /// The ring can be found from them and from the bodies that wait. Either may wait for very much while the other does
-    /// not, so both are tried with a growing limit. O(the smaller part).
+    /// The ring can be found from them and from the bodies that wait. Either may wait for very much while the other
+    /// does not, so both are tried with a growing limit. O(the smaller part).
     static func circularWait(beyond suspects: [OperationCore]) -> BodyWait? {
         var limit = 32
         while true {

@@ -9,7 +9,8 @@
 /// With a limit of zero or less, the call throws `timedOut` and the body never runs.
 ///
 /// Cancelling the calling task cancels the body, which then decides: its value is returned, a `CancellationError` is
-/// thrown as `cancelled`, any other error as `failed`. Without such a cancel, a `CancellationError` has `failed` as well.
+/// thrown as `cancelled`, any other error as `failed`. Without such a cancel, a `CancellationError` has `failed` as
+/// well.
 ///
 /// `clock` measures the limit; its `sleep` must throw only when its task is cancelled.
 public func withTimeout<Value, Failure: Error>(

@@ -66,8 +66,8 @@ struct RunHistory {
         return found == .cutShort && !holder.hasEnded && holder.isAlive ? .starting : found
     }
 
-    /// The same for a run that is named and cannot be read; nil if the state directory does not know it. `lastHolder` is
-    /// the one that this process has replaced in its lock.
+    /// The same for a run that is named and cannot be read; nil if the state directory does not know it. `lastHolder`
+    /// is the one that this process has replaced in its lock.
     func absence(of id: String, lastHolder: RunLock.Holder? = nil) throws(CommandError) -> Absence? {
         guard RunID.isValid(id) else { return nil }
         let holders = [lastHolder] + RunLock.names(in: directory).lazy.map { RunLock.holder(of: $0, in: directory) }

@@ -22,19 +22,22 @@ import Testing
         _ = await failure
     }
 
+    /// 1 once `go` is open, and not before. Opens `told` when it is told to stop.
+    private func one(after go: Latch, telling told: Latch) async -> Int {
+        await withTaskCancellationHandler {
+            await go.wait()
+            return 1
+        } onCancel: {
+            told.open()
+        }
+    }
+
     // K9
     @Test func `a body that does not listen is waited for, and its late value does not count`() async throws {
         let clock = ManualClock()
         let (told, go) = (Latch(), Latch())
         let limited = Task { () async throws(OperationFailure<Never>) -> Int in
-            try await withTimeout(.seconds(1), clock: clock) {
-                await withTaskCancellationHandler {
-                    await go.wait()
-                    return 1
-                } onCancel: {
-                    told.open()
-                }
-            }
+            try await withTimeout(.seconds(1), clock: clock) { await one(after: go, telling: told) }
         }
         await clock.advance(by: .seconds(1))
         await told.wait()
@@ -48,14 +51,7 @@ import Testing
         let clock = ManualClock()
         let (told, go) = (Latch(), Latch())
         let limited = Task { () async throws(OperationFailure<Never>) -> Int in
-            try await withTimeout(.seconds(1), clock: clock) {
-                await withTaskCancellationHandler {
-                    await go.wait()
-                    return 1
-                } onCancel: {
-                    told.open()
-                }
-            }
+            try await withTimeout(.seconds(1), clock: clock) { await one(after: go, telling: told) }
         }
         while clock.sleeperCount == 0 { await Task.yield() }
         limited.cancel()

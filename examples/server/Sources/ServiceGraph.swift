@@ -39,12 +39,10 @@ final class ServiceGraph: Service {
     }
 
     private func starting() throws -> CompoundOperation {
-        let operations = parts.map { part in
-            AsyncOperation(part.name, options: .init(timeout: .seconds(30))) { [self] in
-                try await withSpan("start \(part.name)") { _ in try await part.start() }
-                running.withLock { _ = $0.insert(part.name) }
-                logger.info("up", metadata: ["part": "\(part.name)"])
-            }
+        let operations = operations("start", parts, within: .seconds(30)) { [self] part in
+            try await part.start()
+            running.withLock { _ = $0.insert(part.name) }
+            logger.info("up", metadata: ["part": "\(part.name)"])
         }
         for (part, operation) in zip(parts, operations) {
             for need in parts.indices where part.needs.contains(parts[need].name) {
@@ -56,11 +54,9 @@ final class ServiceGraph: Service {
 
     private func stopping() throws -> CompoundOperation {
         let parts = parts.filter { part in running.withLock { $0.contains(part.name) } }
-        let operations = parts.map { part in
-            AsyncOperation(part.name, options: .init(timeout: .seconds(10))) { [self] in
-                try await withSpan("stop \(part.name)") { _ in try await part.stop() }
-                logger.info("down", metadata: ["part": "\(part.name)"])
-            }
+        let operations = operations("stop", parts, within: .seconds(10)) { [self] part in
+            try await part.stop()
+            logger.info("down", metadata: ["part": "\(part.name)"])
         }
         for (part, operation) in zip(parts, operations) {
             // However it ends: a part that does not stop keeps none of the others.
@@ -69,5 +65,16 @@ final class ServiceGraph: Service {
             }
         }
         return try CompoundOperation("stop") { for operation in operations { operation } }
+    }
+
+    /// One for each part, with a span of its own.
+    private func operations(
+        _ verb: String, _ parts: [Part], within limit: Duration, _ work: @escaping @Sendable (Part) async throws -> Void
+    ) -> [AsyncOperation<Void, any Error>] {
+        parts.map { part in
+            AsyncOperation(part.name, options: .init(timeout: limit)) {
+                try await withSpan("\(verb) \(part.name)") { _ in try await work(part) }
+            }
+        }
     }
 }
