@@ -15,6 +15,9 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         var reason: AsyncOperationContext.CancellationReason?
         /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false
+        /// Whether something inside needs, or wants to take, something outside while it holds a place or a mutex. Known
+        /// once it belongs to a queue, and never false again.
+        var leadsOutside = false
     }
 
     let limit: ConcurrencyLimit
@@ -74,6 +77,14 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         if reports.allSatisfy({ $0.outcome == .success }) { return nil }
         return CompoundOperation.Failure(name: name, reports: reports)
     }
+
+    /// Whether others may want what it takes when it starts: a mutex, or a place in what is around it.
+    var isHolder: Bool { !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited }
+
+    var leadsOutside: Bool { withMembers { $1.leadsOutside } }
+
+    /// Notes that something inside waits while it holds what others may want. With its queue locked.
+    func noteWayOutside() { withMembers { $1.leadsOutside = true } }
 
     /// Adds a member. `producer` is the body that asked for it; nil for a call from outside.
     func add(_ member: OperationCore, producer: BodyControl? = nil) throws(UsageError) {

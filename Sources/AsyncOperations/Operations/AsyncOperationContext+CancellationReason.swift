@@ -16,6 +16,10 @@ extension AsyncOperationContext {
         /// Nothing is left that could finish it: its `Completion` was dropped, or its last handle while it was
         /// suspended.
         case abandoned
+        /// It waited for itself, over places and mutexes that others had taken when they started. Each of these
+        /// operations waited for the next; the first is also the last. What is bound to come to that is refused before,
+        /// as `UsageError.cycle`.
+        case stuck([AsyncOperationID])
         /// The task that waited for its value was cancelled, not the operation.
         case waiter
     }
@@ -32,6 +36,7 @@ extension AsyncOperationContext.CancellationReason: CustomStringConvertible {
         case .shutdown: "its queue was shut down"
         case .neverStarted: "it was never started"
         case .abandoned: "nothing was left that could finish it"
+        case .stuck(let path): "it waited for itself: \(path.map(\.description).joined(separator: " -> "))"
         case .waiter: "the waiting task was cancelled"
         }
     }

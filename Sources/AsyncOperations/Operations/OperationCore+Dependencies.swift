@@ -7,7 +7,7 @@ extension OperationCore {
 
     func noteNeed() {
         state.withLock { state in
-            state.isNeeded = true
+            if state.dependents < .max { state.dependents += 1 }
             state.hasEdges = true
         }
         noteEdges()

@@ -19,8 +19,8 @@
     /// The flags stand in the bytes that a lifecycle leaves free: a million operations may wait at once.
     struct State {
         var lifecycle = Lifecycle.idle
-        /// Whether anything has ever waited for it.
-        var isNeeded = false
+        /// How often something has begun to depend on it or to wait for it; the highest number for that and more.
+        var dependents: UInt8 = 0
         /// Whether it, or anything inside it, has ever had a dependency or a dependent.
         var hasEdges = false
         /// Whether it was suspended before it was started.
@@ -80,6 +80,9 @@
 }
 
 extension OperationCore.State {
+    /// Whether anything has ever waited for it.
+    var isNeeded: Bool { dependents > 0 }
+
     /// Changes what few operations have; makes it first if there is none. If there was none at the end, there was
     /// nobody to be told of it.
     mutating func withRare<Answer>(_ change: (RareState) -> Answer) -> Answer {

@@ -102,6 +102,7 @@ final class BodyWait: Sendable {
 
     /// Looks at operations that have just got something to wait for, and refuses waits that are now in a cycle.
     static func refuse(because suspects: [OperationCore]) {
+        guard anybodyWaits else { return }
         var known: [ObjectIdentifier: Bool] = [:]
         let suspects = suspects.filter { $0.mayBeAwaited(&known) }
         if suspects.isEmpty { return }
@@ -149,21 +150,3 @@ extension OperationCore {
     }
 }
 
-extension QueueCore.State {
-    /// Notes that `core` has something new to wait for, which bodies that wait for it have to know.
-    mutating func suspect(_ core: OperationCore) {
-        if BodyWait.anybodyWaits { suspects.append(core) }
-    }
-
-    /// Removes the suspects. Returns those that have not started by now, or are compound operations.
-    mutating func takeSuspects() -> [OperationCore] {
-        if suspects.isEmpty { return [] }
-        defer { suspects = [] }
-        return suspects.filter { core in
-            switch core.lifecycle {
-            case .waiting, .open: true
-            case .idle, .dissolving, .member, .taken, .running, .settled, .ended: false
-            }
-        }
-    }
-}

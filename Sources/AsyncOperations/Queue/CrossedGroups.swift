@@ -4,11 +4,7 @@
 /// If they started at once, each could keep what the next one needs to end. Which of them would come first is open, so
 /// nothing waits for itself yet, and one after the other they end.
 struct CrossedGroups {
-    private enum Resource: Hashable {
-        case mutex(String)
-        /// The only place in a compound operation.
-        case place(ObjectIdentifier)
-    }
+    private typealias Resource = ResourceGraph.Resource
 
     private struct Member {
         let group: CompoundCore
@@ -42,73 +38,15 @@ struct CrossedGroups {
         trim()
     }
 
-    /// Groups that may be crossed, at least all that are: in some ring over two resources, if whatever wants one waits
-    /// for all that take it. With what takes the only place in `limited`, or is in `holders`, and what these wait for.
-    /// O(what is upstream).
+    /// Groups that may be crossed with `groups` or with what these wait for, at least all that are. `holders` are all
+    /// that take mutexes. O(what is upstream).
     static func suspects(
-        in limited: [CompoundCore], _ holders: [CompoundCore], _ own: LockedQueue
+        among groups: [CompoundCore], holders: [CompoundCore], _ own: LockedQueue
     ) -> [CompoundCore] {
-        var takers: [Resource: [CompoundCore]] = [:]
-        for holder in holders where !holder.isFinished {
-            for name in holder.takenMutexes { takers[.mutex(name), default: []].append(holder) }
-        }
-        var events: [WaitEvent] = []
-        var edges: [[Int]] = []
-        var numbers: [WaitEvent: Int] = [:]
-        var pending: [CompoundCore] = limited + holders
-        var parents = limited
-        while !pending.isEmpty {
-            var graph = WaitGraph(for: .edge, own: own)
-            graph.collect(pending.map { .end($0) }) { numbers[$0] != nil }
-            let (seen, causes) = (graph.events, graph.causes)
-            let first = events.count
-            for event in seen where numbers[event] == nil {
-                numbers[event] = events.count
-                events.append(event)
-                if let core = event.core, core.lifecycle.queue === own.queue, let parent = core.parent {
-                    parents.append(parent)
-                }
-            }
-            edges += Array(repeating: [], count: events.count - first)
-            for (event, causes) in zip(seen, causes) {
-                guard let number = numbers[event], number >= first else { continue }
-                edges[number] = causes.compactMap { numbers[seen[$0]] }
-            }
-            pending = []
-            for parent in parents where parent.limit == .members(1) {
-                let place = Resource.place(ObjectIdentifier(parent))
-                guard takers[place] == nil else { continue }
-                let members = parent.withMembers { $1.cores }.compactMap { $0 as? CompoundCore }
-                let entangled = members.filter { $0.state.withLock { $0.hasEdges } && !$0.isFinished }
-                takers[place] = entangled
-                pending += entangled
-            }
-            parents = []
-        }
-        takers = takers.filter { !$0.value.isEmpty }
-        guard takers.count > 1 else { return [] }
-        let resources = Array(takers.keys)
-        let first = edges.count
-        let nodes = Dictionary(uniqueKeysWithValues: resources.enumerated().map { ($0.element, first + $0.offset) })
-        for (index, event) in events.enumerated() {
-            guard let core = event.core, core.lifecycle.queue === own.queue, event == .start(core) || core.isInRounds
-            else { continue }
-            edges[index] += core.takenMutexes.compactMap { nodes[.mutex($0)] }
-            let place = core.parent.flatMap { nodes[.place(ObjectIdentifier($0))] }
-            edges[index] += [place].compactMap(\.self)
-        }
-        edges += resources.map { (takers[$0] ?? []).compactMap { numbers[.end($0)] } }
-        var known: Set<ObjectIdentifier> = []
-        var suspects: [CompoundCore] = []
-        for ring in Rings(edges).found {
-            let mixed = ring.filter { $0 >= first }
-            guard mixed.count > 1 else { continue }
-            for group in mixed.flatMap({ takers[resources[$0 - first]] ?? [] })
-            where known.insert(ObjectIdentifier(group)).inserted {
-                suspects.append(group)
-            }
-        }
-        return suspects
+        if groups.isEmpty { return [] }
+        var graph = ResourceGraph(holders, own)
+        graph.explore(groups)
+        return graph.takersInRings
     }
 
     private static func taken(by group: CompoundCore, _ own: LockedQueue) -> Set<Resource> {
@@ -130,8 +68,16 @@ struct CrossedGroups {
     }
 
     private func wanted(by group: CompoundCore, _ own: LockedQueue) -> [Resource: [OperationCore]] {
+        // What has happened before it starts does not wait for what others take meanwhile.
+        var before: Set<WaitEvent> = []
+        graph.search(from: [.start(group)]) { event, _ in
+            if case .place = event { return false }
+            before.insert(event)
+            return true
+        }
         var wanted: [Resource: [OperationCore]] = [:]
         graph.search(from: [.end(group)]) { event, _ in
+            if before.contains(event) { return false }
             guard let core = event.core, core !== group else { return true }
             if core.lifecycle.hasBegun, !core.isInRounds { return true }
             guard core.lifecycle.queue === own.queue else { return true }
@@ -201,6 +147,96 @@ struct CrossedGroups {
 extension Joining {
     /// What `core` is about to join.
     fileprivate func parent(of core: OperationCore) -> CompoundCore? { contains(core) ? parent : nil }
+}
+
+/// What waits for what, with what wants each resource and what takes it, as if whatever wants one waited for all that
+/// take it.
+private struct ResourceGraph {
+    enum Resource: Hashable {
+        case mutex(String)
+        /// The only place in a compound operation.
+        case place(ObjectIdentifier)
+    }
+
+    private let own: LockedQueue
+    private var takers: [Resource: [CompoundCore]] = [:]
+    private var events: [WaitEvent] = []
+    private var edges: [[Int]] = []
+    private var numbers: [WaitEvent: Int] = [:]
+
+    init(_ holders: [CompoundCore], _ own: LockedQueue) {
+        self.own = own
+        for holder in holders where !holder.isFinished {
+            for name in holder.takenMutexes { takers[.mutex(name), default: []].append(holder) }
+        }
+    }
+
+    /// Adds the ends of `groups` and what they wait for, over resources too.
+    mutating func explore(_ groups: [CompoundCore]) {
+        var pending = groups
+        var known = Set(groups.map(ObjectIdentifier.init))
+        while !pending.isEmpty {
+            let first = events.count
+            collect(pending)
+            pending = []
+            for event in events[first...] {
+                for resource in wanted(by: event) {
+                    for taker in takers[resource] ?? [] where known.insert(ObjectIdentifier(taker)).inserted {
+                        pending.append(taker)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func collect(_ groups: [CompoundCore]) {
+        var graph = WaitGraph(for: .edge, own: own)
+        graph.collect(groups.map { .end($0) }) { numbers[$0] != nil }
+        let seen = graph.events
+        let first = events.count
+        for event in seen where numbers[event] == nil {
+            numbers[event] = events.count
+            events.append(event)
+            noteTakers(ofPlaceFor: event)
+        }
+        edges += Array(repeating: [], count: events.count - first)
+        for (event, causes) in zip(seen, graph.causes) {
+            guard let number = numbers[event], number >= first else { continue }
+            edges[number] = causes.compactMap { numbers[seen[$0]] }
+        }
+    }
+
+    private mutating func noteTakers(ofPlaceFor event: WaitEvent) {
+        guard let parent = event.core?.parent, parent.limit == .members(1) else { return }
+        let place = Resource.place(ObjectIdentifier(parent))
+        guard takers[place] == nil else { return }
+        let members = parent.withMembers { $1.cores }.compactMap { $0 as? CompoundCore }
+        takers[place] = members.filter { $0.leadsOutside && !$0.isFinished }
+    }
+
+    private func wanted(by event: WaitEvent) -> [Resource] {
+        guard let core = event.core, core.lifecycle.queue === own.queue, event == .start(core) || core.isInRounds
+        else { return [] }
+        let place = core.parent.map { [Resource.place(ObjectIdentifier($0))] } ?? []
+        return (place + core.takenMutexes.map { .mutex($0) }).filter { takers[$0]?.isEmpty == false }
+    }
+
+    /// What takes one of two resources or more that are in one ring.
+    var takersInRings: [CompoundCore] {
+        let resources = takers.filter { !$0.value.isEmpty }.map(\.key)
+        guard resources.count > 1 else { return [] }
+        let first = edges.count
+        let nodes = Dictionary(uniqueKeysWithValues: resources.enumerated().map { ($0.element, first + $0.offset) })
+        var edges = edges
+        for (index, event) in events.enumerated() { edges[index] += wanted(by: event).compactMap { nodes[$0] } }
+        edges += resources.map { (takers[$0] ?? []).compactMap { numbers[.end($0)] } }
+        var known: Set<ObjectIdentifier> = []
+        return Rings(edges).found.flatMap { ring -> [CompoundCore] in
+            let mixed = ring.filter { $0 >= first }
+            guard mixed.count > 1 else { return [] }
+            return mixed.flatMap { takers[resources[$0 - first]] ?? [] }
+        }.filter { known.insert(ObjectIdentifier($0)).inserted }
+    }
 }
 
 /// The parts of a graph in which every node can be reached from every other. By Tarjan's algorithm, without recursion.

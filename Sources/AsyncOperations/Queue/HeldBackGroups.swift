@@ -16,18 +16,19 @@ struct HeldBackGroups {
     /// All that were examined and have not started. Nothing else holds them back any more.
     private(set) var examined: [CompoundCore] = []
 
-    /// Examines the compound operations directly inside `limited`, and `holders`, as far as they have not started.
-    /// With the topology locked. Throws `cycle`.
+    /// Examines the compound operations directly inside `limited`, and `groups`, as far as they have not started, and
+    /// what may be crossed with them. `holders` are all that take mutexes, with those of `groups` that do. With the
+    /// topology locked. Throws `cycle`.
     init(
-        in limited: [CompoundCore], _ holders: [CompoundCore], own: LockedQueue
+        in limited: [CompoundCore], _ groups: [CompoundCore], holders: [CompoundCore], own: LockedQueue
     ) throws(UsageError) {
         // Whatever holds a group back is decided in one go.
         var limited = limited
-        for parent in holders.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
-        let suspects = CrossedGroups.suspects(in: limited, holders, own)
+        for parent in groups.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
+        let suspects = CrossedGroups.suspects(among: limited + groups, holders: holders, own)
         for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
         var known: Set<ObjectIdentifier> = []
-        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + holders
+        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + groups + suspects
         where known.insert(ObjectIdentifier(group)).inserted && !group.lifecycle.hasBegun {
             examined.append(group)
         }
@@ -46,7 +47,8 @@ struct HeldBackGroups {
             }
             if entangled.count >= places { separate(entangled, atOnce: places - 1, own) }
         }
-        for holder in holders {
+        // Those that have started, too: what they wait for may want what they hold by now.
+        for holder in holders where known.contains(ObjectIdentifier(holder)) {
             let names = holder.takenMutexes
             _ = try add(holder, own, isExclusive: true) { core in
                 core.around.last { outer in
@@ -93,7 +95,7 @@ struct HeldBackGroups {
         if group.isFinished { return false }
         var inside: [OperationCore] = []
         if let joining = own.joining, let parent = joining.parent, group.isAround(parent) { inside = joining.cores }
-        guard group.state.withLock({ $0.hasEdges }) || !inside.isEmpty else { return false }
+        guard group.leadsOutside || !inside.isEmpty else { return false }
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)
         // What they are held back by is decided here.

@@ -25,6 +25,8 @@ extension QueueCore {
         var waitingForRounds: [OperationCore] = []
         /// The retried compound operations that it brings or joins, as far as they have dependencies.
         var retried: [CompoundCore] = []
+        /// Whether something in it may hold what others want while it waits for something outside.
+        var isEntangled = false
         /// Compound operations that must start later because of it.
         var held: HeldBackGroups?
 
@@ -128,6 +130,7 @@ extension QueueCore {
             state.isSuspended = core.state.withLock { $0.startsSuspended }
         }
         beginPeriod(&state)
+        if batch.isEntangled { state.isEntangled = true }
         place(batch, producer?.core.id, &state)
         if isBarrier, let barrier = cores.last { state.barriers.append(barrier) }
         return .success(true)

@@ -54,6 +54,15 @@ extension QueueCore {
         return isAccepted
     }
 
+    /// Ends an operation that waits for itself on `path`. Returns false if it has gone on meanwhile. With the topology
+    /// locked.
+    func end(_ core: OperationCore, asStuckIn path: [AsyncOperationID]) -> (Bool, Consequences) {
+        decide { state in
+            guard let row = waitingRow(of: core), state.scheduler?.isReady(row) == true else { return false }
+            return cancel(core, .stuck(path), &state) == true
+        }
+    }
+
     /// Asks everything in the queue to stop. Returns what accepted the request.
     @discardableResult
     func cancelAll(_ reason: AsyncOperationContext.CancellationReason) -> [OperationCore] {

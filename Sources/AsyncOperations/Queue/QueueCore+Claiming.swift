@@ -6,12 +6,15 @@ extension QueueCore {
         var held: [(name: String, by: AsyncOperationID)] = []
         // What joins brings its dependencies to everything around it.
         batch.areEdgesAround = batch.parent != nil && batch.cores.contains { $0.state.withLock { $0.hasEdges } }
+        var holders: [CompoundCore] = []
         for holder in batch.parent?.around ?? [] {
             held += holder.options.mutexes.map { ($0, holder.id) }
             batch.noteNaming(holder)
             if let compound = holder as? CompoundCore {
                 batch.noteLimited(compound)
                 batch.noteRetried(compound)
+                if compound.isHolder { holders.append(compound) }
+                if compound.leadsOutside { batch.isEntangled = true }
             }
         }
         if let parent = batch.parent, !batch.areEdgesAround {
@@ -19,13 +22,14 @@ extension QueueCore {
         }
         // That of the task that waits for what is around the next one.
         var context = batch.parent?.context
-        var before: [(heldCount: Int, areEdgesAround: Bool, context: TaskContext?)] = []
+        var before: [(heldCount: Int, holderCount: Int, areEdgesAround: Bool, context: TaskContext?)] = []
         var pending = batch.cores.reversed().map { Step.enter($0) }
         while let step = pending.popLast() {
             guard case .enter(let core) = step else {
                 batch.walk.append(step)
                 let outer = before.removeLast()
                 held.removeLast(held.count - outer.heldCount)
+                holders.removeLast(holders.count - outer.holderCount)
                 batch.areEdgesAround = outer.areEdgesAround
                 context = outer.context
                 continue
@@ -40,10 +44,12 @@ extension QueueCore {
             if let context { core.inherit(context) }
             batch.noteNaming(core)
             batch.noteRounds(core)
+            if core.noteWaysOutside(of: holders) { batch.isEntangled = true }
             guard let compound = core as? CompoundCore else { continue }
             batch.noteLimited(compound)
             batch.noteRetried(compound)
-            before.append((held.count, batch.areEdgesAround, context))
+            before.append((held.count, holders.count, batch.areEdgesAround, context))
+            if compound.isHolder { holders.append(compound) }
             batch.areEdgesAround = batch.areEdgesAround || compound.state.withLock { $0.hasEdges }
             context = compound.context
             held += core.options.mutexes.map { ($0, core.id) }
@@ -100,6 +106,33 @@ extension QueueCore {
     }
 }
 
+extension OperationCore {
+    /// Notes in those of `holders`, which are around it, that it needs something outside them. Returns whether it does.
+    fileprivate func noteWaysOutside(of holders: [CompoundCore]) -> Bool {
+        if holders.isEmpty { return false }
+        var isEntangled = false
+        for need in state.withLock({ $0.needs }) {
+            let around = need.core.around
+            for holder in holders where !around.contains(where: { $0 === holder }) {
+                holder.noteWayOutside()
+                isEntangled = true
+            }
+        }
+        return isEntangled
+    }
+
+    /// The same for one more need, and all that is around it.
+    func noteWayOutside(to other: OperationCore) -> Bool {
+        let (around, others) = (around.dropFirst(), other.around)
+        var isEntangled = false
+        for case let outer as CompoundCore in around where outer.isHolder && !others.contains(where: { $0 === outer }) {
+            outer.noteWayOutside()
+            isEntangled = true
+        }
+        return isEntangled
+    }
+}
+
 extension CompoundCore {
     /// Notes that what is about to join keeps it waiting for a mutex, and so what waits for its own.
     func noteWants(of cores: [OperationCore]) {
@@ -109,6 +142,7 @@ extension CompoundCore {
             if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
                 core.state.withLock { $0.hasEdges = true }
                 core.noteEdges()
+                for case let outer as CompoundCore in around where outer.isHolder { outer.noteWayOutside() }
             }
             if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
         }
@@ -131,6 +165,19 @@ extension QueueCore.Batch {
         if mayBeAwaited(compound) { retried.append(compound) }
     }
 
+    /// Whether something outside may depend on something in it.
+    fileprivate var mayBeAwaited: Bool {
+        let cores = walk.compactMap { step in if case .enter(let core) = step { core } else { nil } }
+        var inside: [ObjectIdentifier: Int] = [:]
+        for core in cores {
+            for need in core.state.withLock({ $0.needs }) { inside[ObjectIdentifier(need.core), default: 0] += 1 }
+        }
+        return cores.contains { core in
+            let count = core.state.withLock { $0.dependents }
+            return count == .max || count > inside[ObjectIdentifier(core)] ?? 0
+        }
+    }
+
     private func mayBeAwaited(_ core: OperationCore) -> Bool {
         areEdgesAround || core.state.withLock { $0.hasEdges }
     }
@@ -145,7 +192,8 @@ extension QueueCore {
     /// that has started already holds what the batch wants, and waits for it.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
         let own = LockedQueue(self, state, joining: Joining(cores: batch.cores, parent: batch.parent))
-        let holders = batch.naming.compactMap { $0 as? CompoundCore } + self.holders(state)
+        let joining = batch.naming.compactMap { $0 as? CompoundCore }.filter(\.leadsOutside)
+        let holders = joining + self.holders(state)
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
             for core in batch.naming where !core.takenMutexes.isDisjoint(with: names) {
@@ -170,6 +218,8 @@ extension QueueCore {
                 if let ring = graph.ring(through: .end(compound)) { throw .cycle(OperationCore.ids(of: ring)) }
             }
         }
-        return try HeldBackGroups(in: batch.limited, holders, own: own)
+        // What is new and has no dependents concerns only itself, and what it is crossed with.
+        let groups = batch.parent != nil || batch.mayBeAwaited ? holders : joining
+        return try HeldBackGroups(in: batch.limited, groups, holders: holders, own: own)
     }
 }

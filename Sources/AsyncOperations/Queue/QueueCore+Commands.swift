@@ -139,7 +139,7 @@ extension QueueCore {
     private func open(_ row: OperationID, round: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
         state.suspect(core)
-        if round > 0 { reset(compound) }
+        if round > 0 { reset(compound, &state) }
         compound.state.withLock { $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.isTelling) }
         if state.isTelling {
             state.effects.append(.open(compound, round: round))

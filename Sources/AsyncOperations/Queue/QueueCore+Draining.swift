@@ -17,7 +17,7 @@ extension QueueCore {
         /// An alarm to be cancelled.
         let alarm: Alarm?
         let garbage: [any AnyObject & Sendable]
-        /// What bodies may wait for, and what has just got something to wait for.
+        /// What has just got something to wait for, and may have closed a ring.
         let suspects: [OperationCore]
     }
 
@@ -52,7 +52,7 @@ extension QueueCore {
         case .drain: drain(handingOver: hands)
         case .handOver: handOver([], hands)
         }
-        if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
+        if !consequences.suspects.isEmpty { OperationCore.breakRings(beyond: consequences.suspects) }
     }
 
     func begin(_ control: BodyControl) {
@@ -172,7 +172,7 @@ extension QueueCore {
         }
         consequences.alarm?.cancel()
         if isOver { core.releaseBody() }
-        if !consequences.suspects.isEmpty { BodyWait.refuse(because: consequences.suspects) }
+        if !consequences.suspects.isEmpty { OperationCore.breakRings(beyond: consequences.suspects) }
         switch consequences.duty {
         case .begin(let first, let others):
             var kept = first.mayShareTask ? first : nil

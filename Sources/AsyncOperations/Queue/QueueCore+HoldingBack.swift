@@ -56,7 +56,8 @@ extension OperationCore {
             let (error, consequences) = queue.decide { state -> UsageError? in
                 do throws(UsageError) {
                     let own = LockedQueue(queue, state, joining: joining)
-                    let held = try HeldBackGroups(in: limited, queue.holders(state), own: own)
+                    let holders = queue.holders(state)
+                    let held = try HeldBackGroups(in: limited, holders, holders: holders, own: own)
                     queue.holdBack(held, &state)
                     return nil
                 } catch {
@@ -71,11 +72,11 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// The compound operations that hold mutexes or will, and have dependencies inside.
+    /// The compound operations that hold mutexes or will, and wait for something outside meanwhile.
     func holders(_ state: State) -> [CompoundCore] {
         if state.locks.isEmpty { return [] }
         return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
-            !compound.options.mutexes.isEmpty && compound.state.withLock { $0.hasEdges }
+            !compound.options.mutexes.isEmpty && compound.leadsOutside
         }
     }
 }

@@ -17,6 +17,7 @@ extension QueueCore {
             } else {
                 connect(core, row, to: other, kind, &state)
             }
+            if core.noteWayOutside(to: other) { state.isEntangled = true }
             state.suspect(core)
             return .success(())
         }

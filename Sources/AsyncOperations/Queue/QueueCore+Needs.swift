@@ -65,14 +65,31 @@ extension QueueCore {
         // An end that is final already is told to the stand-in.
         guard let standIn = state.standIns[core.id], let old = standIn.row, !core.isFinished else { return }
         for row in state.scheduler?.dependents(on: old) ?? [] {
-            guard let dependent = state.entries[row.row].operation, state.scheduler?.hasBegun(row) == false,
-                let need = dependent.state.withLock({ $0.need(of: core) })
-            else { continue }
-            dependent.setStandIn(nil, for: core)
-            connect(dependent, row, to: core, need.kind, &state)
-            handle(.unlink(dependent: row, prerequisite: old), &state)
-            release([need], &state)
+            guard let dependent = state.entries[row.row].operation else { continue }
+            replaceStandIn(of: core, for: dependent, row, &state)
         }
+    }
+
+    /// The same for all that `dependent` needs, which starts in a new round and may have ended when they joined.
+    func replaceStandIns(for dependent: OperationCore, _ state: inout State) {
+        guard dependent.state.withLock({ $0.needList?.hasStandIns }) == true, let row = waitingRow(of: dependent) else {
+            return
+        }
+        for need in dependent.state.withLock({ $0.needs }) where need.standIn != nil {
+            if case .here = find(need.core) { replaceStandIn(of: need.core, for: dependent, row, &state) }
+        }
+    }
+
+    private func replaceStandIn(
+        of core: OperationCore, for dependent: OperationCore, _ row: OperationID, _ state: inout State
+    ) {
+        guard state.scheduler?.hasBegun(row) == false, let need = dependent.state.withLock({ $0.need(of: core) }),
+            let old = need.standIn?.row
+        else { return }
+        dependent.setStandIn(nil, for: core)
+        connect(dependent, row, to: core, need.kind, &state)
+        handle(.unlink(dependent: row, prerequisite: old), &state)
+        release([need], &state)
     }
 
     func add(_ standIns: [StandIn], _ state: inout State) {

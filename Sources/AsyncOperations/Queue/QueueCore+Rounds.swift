@@ -52,8 +52,9 @@ extension QueueCore {
     }
 
     /// Makes everything inside start again.
-    func reset(_ compound: CompoundCore) {
+    func reset(_ compound: CompoundCore, _ state: inout State) {
         var pending = [compound]
+        var reset: [OperationCore] = []
         while let next = pending.popLast() {
             let members = next.withMembers { _, members in
                 members.ended.removeAll { !$0.isFinished }
@@ -68,7 +69,9 @@ extension QueueCore {
                 }
                 if let inner = core as? CompoundCore { pending.append(inner) }
             }
+            if !state.standIns.isEmpty { reset += members }
         }
+        for core in reset { replaceStandIns(for: core, &state) }
     }
 
     /// Makes the ends of the last round final.

@@ -108,16 +108,15 @@ extension QueueCore {
         _ state: State
     ) -> [WaitEvent] {
         guard let scheduler = state.scheduler else { return [] }
-        let ignored = holds == nil ? [] : Set(heldBackBy(row, state))
-        // Those that have ended in this round count, too: what is around them may have to start after them in the next.
-        let needs = purpose == .edge ? scheduler.allNeeds(of: row) : scheduler.unendedNeeds(of: row)
-        let rows = needs.filter { !ignored.contains($0) }
         return (holds ?? []).map { WaitEvent.end($0) }
-            + rows.flatMap { row -> [WaitEvent] in
-                switch state.entries[row.row] {
-                case .operation(let other): [.end(other)]
-                case .standIn(let standIn): standIn.core.events(seenFrom: core.around)
-                case .nothing, .ended: []
+            + scheduler.needs(of: row).flatMap { need, reason -> [WaitEvent] in
+                // Those that have ended in this round count for an edge: what is around them may have to start after
+                // them in the next.
+                if purpose == .wait, scheduler.hasEnded(need) { return [] }
+                switch state.entries[need.row] {
+                case .operation(let other): return reason == .outside && holds != nil ? [] : [.end(other)]
+                case .standIn(let standIn): return standIn.core.events(seenFrom: core.around)
+                case .nothing, .ended: return []
                 }
             }
     }

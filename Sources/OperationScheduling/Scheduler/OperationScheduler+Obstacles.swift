@@ -1,13 +1,13 @@
 // What keeps a row from starting, for the search for waits that form a cycle.
 
 extension OperationScheduler {
-    /// The dependencies of a row that have not ended, including those that it has because of its members.
-    package func unendedNeeds(of id: OperationID) -> [OperationID] {
-        needs.all(of: id).map(\.other).filter { states[$0.row].phase != .finished }
+    /// What a row waits for, or has waited for, and why: the same row more than once if for several reasons. Includes
+    /// what it waits for because of its members.
+    package func needs(of id: OperationID) -> [(need: OperationID, reason: EdgeReason)] {
+        needs.all(of: id).map { ($0.other, $0.reason) }
     }
 
-    /// Everything that a row waits for, or has waited for.
-    package func allNeeds(of id: OperationID) -> [OperationID] { needs.all(of: id).map(\.other) }
+    package func hasEnded(_ id: OperationID) -> Bool { states[id.row].phase == .finished }
 
     /// What a row starts after although it does not depend on it, as far as the caller said so.
     package func outsideNeeds(of id: OperationID) -> [OperationID] {

@@ -89,6 +89,87 @@ import Testing
         #expect(await second.compound.outcome == .success)
     }
 
+    @Test func `a group starts after what its member needs and takes, also once it is examined again`() async throws {
+        let wanted = nothing("wanted", options: OperationOptions(mutexes: ["m"]))
+        let (first, sibling, gate, member) = (nothing("first"), nothing("sibling"), nothing("gate"), nothing("member"))
+        try wanted.addDependency(on: first)
+        try member.addDependency(on: gate)
+        try gate.addDependency(on: sibling)
+        let inner = try CompoundOperation("inner", options: OperationOptions(mutexes: ["m"])) { member }
+        try inner.addDependency(on: wanted)
+        let group = try CompoundOperation("group", options: OperationOptions(mutexes: ["n"])) {
+            inner
+            sibling
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(wanted, first, group, gate)
+        try inner.addDependency(on: sibling)
+        queue.resume()
+        #expect(await group.outcome == .success)
+        #expect(await wanted.outcome == .success)
+    }
+
+    @Test func `in two queues, where each took what the other needs, one operation ends with the path`() async throws {
+        let (here, there) = (AsyncOperationQueue(isSuspended: true), AsyncOperationQueue(isSuspended: true))
+        let x = nothing("x", options: OperationOptions(mutexes: ["n"]))
+        let y = nothing("y", options: OperationOptions(mutexes: ["m"]))
+        let (a, b) = (nothing("a"), nothing("b"))
+        try a.addDependency(on: x, .done)
+        try b.addDependency(on: y, .done)
+        let first = try CompoundOperation("first", options: OperationOptions(mutexes: ["m"])) { a }
+        let second = try CompoundOperation("second", options: OperationOptions(mutexes: ["n"])) { b }
+        try here.add(first, y)
+        try there.add(second, x)
+        here.resume()
+        there.resume()
+        #expect(await first.outcome == .success)
+        #expect(await second.outcome == .success)
+        let ends = [await x.result, await y.result]
+        #expect(ends.count { if case .success = $0 { true } else { false } } == 1)
+        let ring = [x.id, second.id, b.id, y.id, first.id, a.id]
+        for case .failure(.cancelled(let reason, _)) in ends {
+            guard case .stuck(let path) = reason else {
+                Issue.record("\(reason)")
+                continue
+            }
+            #expect(path.first == path.last)
+            #expect(Set(path) == Set(ring))
+        }
+    }
+
+    @Test func `where groups took both of two places that others need, one operation ends with the path`() async throws {
+        func groups(_ name: String, needing other: AsyncOperation<Void, Never>) throws -> [CompoundOperation] {
+            try (1...2).map { number in
+                let member = nothing("\(name)\(number)")
+                try member.addDependency(on: other, .done)
+                return try CompoundOperation("\(name) group \(number)") { member }
+            }
+        }
+        let (one, two) = (nothing("one"), nothing("two"))
+        let (first, second) = (try groups("first", needing: one), try groups("second", needing: two))
+        let left = try CompoundOperation("left", mode: .limited(2)) {
+            for group in first { group }
+            two
+        }
+        let right = try CompoundOperation("right", mode: .limited(2)) {
+            for group in second { group }
+            one
+        }
+        let queue = AsyncOperationQueue(isSuspended: true)
+        try queue.add(left, right)
+        queue.resume()
+        for group in first + second { #expect(await group.outcome == .success) }
+        for operation in [one, two] {
+            guard case .failure(let failure) = await operation.result else { continue }
+            guard case .cancelled(.stuck(let path), _) = failure else {
+                Issue.record("\(failure)")
+                continue
+            }
+            #expect(path.first == path.last)
+            #expect(path.contains(operation.id))
+        }
+    }
+
     private typealias Holder = (compound: CompoundOperation, up: Latch)
 
     /// Two that each hold a mutex until `go` is open, and operations that want them.

@@ -42,7 +42,46 @@ extension Program {
         KnownProgram(
             name: "what a body waits for joins what is tried again and wants the body's mutex", program: joinsRounds),
         KnownProgram(name: "what a wait tries to start in vain is dropped meanwhile", program: droppedInVain),
+        KnownProgram(
+            name: "what was ruled out in a round gets what it needs for a sibling before the next",
+            program: neededSiblingJoins),
+        KnownProgram(
+            name: "a group has a member that needs the operation after which it starts", program: neededAndHeldBackBy),
+        KnownProgram(
+            name: "two groups need what starts before both and takes what they take", program: crossedBehindTheSame),
     ]
+
+    static let neededSiblingJoins = Program(
+        queues: [Queue()],
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: true), attempts: 3),
+            Operation(parent: 0, needs: [Need(on: 2, kind: .ok)]), Operation(),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0), Operation(parent: 3, failures: 1),
+        ], clients: [[.add(0, queue: 0), .addMember(2, to: 0)]])
+
+    static let neededAndHeldBackBy = Program(
+        queues: [Queue(width: 4, isSuspended: true)],
+        operations: [
+            Operation(), Operation(failures: 1), Operation(kind: .compound(.concurrent, failsFast: false), mutex: "m"),
+            Operation(
+                kind: .compound(.concurrent, failsFast: false), parent: 2, needs: [Need(on: 7, kind: .ok)], mutex: "n"),
+            Operation(parent: 3, needs: [Need(on: 0, kind: .done)]), Operation(parent: 2), Operation(parent: 2),
+            Operation(needs: [Need(on: 1, kind: .failure)], mutex: "n"),
+        ],
+        clients: [
+            [.addTogether([1, 2], queue: 0), .addDependency(3, on: 5, .done)],
+            [.add(7, queue: 0), .addDependency(0, on: 6, .ok)],
+        ])
+
+    static let crossedBehindTheSame = Program(
+        queues: [Queue(width: 1, isSuspended: true)],
+        operations: [
+            Operation(kind: .compound(.serial, failsFast: false), mutex: "n"), Operation(parent: 0, mutex: "m"),
+            Operation(kind: .compound(.concurrent, failsFast: false), needs: [Need(on: 4, kind: .failure)], mutex: "m"),
+            Operation(parent: 2, needs: [Need(on: 0, kind: .ok)]), Operation(),
+            Operation(kind: .compound(.concurrent, failsFast: false), mutex: "n"),
+            Operation(parent: 5, needs: [Need(on: 1, kind: .done)]),
+        ], clients: [[.addTogether([0, 2, 5], queue: 0)]])
 
     static let droppedInVain = Program(
         operations: [

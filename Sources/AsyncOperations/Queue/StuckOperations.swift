@@ -1,0 +1,73 @@
+// Operations that would wait for each other forever. A change after which that is certain is refused. What only a certain
+// order of starts leads to is found when it happens, and one of them ends, so that the others go on.
+
+extension OperationCore {
+    /// Looks at operations that have just got something to wait for. Refuses the waits of bodies that now wait for
+    /// themselves, and ends operations that do. Outside all locks. O(what is upstream of those that want a place or a
+    /// mutex, or hold one while they wait for something outside).
+    static func breakRings(beyond suspects: [OperationCore]) {
+        BodyWait.refuse(because: suspects)
+        let suspects = suspects.filter(\.mayCloseRing)
+        if suspects.isEmpty { return }
+        carry(
+            topology.withLock { _ in
+                var all: [Consequences] = []
+                while let (core, path) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
+                    let (hasEnded, consequences) = queue.end(core, asStuckIn: path)
+                    all.append((queue, consequences))
+                    if !hasEnded { break }
+                }
+                return all
+            })
+    }
+
+    /// Whether it keeps others waiting that it may wait for, or waits for what they keep.
+    private var mayCloseRing: Bool {
+        switch lifecycle {
+        case .waiting: !hasDefaultOptions && !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited
+        case .open: (self as? CompoundCore)?.leadsOutside == true
+        case .idle, .dissolving, .member, .taken, .running, .settled, .ended: false
+        }
+    }
+
+}
+
+extension WaitGraph {
+    /// One that waits for a place or a mutex, and so for itself, with the path on which it does.
+    fileprivate static func ring(beyond suspects: [OperationCore]) -> (core: OperationCore, path: [AsyncOperationID])? {
+        var graph = WaitGraph(for: .wait)
+        graph.explore(suspects.map { .end($0) })
+        for case .start(let core) in graph.events {
+            guard let queue = core.lifecycle.queue, queue.hasReady(core), let ring = graph.ring(through: .start(core))
+            else { continue }
+            return (core, OperationCore.ids(of: ring))
+        }
+        return nil
+    }
+}
+
+extension QueueCore {
+    /// Whether a place, a mutex or its turn is all that an operation waits for.
+    fileprivate func hasReady(_ core: OperationCore) -> Bool {
+        state.withLock { state in waitingRow(of: core).map { state.scheduler?.isReady($0) == true } ?? false }
+    }
+}
+
+extension QueueCore.State {
+    /// Notes that `core` has something new to wait for.
+    mutating func suspect(_ core: OperationCore) {
+        if isEntangled || BodyWait.anybodyWaits { suspects.append(core) }
+    }
+
+    /// Removes the suspects. Returns those that have not started by now, or are compound operations.
+    mutating func takeSuspects() -> [OperationCore] {
+        if suspects.isEmpty { return [] }
+        defer { suspects = [] }
+        return suspects.filter { core in
+            switch core.lifecycle {
+            case .waiting, .open: true
+            case .idle, .dissolving, .member, .taken, .running, .settled, .ended: false
+            }
+        }
+    }
+}
