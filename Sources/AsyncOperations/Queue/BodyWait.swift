@@ -149,4 +149,3 @@ extension OperationCore {
         return answer
     }
 }
-

@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `where groups took both of two places that others need, one operation ends with the path`() async throws {
+    @Test func `where groups took all the places that others need, one operation ends with the path`() async throws {
         func groups(_ name: String, needing other: AsyncOperation<Void, Never>) throws -> [CompoundOperation] {
             try (1...2).map { number in
                 let member = nothing("\(name)\(number)")

@@ -80,7 +80,8 @@ extension ProgramRun {
             case .ready where isIdle(queue, events):
                 return "o\(index) is ready, its queue is not suspended, and nothing runs"
             case .pending where !barriers && needsHaveEnded(index, events) && !wantsOthersMutex(index):
-                return "o\(index) is pending though all it needs has ended: \(operation.waitingFor.map { "\($0)" } ?? "")"
+                let path = operation.waitingFor.map { "\($0)" } ?? ""
+                return "o\(index) is pending though all it needs has ended: \(path)"
             default: break
             }
         }
