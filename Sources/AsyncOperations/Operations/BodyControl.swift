@@ -30,8 +30,8 @@ final class BodyControl: Sendable {
     let priority: Priority?
     /// The context that begins it; nil for its queue.
     let context: TaskContext?
-    /// Whether it runs without a scheduler.
-    let isAlone: Bool
+    /// Whether it began without a scheduler.
+    let hasBegunAlone: Bool
     /// Both guarded by the queue's lock.
     nonisolated(unsafe) var row: OperationID
     nonisolated(unsafe) var runningIndex = 0
@@ -44,7 +44,7 @@ final class BodyControl: Sendable {
         self.core = core
         queue = place.queue
         row = place.row
-        isAlone = place.row.isAlone
+        hasBegunAlone = place.row.isAlone
         self.attempt = attempt
         self.priority = priority
         self.context = context
@@ -57,6 +57,9 @@ final class BodyControl: Sendable {
             body.core, Place(queue: body.queue, row: .root), attempt: attempt, progress: .ready, priority: body.priority
         )
     }
+
+    /// Whether it runs without a scheduler. With the queue's lock held.
+    var isAlone: Bool { row.isAlone }
 
     /// True if the task of another body of its queue may run it.
     var mayShareTask: Bool { priority == nil && (context == nil || queue.owner != nil) }

@@ -165,7 +165,7 @@ extension QueueCore {
     /// Ends an attempt. Returns the next that its task may run.
     private func nextAttempt(after control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
         let core = control.core
-        if control.isAlone, finishAlone(control, end) { return nil }
+        if control.hasBegunAlone, finishAlone(control, end) { return nil }
         let (isOver, consequences) = decide(isWorker: true) { state in
             endAttempt(control, end, mayRetry, &state)
             return core.isFinished

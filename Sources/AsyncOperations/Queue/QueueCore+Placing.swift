@@ -56,6 +56,7 @@ extension QueueCore {
         guard core.hasDefaultOptions, !(core is CompoundCore), !state.takesNothing, state.barriers.isEmpty else {
             return false
         }
+        if group == .root, placeAlone(core, producer, &state) { return true }
         beginPeriod(&state)
         let row = OperationID(row: state.entries.count)
         let isTaken = core.state.withLock { operation in

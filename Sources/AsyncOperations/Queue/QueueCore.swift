@@ -165,13 +165,19 @@ final class QueueCore: Sendable {
             knowsAllNeeds: false)
         scheduler.tellsLocks = true
         state.scheduler = scheduler
+        if state.alone != nil {
+            handle(.begin, &state)
+            scheduleAlone(&state)
+            if state.isSuspended { handle(.suspend, &state) }
+            return
+        }
         if state.isSuspended { handle(.suspend, &state) }
         handle(.begin, &state)
     }
 
     /// Forgets everything, if the last operation has ended.
     private func endPeriod(_ state: inout State) {
-        guard state.unfinished == 0, state.scheduler != nil else { return }
+        guard state.unfinished == 0, state.scheduler != nil || state.isObserved else { return }
         state.scheduler = nil
         for case .standIn(let standIn) in state.entries { leave(standIn, &state) }
         state.entries = []

@@ -73,6 +73,10 @@ extension Contender {
                 _ = await operation.result
             }
         },
+        Contender(name: "queue.run") { count, tally in
+            let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+            for _ in 0..<count { try await queue.run { tally.add() } }
+        },
         Contender(name: "OperationQueue") { count, tally in
             runOperationQueue(count, tally)
         },
