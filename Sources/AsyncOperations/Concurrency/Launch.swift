@@ -22,6 +22,23 @@ func launchThread(_ work: @escaping @Sendable () -> Void) {
     do throws(Platform.NoThreadError) { try Platform.startThread(work) } catch { launch { work() } }
 }
 
+/// The same as `launchInheriting`, but begins at once on the calling thread, where the system can; for a caller that is
+/// about to wait.
+@inline(__always)
+func launchHere(priority: Priority?, _ work: sending @escaping @isolated(any) () async -> Void) {
+    #if DEBUG || FLOWRUN_EXPLORE
+        if Interleaving.probe != nil {
+            launchInheriting(priority: priority, work)
+            return
+        }
+    #endif
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        Task.immediate(priority: priority?.ofTask, operation: work)
+    } else {
+        launchInheriting(priority: priority, work)
+    }
+}
+
 /// The same as `launch` with the task-local values of the caller, and its priority if none is given.
 @inline(__always) @discardableResult
 func launchInheriting<Answer: Sendable>(

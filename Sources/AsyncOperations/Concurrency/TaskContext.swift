@@ -34,14 +34,14 @@ final class TaskContext: Sendable {
             }
             return (false, nil)
         }
-        if isDirect { Worker.begin(control, inherits: true) }
+        if isDirect { Worker.begin(control, .inheriting) }
         server?.resume()
     }
 
     /// Begins what has come. To be called once, in the task whose context it is. If `expectsMore`, a task stays behind
     /// until `end`.
-    func settle(expectsMore: Bool) {
-        let isServed = beginWaiting { state in
+    func settle(expectsMore: Bool, _ beginning: Worker.Beginning = .inheriting) {
+        let isServed = beginWaiting(beginning) { state in
             if case .settling = state.stage { state.stage = expectsMore ? .served(nil) : .over }
         }
         if isServed { launchInheriting { [self] in await serve() } }
@@ -72,14 +72,17 @@ final class TaskContext: Sendable {
 
     /// Returns false once it is over.
     @discardableResult
-    private func beginWaiting(_ change: (inout State) -> Void = { _ in }) -> Bool {
+    private func beginWaiting(
+        _ beginning: Worker.Beginning = .inheriting, _ change: (inout State) -> Void = { _ in }
+    ) -> Bool {
         let (controls, isOver) = state.withLock { state in
             change(&state)
             defer { state.waiting = [] }
             if case .over = state.stage { return (state.waiting, true) }
             return (state.waiting, false)
         }
-        for control in controls { Worker.begin(control, inherits: true) }
+        for control in controls.dropLast() { Worker.begin(control, .inheriting) }
+        if let last = controls.last { Worker.begin(last, beginning) }
         return !isOver
     }
 }

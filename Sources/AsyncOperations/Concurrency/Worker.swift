@@ -3,8 +3,14 @@
 /// It ends when its queue has nothing more to start, or when the task was cancelled or its priority raised for one
 /// body: later bodies then get another worker.
 final class Worker: Sendable {
-    private struct State {
-        var task: Task<Void, Never>?
+    /// Unchecked, because the task is only cancelled and raised, while it runs.
+    private struct State: @unchecked Sendable {
+        /// nil before it has begun and after its end.
+        var task: UnsafeCurrentTask?
+        /// How many threads are cancelling or raising it, which runs user code and so must not happen under the lock.
+        var visitors = 0
+        /// Goes on when the last visitor has left.
+        var host: UnsafeContinuation<Void, Never>?
         var isCancelled = false
         var raisedTo: Priority?
     }
@@ -25,24 +31,34 @@ final class Worker: Sendable {
 
     private init(priority: Priority?) { self.priority = priority }
 
-    /// Starts a worker with its first body. If `inherits`, it has the task-local values of the caller, and its priority
-    /// where neither the body nor its queue has one.
-    static func begin(_ first: BodyControl, inherits: Bool = false) {
+    /// Where a worker's task begins.
+    enum Beginning {
+        case anywhere
+        /// With the task-local values of the caller, and its priority where neither the body nor its queue has one.
+        case inheriting
+        /// The same, at once and on the calling thread until it first waits. Only for a caller that is about to wait.
+        case onThisThread
+    }
+
+    /// Starts a worker with its first body.
+    static func begin(_ first: BodyControl, _ beginning: Beginning = .anywhere) {
         let worker = Worker(priority: first.priority ?? first.queue.priority)
-        let task =
-            inherits
-            ? launchInheriting(priority: worker.priority) { await worker.run(first) }
-            : launch(priority: worker.priority) { await worker.run(first) }
-        let (isCancelled, raisedTo) = worker.state.withLock { state in
-            state.task = task
-            return (state.isCancelled, state.raisedTo)
+        switch beginning {
+        case .anywhere: launch(priority: worker.priority) { await worker.run(first) }
+        case .inheriting: launchInheriting(priority: worker.priority) { await worker.run(first) }
+        case .onThisThread: launchHere(priority: worker.priority) { await worker.run(first) }
         }
-        if isCancelled { cancelling { task.cancel() } }
-        if let raisedTo { raise(task, to: raisedTo) }
     }
 
     @inline(__always)
     private func run(_ first: BodyControl) async {
+        let identity = identity
+        let (isCancelled, raisedTo) = state.withLock { state in
+            state.task = identity.task
+            return (state.isCancelled, state.raisedTo)
+        }
+        if isCancelled { cancelling { identity.task.cancel() } }
+        if let raisedTo { identity.task.escalatePriority(to: raisedTo.ofTask) }
         await Self.$current.withValue(identity) {
             var next: BodyControl? = first
             while let control = next {
@@ -51,6 +67,38 @@ final class Worker: Sendable {
             }
             control = nil
         }
+        await seeOff()
+    }
+
+    /// Lets no more visitors in, and waits for those that are in.
+    private func seeOff() async {
+        let isFree = state.withLock { state in
+            state.task = nil
+            return state.visitors == 0
+        }
+        if isFree { return }
+        await withUnsafeContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.visitors > 0 { state.host = continuation }
+                return state.visitors == 0
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func visit(_ change: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
+        let task = state.withLock { state in
+            change(&state)
+            if state.task != nil { state.visitors += 1 }
+            return state.task
+        }
+        guard let task else { return }
+        body(task)
+        let host = state.withLock { state in
+            state.visitors -= 1
+            return state.visitors == 0 ? state.host.take() : nil
+        }
+        host?.resume()
     }
 
     /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. nil is for what is no
@@ -88,22 +136,10 @@ final class Worker: Sendable {
     }
 
     func cancel() {
-        let task = state.withLock { state in
-            state.isCancelled = true
-            return state.task
-        }
-        cancelling { task?.cancel() }
+        visit { $0.isCancelled = true } _: { task in cancelling { task.cancel() } }
     }
 
     func raise(to priority: Priority) {
-        let task = state.withLock { state in
-            state.raisedTo = max(priority, state.raisedTo ?? priority)
-            return state.task
-        }
-        if let task { Self.raise(task, to: priority) }
-    }
-
-    private static func raise(_ task: Task<Void, Never>, to priority: Priority) {
-        task.escalatePriority(to: priority.ofTask)
+        visit { $0.raisedTo = max(priority, $0.raisedTo ?? priority) } _: { $0.escalatePriority(to: priority.ofTask) }
     }
 }

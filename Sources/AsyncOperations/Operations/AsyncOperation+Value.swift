@@ -15,7 +15,10 @@ extension OperationCore {
         defer { context?.end() }
         let result = await withTaskCancellationHandler { () -> Result<OperationEnd, UsageError> in
             do throws(UsageError) {
-                defer { context?.settle(expectsMore: mayBegin) }
+                defer {
+                    let expectsMore = mayBegin
+                    context?.settle(expectsMore: expectsMore, expectsMore ? .inheriting : .onThisThread)
+                }
                 try begin()
             } catch {
                 dropContext()

@@ -114,6 +114,7 @@ extension OperationCore {
 
     /// Waits for the end, even if the waiting task is cancelled.
     func wait() async -> OperationEnd {
+        if let end = state.withLock({ $0.toldEnd }) { return end }
         _ = await withUnsafeContinuation { add($0, as: nil, nil) }
         return endAfterWaiting
     }

@@ -59,7 +59,7 @@ extension QueueCore {
         if let context = control.context, owner == nil || !Worker.isFree(in: self) {
             context.begin(control)
         } else {
-            Worker.begin(control, inherits: owner != nil)
+            Worker.begin(control, owner == nil ? .anywhere : .inheriting)
         }
     }
 
