@@ -86,6 +86,7 @@ final class Worker: Sendable {
         }
     }
 
+    /// Changes the state, and calls `body` with the task while it runs.
     private func visit(_ change: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
         let task = state.withLock { state in
             change(&state)
@@ -136,10 +137,18 @@ final class Worker: Sendable {
     }
 
     func cancel() {
-        visit { $0.isCancelled = true } _: { task in cancelling { task.cancel() } }
+        visit {
+            $0.isCancelled = true
+        } _: { task in
+            cancelling { task.cancel() }
+        }
     }
 
     func raise(to priority: Priority) {
-        visit { $0.raisedTo = max(priority, $0.raisedTo ?? priority) } _: { $0.escalatePriority(to: priority.ofTask) }
+        visit {
+            $0.raisedTo = max(priority, $0.raisedTo ?? priority)
+        } _: { task in
+            task.escalatePriority(to: priority.ofTask)
+        }
     }
 }
