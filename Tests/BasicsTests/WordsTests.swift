@@ -31,4 +31,19 @@ struct WordsTests {
         #expect(TimeText.duration(time) == duration)
         #expect(TimeText.wholeSeconds(time) == wholeSeconds)
     }
+
+    @Test func `whole microseconds are those of the components, however long a duration is`() {
+        let far: [Duration] = [
+            .zero, .nanoseconds(999), .nanoseconds(1000), .microseconds(-1), .nanoseconds(-999), .seconds(9.3),
+            .seconds(37_779), .seconds(37_778), .seconds(9_000_000_000_000), .seconds(-37_779.5),
+        ]
+        var random = SystemRandomNumberGenerator()
+        let others = (0..<1000).map { _ in Duration.nanoseconds(Int64(bitPattern: random.next())) }
+        for duration in far + others {
+            let (seconds, attoseconds) = duration.components
+            let expected = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+            #expect(duration.wholeMicroseconds == Int(expected), "\(duration)")
+        }
+        #expect(Duration.seconds(Int64.max).wholeMicroseconds == .max)
+    }
 }

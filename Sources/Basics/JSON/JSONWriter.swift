@@ -216,12 +216,11 @@ package struct JSONWriter: ~Copyable {
     }
 
     private mutating func append(_ seconds: Duration) {
-        // One division of a long number; `components` makes three.
-        let microseconds = UInt64(clamping: seconds.attoseconds.magnitude / 1_000_000_000_000)
+        let microseconds = seconds.wholeMicroseconds.magnitude
         if seconds < .zero { buffer.append(UInt8(ascii: "-")) }
         let whole = microseconds / 1_000_000
-        buffer.append(decimal: UInt(whole))
-        var fraction = UInt(microseconds - whole * 1_000_000)
+        buffer.append(decimal: whole)
+        var fraction = microseconds - whole * 1_000_000
         guard fraction > 0 else { return }
         var digits = 6
         while fraction % 10 == 0 {

@@ -69,7 +69,6 @@ package enum TimeText {
     }
 
     private static func milliseconds(_ duration: Duration) -> UInt {
-        let (seconds, attoseconds) = duration.components
-        return UInt(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        UInt(clamping: duration.wholeMicroseconds / 1000)
     }
 }

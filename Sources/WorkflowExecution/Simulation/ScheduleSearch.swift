@@ -1,3 +1,4 @@
+internal import Basics
 internal import OperationScheduling
 internal import WorkflowModel
 internal import WorkflowPlanning
@@ -90,12 +91,5 @@ private struct SeededNumbers {
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
         return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
-    }
-}
-
-extension Duration {
-    /// In whole microseconds, rounded down.
-    package var wholeMicroseconds: Int {
-        Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000)
     }
 }
