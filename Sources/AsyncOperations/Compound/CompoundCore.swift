@@ -15,8 +15,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         var reason: AsyncOperationContext.CancellationReason?
         /// Whether it refuses more, because the last one has ended or it was stopped.
         var isClosed = false
-        /// Whether something inside needs, or wants to take, something outside while it holds a place or a mutex. Known
-        /// once it belongs to a queue, and never false again.
+        /// True once something inside needs, or wants to take, something outside while it holds a place or a mutex.
+        /// Known once it belongs to a queue, and never false again.
         var leadsOutside = false
     }
 
@@ -78,7 +78,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         return CompoundOperation.Failure(name: name, reports: reports)
     }
 
-    /// Whether others may want what it takes when it starts: a mutex, or a place in what is around it.
+    /// True if others may want what it takes when it starts: a mutex, or a place in what is around it.
     var isHolder: Bool { !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited }
 
     var leadsOutside: Bool { withMembers { $1.leadsOutside } }

@@ -42,7 +42,9 @@ final class TaskContext: Sendable {
     /// until `end`.
     func settle(expectsMore: Bool, _ beginning: Worker.Beginning = .inheriting) {
         let isServed = beginWaiting(beginning) { state in
-            if case .settling = state.stage { state.stage = expectsMore ? .served(nil) : .over }
+            guard case .settling = state.stage else { return }
+            // Another thread may be about to hand over what it has started.
+            state.stage = expectsMore || state.waiting.isEmpty ? .served(nil) : .over
         }
         if isServed { launchInheriting { [self] in await serve() } }
     }

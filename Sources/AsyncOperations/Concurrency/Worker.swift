@@ -3,7 +3,7 @@
 /// It ends when its queue has nothing more to start, or when the task was cancelled or its priority raised for one
 /// body: later bodies then get another worker.
 final class Worker: Sendable {
-    /// Unchecked, because the task is only cancelled and raised, while it runs.
+    /// Unchecked, because the task is only cancelled and raised, and only while it runs.
     private struct State: @unchecked Sendable {
         /// nil before it has begun and after its end.
         var task: UnsafeCurrentTask?
@@ -36,7 +36,7 @@ final class Worker: Sendable {
         case anywhere
         /// With the task-local values of the caller, and its priority where neither the body nor its queue has one.
         case inheriting
-        /// The same, at once and on the calling thread until it first waits. Only for a caller that is about to wait.
+        /// The same, at once and on the calling thread until it first waits.
         case onThisThread
     }
 
@@ -128,6 +128,12 @@ final class Worker: Sendable {
         guard let current else { return nil }
         // A task that inherited the value may wait for what the body itself must not wait for.
         return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
+    }
+
+    /// True if a body may begin on the thread of the calling task, which is about to wait. Not that of another body,
+    /// because such calls may be nested deeply, and not that of an executor which the user has chosen.
+    static var mayLendThread: Bool {
+        current == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     }
 
     /// True if the calling task runs bodies of this queue and is between two of them.

@@ -17,7 +17,8 @@ extension OperationCore {
             do throws(UsageError) {
                 defer {
                     let expectsMore = mayBegin
-                    context?.settle(expectsMore: expectsMore, expectsMore ? .inheriting : .onThisThread)
+                    let lendsThread = !expectsMore && Worker.mayLendThread
+                    context?.settle(expectsMore: expectsMore, lendsThread ? .onThisThread : .inheriting)
                 }
                 try begin()
             } catch {

@@ -18,7 +18,8 @@ extension AsyncOperationContext {
         case abandoned
         /// It waited for itself, over places and mutexes that others had taken when they started. Each of these
         /// operations waited for the next; the first is also the last. What is bound to come to that is refused before,
-        /// as `UsageError.cycle`.
+        /// as `UsageError.cycle`. Where a limit of time will end one of them it is waited for, but not where only a
+        /// failure could.
         case stuck([AsyncOperationID])
         /// The task that waited for its value was cancelled, not the operation.
         case waiter

@@ -30,7 +30,7 @@ final class BodyControl: Sendable {
     let priority: Priority?
     /// The context that begins it; nil for its queue.
     let context: TaskContext?
-    /// Whether it began without a scheduler.
+    /// True if it began without a scheduler.
     let hasBegunAlone: Bool
     /// Both guarded by the queue's lock.
     nonisolated(unsafe) var row: OperationID
@@ -58,7 +58,7 @@ final class BodyControl: Sendable {
         )
     }
 
-    /// Whether it runs without a scheduler. With the queue's lock held.
+    /// True while it runs without a scheduler. With the queue's lock held.
     var isAlone: Bool { row.isAlone }
 
     /// True if the task of another body of its queue may run it.

@@ -3,7 +3,21 @@
 extension OperationCore {
     /// Held by every change of who waits for whom, so that of two changes that only together close a cycle one is
     /// refused.
-    static let topology = Lock(())
+    private static let topology = Lock(())
+    /// What searches have met since the topology was locked, and may be the last to hold. Guarded by it.
+    private nonisolated(unsafe) static var met: [OperationCore] = []
+
+    /// Calls `body` with the topology locked. What it has met is freed after that, because freeing it may run user code.
+    static func withTopology<Answer: Sendable>(_ body: () -> Answer) -> Answer {
+        topology.withLock { _ in
+            let answer = body()
+            defer { met = [] }
+            return (answer, met)
+        }.0
+    }
+
+    /// Keeps an operation until the topology is free again. With the topology locked.
+    static func keepMet(_ core: OperationCore) { met.append(core) }
 
     func noteNeed() {
         state.withLock { state in
@@ -26,7 +40,7 @@ extension OperationCore {
     }
 
     func addDependency(on other: OperationCore, _ kind: DependencyKind) throws(UsageError) {
-        let (error, consequences) = Self.topology.withLock { _ -> (UsageError?, [Consequences]) in
+        let (error, consequences) = Self.withTopology { () -> (UsageError?, [Consequences]) in
             var consequences: [Consequences] = []
             do throws(UsageError) {
                 try link(to: other, kind, &consequences)
@@ -129,7 +143,7 @@ extension OperationCore {
     /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has taken it
     /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
-        let (answer, consequences) = topology.withLock { _ -> (Result<Bool, UsageError>, [Consequences]) in
+        let (answer, consequences) = withTopology { () -> (Result<Bool, UsageError>, [Consequences]) in
             var consequences: [Consequences] = []
             do throws(UsageError) {
                 try refuseRing(of: child, in: compound)

@@ -80,7 +80,7 @@
 }
 
 extension OperationCore.State {
-    /// Whether anything has ever waited for it.
+    /// True if anything has ever waited for it.
     var isNeeded: Bool { dependents > 0 }
 
     /// Changes what few operations have; makes it first if there is none. If there was none at the end, there was

@@ -59,7 +59,7 @@ final class BodyWait: Sendable {
     ) throws(UsageError) -> BodyWait {
         let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
         // Of two waits that only together form a cycle, one is refused.
-        let isCircular = OperationCore.topology.withLock { _ in
+        let isCircular = OperationCore.withTopology {
             wait.note()
             guard WaitGraph.isCircular(wait) else { return false }
             wait.end()
@@ -106,7 +106,7 @@ final class BodyWait: Sendable {
         var known: [ObjectIdentifier: Bool] = [:]
         let suspects = suspects.filter { $0.mayBeAwaited(&known) }
         if suspects.isEmpty { return }
-        let refused = OperationCore.topology.withLock { _ in
+        let refused = OperationCore.withTopology {
             var refused: [BodyWait] = []
             while let wait = WaitGraph.circularWait(beyond: suspects) {
                 wait.refuse()

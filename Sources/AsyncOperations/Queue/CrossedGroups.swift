@@ -149,8 +149,8 @@ extension Joining {
     fileprivate func parent(of core: OperationCore) -> CompoundCore? { contains(core) ? parent : nil }
 }
 
-/// What waits for what, with what wants each resource and what takes it, as if whatever wants one waited for all that
-/// take it.
+/// A graph of waits, with those for each resource and for those that take it, as if whatever wants one waited for all
+/// that take it.
 private struct ResourceGraph {
     enum Resource: Hashable {
         case mutex(String)
@@ -221,7 +221,7 @@ private struct ResourceGraph {
         return (place + core.takenMutexes.map { .mutex($0) }).filter { takers[$0]?.isEmpty == false }
     }
 
-    /// What takes one of two resources or more that are in one ring.
+    /// The groups that take one of two resources or more in one ring.
     var takersInRings: [CompoundCore] {
         let resources = takers.filter { !$0.value.isEmpty }.map(\.key)
         guard resources.count > 1 else { return [] }

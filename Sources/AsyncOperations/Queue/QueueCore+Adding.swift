@@ -25,7 +25,7 @@ extension QueueCore {
         var waitingForRounds: [OperationCore] = []
         /// The retried compound operations that it brings or joins, as far as they have dependencies.
         var retried: [CompoundCore] = []
-        /// Whether something in it may hold what others want while it waits for something outside.
+        /// True if something in it may hold what others want while it waits for something outside.
         var isEntangled = false
         /// Compound operations that must start later because of it.
         var held: HeldBackGroups?
@@ -64,7 +64,7 @@ extension QueueCore {
         }
         // Who waits for whom must not change between the check and the end of the call.
         typealias Answer = Result<Bool, UsageError>?
-        let (answer, all) = OperationCore.topology.withLock { _ -> (Answer, [OperationCore.Consequences]) in
+        let (answer, all) = OperationCore.withTopology { () -> (Answer, [OperationCore.Consequences]) in
             var all: [OperationCore.Consequences] = []
             var contested: [CompoundCore]?
             if let parent { parent.noteWants(of: cores) }

@@ -1,6 +1,6 @@
-// An operation that runs alone and waits for nothing: started by itself, or the first in a queue that was idle. There is
-// nothing to schedule, and a scheduler would cost more than the rest. What an operation produces that was started by
-// itself is scheduled next to it; in any other queue it gets a row as soon as there is a second operation.
+// An operation that runs alone and waits for nothing: started by itself, or the first in a queue that was idle. There
+// is nothing to schedule, and a scheduler would cost more than the rest. What an operation produces that was started
+// by itself is scheduled next to it; in any other queue it gets a row as soon as there is a second operation.
 
 extension QueueCore {
     /// Starts the body. Returns false if the operation needs a scheduler.
@@ -109,7 +109,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Whether anything hears of the end of an operation, or of the queue's becoming idle.
+    /// True if anything hears of the end of an operation, or of the queue's becoming idle.
     var isObserved: Bool {
         idle != nil || isClosed || isDropped || announcer.isHeard || !progressListeners.isEmpty
     }

@@ -45,6 +45,13 @@ extension QueueCore {
             batch.noteNaming(core)
             batch.noteRounds(core)
             if core.noteWaysOutside(of: holders) { batch.isEntangled = true }
+            if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
+                // One that names a mutex itself takes those of everything inside when it starts.
+                for holder in holders where holder.options.mutexes.isEmpty {
+                    holder.noteWayOutside()
+                    batch.isEntangled = true
+                }
+            }
             guard let compound = core as? CompoundCore else { continue }
             batch.noteLimited(compound)
             batch.noteRetried(compound)
@@ -165,8 +172,8 @@ extension QueueCore.Batch {
         if mayBeAwaited(compound) { retried.append(compound) }
     }
 
-    /// Whether something outside may depend on something in it.
-    fileprivate var mayBeAwaited: Bool {
+    /// True if something outside may depend on something in it.
+    fileprivate var mayHaveDependentsOutside: Bool {
         let cores = walk.compactMap { step in if case .enter(let core) = step { core } else { nil } }
         var inside: [ObjectIdentifier: Int] = [:]
         for core in cores {
@@ -219,7 +226,7 @@ extension QueueCore {
             }
         }
         // What is new and has no dependents concerns only itself, and what it is crossed with.
-        let groups = batch.parent != nil || batch.mayBeAwaited ? holders : joining
+        let groups = batch.parent != nil || batch.mayHaveDependentsOutside ? holders : joining
         return try HeldBackGroups(in: batch.limited, groups, holders: holders, own: own)
     }
 }

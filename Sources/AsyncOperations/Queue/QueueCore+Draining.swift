@@ -17,7 +17,7 @@ extension QueueCore {
         /// An alarm to be cancelled.
         let alarm: Alarm?
         let garbage: [any AnyObject & Sendable]
-        /// What has just got something to wait for, and may have closed a ring.
+        /// Operations that have just got something to wait for, and may have closed a ring.
         let suspects: [OperationCore]
     }
 

@@ -34,7 +34,7 @@ final class QueueCore: Sendable {
         var barriers = Barriers()
         /// Whether any compound operation may be tried again, so that ends of members may not be final.
         var hasRetriedCompounds = false
-        /// Whether a compound operation may hold what others want while something inside waits for something outside.
+        /// True once a compound operation may hold what others want while something inside waits for something outside.
         var isEntangled = false
         /// The attempts that run, and the one that runs without a scheduler.
         var running: [BodyControl] = []
@@ -46,7 +46,7 @@ final class QueueCore: Sendable {
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
-        /// What has just got something to wait for, while bodies wait or the queue `isEntangled`.
+        /// Operations that have just got something to wait for, while bodies wait or the queue `isEntangled`.
         var suspects: [OperationCore] = []
         /// Objects to be freed once the lock is released, because that may run code of the user's.
         var garbage: [any AnyObject & Sendable] = []

@@ -5,7 +5,7 @@ extension OperationCore {
     /// raised to that before), and O(1) if nothing can be lower.
     func raiseUpstream(to priority: Priority) {
         guard priority.mayRaise else { return }
-        let controls = Self.topology.withLock { _ in
+        let controls = Self.withTopology {
             var graph = WaitGraph(for: .wait)
             graph.collect([.end(self)]) { event in
                 if case .end(let core) = event, core !== self { !core.noteRaise(to: priority) } else { false }

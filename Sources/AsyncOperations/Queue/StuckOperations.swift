@@ -1,5 +1,5 @@
-// Operations that would wait for each other forever. A change after which that is certain is refused. What only a certain
-// order of starts leads to is found when it happens, and one of them ends, so that the others go on.
+// Operations that would wait for each other forever. A change after which that is certain is refused. What only a
+// certain order of starts leads to is found when it happens, and one of them ends, so that the others go on.
 
 extension OperationCore {
     /// Looks at operations that have just got something to wait for. Refuses the waits of bodies that now wait for
@@ -10,7 +10,7 @@ extension OperationCore {
         let suspects = suspects.filter(\.mayCloseRing)
         if suspects.isEmpty { return }
         carry(
-            topology.withLock { _ in
+            withTopology {
                 var all: [Consequences] = []
                 while let (core, path) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
                     let (hasEnded, consequences) = queue.end(core, asStuckIn: path)
@@ -21,7 +21,7 @@ extension OperationCore {
             })
     }
 
-    /// Whether it keeps others waiting that it may wait for, or waits for what they keep.
+    /// True if it keeps others waiting that it may wait for, or waits for what they keep.
     private var mayCloseRing: Bool {
         switch lifecycle {
         case .waiting: !hasDefaultOptions && !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited
@@ -30,6 +30,13 @@ extension OperationCore {
         }
     }
 
+    /// True if a limit of time will end it, or something around it, whatever it waits for.
+    fileprivate var hasRunningLimit: Bool {
+        around.contains { outer in
+            guard !outer.hasDefaultOptions, case .open = outer.lifecycle else { return false }
+            return outer.options.timeout != nil || outer.options.retry?.deadline != nil
+        }
+    }
 }
 
 extension WaitGraph {
@@ -38,7 +45,8 @@ extension WaitGraph {
         var graph = WaitGraph(for: .wait)
         graph.explore(suspects.map { .end($0) })
         for case .start(let core) in graph.events {
-            guard let queue = core.lifecycle.queue, queue.hasReady(core), let ring = graph.ring(through: .start(core))
+            guard let queue = core.lifecycle.queue, queue.hasReady(core), let ring = graph.ring(through: .start(core)),
+                !ring.contains(where: { $0.core?.hasRunningLimit == true })
             else { continue }
             return (core, OperationCore.ids(of: ring))
         }
@@ -47,7 +55,7 @@ extension WaitGraph {
 }
 
 extension QueueCore {
-    /// Whether a place, a mutex or its turn is all that an operation waits for.
+    /// True if an operation waits only for a place, a mutex or its turn.
     fileprivate func hasReady(_ core: OperationCore) -> Bool {
         state.withLock { state in waitingRow(of: core).map { state.scheduler?.isReady($0) == true } ?? false }
     }

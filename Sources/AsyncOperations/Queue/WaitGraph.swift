@@ -98,6 +98,7 @@ struct WaitGraph {
         indices[event] = nodes.count
         pending.append(nodes.count)
         nodes.append(Node(event: event))
+        if let core = event.core { OperationCore.keepMet(core) }
         return nodes.count - 1
     }
 

@@ -41,7 +41,7 @@ extension WaitPath: CustomStringConvertible {
 extension OperationCore {
     /// Why it has not ended; nil if it has, or if only its own body has to return. O(what is upstream).
     var waitPath: WaitPath? {
-        Self.topology.withLock { _ in
+        Self.withTopology {
             var graph = WaitGraph(for: .wait)
             graph.collect([.end(self)])
             var best: (need: WaitPath.Need, way: [WaitEvent])?

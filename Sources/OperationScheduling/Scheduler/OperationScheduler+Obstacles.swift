@@ -1,7 +1,7 @@
 // What keeps a row from starting, for the search for waits that form a cycle.
 
 extension OperationScheduler {
-    /// What a row waits for, or has waited for, and why: the same row more than once if for several reasons. Includes
+    /// Everything that a row waits for, or has waited for, and why: the same row more than once if for several reasons. Includes
     /// what it waits for because of its members.
     package func needs(of id: OperationID) -> [(need: OperationID, reason: EdgeReason)] {
         needs.all(of: id).map { ($0.other, $0.reason) }

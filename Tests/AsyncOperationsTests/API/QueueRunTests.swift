@@ -140,4 +140,38 @@ import Testing
             #expect(try await task.value >= .high)
         }
     }
+
+    @Test func `the body has the task-local values of its caller, whatever thread begins it`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 8)
+        let wrong = Crowd()
+        await withDiscardingTaskGroup { group in
+            for lane in 1...8 {
+                group.addTask {
+                    for number in 0..<500 {
+                        let wanted = lane * 100_000 + number
+                        await Marked.$number.withValue(wanted) {
+                            let operation = AsyncOperation<Int, Never> { () async -> Int in Marked.number }
+                            operation.addCompletion { _ in for _ in 0..<50 { _ = Task.isCancelled } }
+                            if let found = try? await queue.run(operation), found != wanted { wrong.enter() }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(wrong.now == 0)
+    }
+
+    @Test func `calls in the bodies of calls may be nested deeply`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1_000_000)
+        #expect(try await Task.detached { try await Self.nest(20_000, in: queue) }.value == 20_000)
+    }
+
+    @concurrent private static func nest(_ depth: Int, in queue: AsyncOperationQueue) async throws -> Int {
+        if depth == 0 { return 0 }
+        return try await queue.run { () async throws -> Int in try await nest(depth - 1, in: queue) + 1 }
+    }
+}
+
+private enum Marked {
+    @TaskLocal static var number = 0
 }

@@ -79,7 +79,7 @@ extension ProgramRun {
             switch operation.state {
             case .ready where isIdle(queue, events):
                 return "o\(index) is ready, its queue is not suspended, and nothing runs"
-            case .pending where !barriers && needsHaveEnded(index, events) && !wantsOthersMutex(index):
+            case .pending where !barriers && needsHaveEnded(index, events) && !wantsOthersMutex(index, events):
                 let path = operation.waitingFor.map { "\($0)" } ?? ""
                 return "o\(index) is pending though all it needs has ended: \(path)"
             default: break
@@ -93,8 +93,10 @@ extension ProgramRun {
     }
 
     /// True if it is a compound operation that may have to start after another that wants the same mutex.
-    private func wantsOthersMutex(_ index: Int) -> Bool {
-        let own = program.inside(index)
+    private func wantsOthersMutex(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
+        var late: [Int] = []
+        for case .memberAccepted(let member, index) in events { late += program.inside(member) }
+        let own = program.inside(index) + late
         let names = Set(own.compactMap { program.operations[$0].mutex })
         guard program.operations[index].isCompound else { return false }
         return program.operations.indices.contains { other in
