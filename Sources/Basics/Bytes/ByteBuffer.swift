@@ -108,19 +108,35 @@ package struct ByteBuffer: ~Copyable {
     package mutating func append(decimal number: UInt, padding: Int = 1) {
         reserve(20)
         var digits = 1
-        var bound: UInt = 10
-        while digits < padding || digits < 20 && number >= bound {
-            digits += 1
-            bound = digits < 20 ? bound &* 10 : bound
-        }
         var rest = number
-        for place in stride(from: count + digits - 1, through: count, by: -1) {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            let letter = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
-            base.storeBytes(of: letter, toByteOffset: place, as: UInt8.self)
+        while rest >= 100 {
+            rest /= 100
+            digits += 2
+        }
+        if rest >= 10 { digits += 1 }
+        digits = max(digits, padding)
+        // Two at a time: a step writes dozens of numbers.
+        rest = number
+        var place = count + digits
+        while place >= count + 2 {
+            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+            place -= 2
+            (base + place).copyMemory(from: Self.pairs.utf8Start + 2 * Int(pair), byteCount: 2)
             rest = quotient
         }
+        if place > count {
+            base.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest), toByteOffset: count, as: UInt8.self)
+        }
         count += digits
+    }
+
+    /// The numbers below 100, two digits each.
+    private static var pairs: StaticString {
+        """
+            00010203040506070809101112131415161718192021222324252627282930313233343536373839\
+            40414243444546474849505152535455565758596061626364656667686970717273747576777879\
+            8081828384858687888990919293949596979899
+            """
     }
 
     /// Two decimal digits of a number from 0 to 99, as clocks and calendars have them.
