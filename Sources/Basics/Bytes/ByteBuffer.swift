@@ -125,7 +125,8 @@ package struct ByteBuffer: ~Copyable {
             rest = quotient
         }
         if place > count {
-            base.storeBytes(of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest), toByteOffset: count, as: UInt8.self)
+            let letter = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest)
+            base.storeBytes(of: letter, toByteOffset: count, as: UInt8.self)
         }
         count += digits
     }
@@ -133,10 +134,10 @@ package struct ByteBuffer: ~Copyable {
     /// The numbers below 100, two digits each.
     private static var pairs: StaticString {
         """
-            00010203040506070809101112131415161718192021222324252627282930313233343536373839\
-            40414243444546474849505152535455565758596061626364656667686970717273747576777879\
-            8081828384858687888990919293949596979899
-            """
+        00010203040506070809101112131415161718192021222324252627282930313233343536373839\
+        40414243444546474849505152535455565758596061626364656667686970717273747576777879\
+        8081828384858687888990919293949596979899
+        """
     }
 
     /// Two decimal digits of a number from 0 to 99, as clocks and calendars have them.
