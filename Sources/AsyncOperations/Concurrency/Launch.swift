@@ -40,6 +40,7 @@ func launchInheriting<Answer: Sendable>(
 func launchHere(priority: Priority?, _ work: sending @escaping @isolated(any) () async -> Void) {
     #if DEBUG || FLOWRUN_EXPLORE
         if Interleaving.probe != nil {
+            // Tests decide when it runs.
             launchInheriting(priority: priority, work)
             return
         }

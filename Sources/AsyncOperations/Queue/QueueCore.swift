@@ -165,14 +165,9 @@ final class QueueCore: Sendable {
             knowsAllNeeds: false)
         scheduler.tellsLocks = true
         state.scheduler = scheduler
-        if state.alone != nil {
-            handle(.begin, &state)
-            scheduleAlone(&state)
-            if state.isSuspended { handle(.suspend, &state) }
-            return
-        }
-        if state.isSuspended { handle(.suspend, &state) }
         handle(.begin, &state)
+        scheduleAlone(&state)
+        if state.isSuspended { handle(.suspend, &state) }
     }
 
     /// Forgets everything, if the last operation has ended.

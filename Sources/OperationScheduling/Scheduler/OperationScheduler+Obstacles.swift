@@ -1,8 +1,8 @@
 // What keeps a row from starting, for the search for waits that form a cycle.
 
 extension OperationScheduler {
-    /// Everything that a row waits for, or has waited for, and why: the same row more than once if for several reasons. Includes
-    /// what it waits for because of its members.
+    /// Everything that a row waits for, or has waited for, and why, also because of its members; the same row more than
+    /// once if for several reasons.
     package func needs(of id: OperationID) -> [(need: OperationID, reason: EdgeReason)] {
         needs.all(of: id).map { ($0.other, $0.reason) }
     }
@@ -11,7 +11,7 @@ extension OperationScheduler {
 
     /// What a row starts after although it does not depend on it, as far as the caller said so.
     package func outsideNeeds(of id: OperationID) -> [OperationID] {
-        needs.all(of: id).filter { $0.reason == .outside }.map(\.other)
+        needs(of: id).filter { $0.reason == .outside }.map(\.need)
     }
 
     /// What a row takes when it starts.

@@ -5,30 +5,19 @@ import Testing
 /// Operations that come to wait for themselves only because of what started first.
 @Suite(.timeLimit(.minutes(20))) struct StuckOperationTests {
     @Test func `in two queues, where each took what the other needs, one operation ends with the path`() async throws {
-        let (here, there) = (AsyncOperationQueue(isSuspended: true), AsyncOperationQueue(isSuspended: true))
-        let x = nothing("x", options: OperationOptions(mutexes: ["n"]))
-        let y = nothing("y", options: OperationOptions(mutexes: ["m"]))
-        let (a, b) = (nothing("a"), nothing("b"))
-        try a.addDependency(on: x, .done)
-        try b.addDependency(on: y, .done)
-        let first = try CompoundOperation("first", options: OperationOptions(mutexes: ["m"])) { a }
-        let second = try CompoundOperation("second", options: OperationOptions(mutexes: ["n"])) { b }
-        try here.add(first, y)
-        try there.add(second, x)
-        here.resume()
-        there.resume()
-        #expect(await first.outcome == .success)
-        #expect(await second.outcome == .success)
-        let ends = [await x.result, await y.result]
+        let pair = try CrossedPair()
+        try pair.run()
+        #expect(await pair.first.outcome == .success)
+        #expect(await pair.second.outcome == .success)
+        let ends = [await pair.x.result, await pair.y.result]
         #expect(ends.count { if case .success = $0 { true } else { false } } == 1)
-        let ring = [x.id, second.id, b.id, y.id, first.id, a.id]
         for case .failure(.cancelled(let reason, _)) in ends {
             guard case .stuck(let path) = reason else {
                 Issue.record("\(reason)")
                 continue
             }
             #expect(path.first == path.last)
-            #expect(Set(path) == Set(ring))
+            #expect(Set(path) == pair.ring)
         }
     }
 
@@ -66,23 +55,12 @@ import Testing
     }
 
     @Test func `a limit that will open the ring is waited for`() async throws {
-        let (here, there) = (AsyncOperationQueue(isSuspended: true), AsyncOperationQueue(isSuspended: true))
-        let x = nothing("x", options: OperationOptions(mutexes: ["n"]))
-        let y = nothing("y", options: OperationOptions(mutexes: ["m"]))
-        let (a, b) = (nothing("a"), nothing("b"))
-        try a.addDependency(on: x, .done)
-        try b.addDependency(on: y, .done)
-        let options = OperationOptions(timeout: .milliseconds(50), mutexes: ["m"])
-        let first = try CompoundOperation("first", options: options) { a }
-        let second = try CompoundOperation("second", options: OperationOptions(mutexes: ["n"])) { b }
-        try here.add(first, y)
-        try there.add(second, x)
-        here.resume()
-        there.resume()
-        #expect(await first.outcome == .timeout)
-        #expect(await second.outcome == .success)
-        #expect(await x.outcome == .success)
-        #expect(await y.outcome == .success)
+        let pair = try CrossedPair(timeout: .milliseconds(50))
+        try pair.run()
+        #expect(await pair.first.outcome == .timeout)
+        #expect(await pair.second.outcome == .success)
+        #expect(await pair.x.outcome == .success)
+        #expect(await pair.y.outcome == .success)
     }
 
     /// What frees the last reference to a value runs its `deinit`.
@@ -110,6 +88,34 @@ import Testing
             CompoundOperation(options: OperationOptions(mutexes: ["m"])) {
                 for _ in 0..<count { AsyncOperation<Linker, Never> { () async -> Linker in Linker() } }
             })
+    }
+}
+
+/// Two groups in two queues: each takes a mutex that an operation wants which a member of the other needs.
+private struct CrossedPair {
+    let x = nothing("x", options: OperationOptions(mutexes: ["n"]))
+    let y = nothing("y", options: OperationOptions(mutexes: ["m"]))
+    let first, second: CompoundOperation
+    /// All that wait for each other.
+    let ring: Set<AsyncOperationID>
+
+    /// The limit is that of the first group.
+    init(timeout: Duration? = nil) throws {
+        let (a, b) = (nothing("a"), nothing("b"))
+        try a.addDependency(on: x, .done)
+        try b.addDependency(on: y, .done)
+        first = try CompoundOperation("first", options: OperationOptions(timeout: timeout, mutexes: ["m"])) { a }
+        second = try CompoundOperation("second", options: OperationOptions(mutexes: ["n"])) { b }
+        ring = [x.id, second.id, b.id, y.id, first.id, a.id]
+    }
+
+    /// Both groups start before anything that they need.
+    func run() throws {
+        let (here, there) = (AsyncOperationQueue(isSuspended: true), AsyncOperationQueue(isSuspended: true))
+        try here.add(first, y)
+        try there.add(second, x)
+        here.resume()
+        there.resume()
     }
 }
 
