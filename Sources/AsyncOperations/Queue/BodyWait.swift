@@ -59,12 +59,17 @@ final class BodyWait: Sendable {
     ) throws(UsageError) -> BodyWait {
         let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
         // Of two waits that only together form a cycle, one is refused.
-        let isCircular = OperationCore.withTopology {
+        let (isCircular, consequences) = OperationCore.withTopology {
+            var consequences: [OperationCore.Consequences] = []
             wait.note()
-            guard WaitGraph.isCircular(wait) else { return false }
-            wait.end()
-            return true
+            while let ring = WaitGraph.ring(over: wait) {
+                if OperationCore.letGo(on: ring, &consequences) { continue }
+                wait.end()
+                return (true, consequences)
+            }
+            return (false, consequences)
         }
+        OperationCore.carry(consequences)
         if isCircular { throw wait.refusal }
         return wait
     }
@@ -106,15 +111,18 @@ final class BodyWait: Sendable {
         var known: [ObjectIdentifier: Bool] = [:]
         let suspects = suspects.filter { $0.mayBeAwaited(&known) }
         if suspects.isEmpty { return }
-        let refused = OperationCore.withTopology {
+        let (refused, consequences) = OperationCore.withTopology {
             var refused: [BodyWait] = []
-            while let wait = WaitGraph.circularWait(beyond: suspects) {
+            var consequences: [OperationCore.Consequences] = []
+            while let (wait, ring) = WaitGraph.circularWait(beyond: suspects) {
+                if OperationCore.letGo(on: ring, &consequences) { continue }
                 wait.refuse()
                 refused.append(wait)
             }
-            return refused
+            return (refused, consequences)
         }
         for wait in refused { wait.tell() }
+        OperationCore.carry(consequences)
     }
 }
 

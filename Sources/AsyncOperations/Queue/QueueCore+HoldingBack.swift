@@ -71,6 +71,31 @@ extension OperationCore {
     }
 }
 
+extension OperationCore {
+    /// Looks again at the groups on a way of waits that are held back by what has started by now: that has its place, and
+    /// only its end was awaited. With the topology locked. Returns false if nothing has changed.
+    static func letGo(on way: [WaitEvent], _ all: inout [Consequences]) -> Bool {
+        let held = zip(way, way.dropFirst()).compactMap { event, next -> (group: CompoundCore, rival: OperationCore)? in
+            guard case (.start(let group as CompoundCore), .end(let rival)) = (event, next),
+                rival.lifecycle.hasBegun, group.isHeldBack(by: rival)
+            else { return nil }
+            return (group, rival)
+        }
+        for (group, _) in held {
+            // What would form a ring stays as it is.
+            _ = try? holdBack(beyond: [group], &all)
+        }
+        return held.contains { group, rival in !group.isHeldBack(by: rival) }
+    }
+
+    private func isHeldBack(by rival: OperationCore) -> Bool {
+        guard let queue = lifecycle.queue, rival.lifecycle.queue === queue else { return false }
+        return queue.state.withLock { state in
+            queue.waitingRow(of: self).map { queue.isHeldBack($0, by: rival, state) } ?? false
+        }
+    }
+}
+
 extension QueueCore {
     /// The compound operations that hold mutexes or will, and wait for something outside meanwhile.
     func holders(_ state: State) -> [CompoundCore] {

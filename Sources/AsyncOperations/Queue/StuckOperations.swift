@@ -12,8 +12,9 @@ extension OperationCore {
         carry(
             withTopology {
                 var all: [Consequences] = []
-                while let (core, path) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
-                    let (hasEnded, consequences) = queue.end(core, asStuckIn: path)
+                while let (core, ring) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
+                    if letGo(on: ring, &all) { continue }
+                    let (hasEnded, consequences) = queue.end(core, asStuckIn: ids(of: ring))
                     all.append((queue, consequences))
                     if !hasEnded { break }
                 }
@@ -41,14 +42,14 @@ extension OperationCore {
 
 extension WaitGraph {
     /// One that waits for a place or a mutex, and so for itself, with the path on which it does.
-    fileprivate static func ring(beyond suspects: [OperationCore]) -> (core: OperationCore, path: [AsyncOperationID])? {
+    fileprivate static func ring(beyond suspects: [OperationCore]) -> (core: OperationCore, ring: [WaitEvent])? {
         var graph = WaitGraph(for: .wait)
         graph.explore(suspects.map { .end($0) })
         for case .start(let core) in graph.events {
             guard let queue = core.lifecycle.queue, queue.hasReady(core), let ring = graph.ring(through: .start(core)),
                 !ring.contains(where: { $0.core?.hasRunningLimit == true })
             else { continue }
-            return (core, OperationCore.ids(of: ring))
+            return (core, ring)
         }
         return nil
     }

@@ -190,20 +190,20 @@ extension WaitGraph {
 // Bodies that wait.
 
 extension WaitGraph {
-    /// Whether the body would wait for itself. The wait must be noted already.
-    static func isCircular(_ wait: BodyWait) -> Bool {
+    /// The way on which the body would wait for itself; nil if it would not. The wait must be noted already.
+    static func ring(over wait: BodyWait) -> [WaitEvent]? {
         let core = wait.body.core
-        guard wait.body.queue.owner == nil || core.mayHoldUp else { return false }
+        guard wait.body.queue.owner == nil || core.mayHoldUp else { return nil }
         var graph = WaitGraph(for: .wait)
         graph.explore([.end(core)])
-        return graph.path(from: .end(core), to: .end(core)) != nil
+        return graph.path(from: .end(core), to: .end(core))
     }
 
-    /// A body that waits for itself over one of `suspects`.
+    /// A body that waits for itself over one of `suspects`, and the way on which it does.
     ///
     /// The ring can be found from them and from the bodies that wait. Either may wait for very much while the other
     /// does not, so both are tried with a growing limit. O(the smaller part).
-    static func circularWait(beyond suspects: [OperationCore]) -> BodyWait? {
+    static func circularWait(beyond suspects: [OperationCore]) -> (wait: BodyWait, ring: [WaitEvent])? {
         var limit = 32
         while true {
             for starts in [suspects, BodyWait.waiting] {
@@ -214,10 +214,10 @@ extension WaitGraph {
         }
     }
 
-    private var circularWait: BodyWait? {
+    private var circularWait: (wait: BodyWait, ring: [WaitEvent])? {
         for node in nodes where !node.isPossible {
             guard case .end(let core) = node.event, let wait = core.wait else { continue }
-            if path(from: node.event, to: node.event) != nil { return wait }
+            if let ring = path(from: node.event, to: node.event) { return (wait, ring) }
         }
         return nil
     }

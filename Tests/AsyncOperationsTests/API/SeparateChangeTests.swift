@@ -280,6 +280,29 @@ import Testing
         #expect(await outer.outcome == .success)
     }
 
+    @Test func `a group is held back until what its inside needs has its place, where its body waits for another part`()
+        async throws
+    {
+        let quick = nothing("quick")
+        let body = AsyncOperation<Void, OperationFailure<Never>>("body") { _ throws(OperationFailure<Never>) in
+            try await quick.value
+        }
+        let last = nothing("last")
+        try last.addDependency(on: body)
+        let group = try CompoundOperation("group") {
+            quick
+            last
+        }
+        let compound = try CompoundOperation(mode: .limited(2)) {
+            group
+            body
+            nothing("beside")
+        }
+        try compound.start()
+        #expect(await body.outcome == .success)
+        #expect(await compound.outcome == .success)
+    }
+
     @Test func `a group is not held back by a member that joins it where there is a place for each`() async throws {
         let (a, b, s) = (nothing("a"), nothing("b"), nothing("s"))
         try b.addDependency(on: s)
