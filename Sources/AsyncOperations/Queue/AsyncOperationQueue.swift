@@ -149,7 +149,7 @@ public final class AsyncOperationQueue: Sendable {
     /// The events from now on. A stream that is read too slowly keeps the newest `count` and drops the others, which
     /// leaves gaps in their `sequence`. The stream ends after `shutdown`, or when the queue is dropped and its last
     /// operation has ended.
-    public func events(bufferingNewest count: Int = 1024) -> AsyncStream<OperationEvent> {
+    public func events(bufferingNewest count: Int = 1024) -> AsyncStream<AsyncOperationQueue.Event> {
         core.events(bufferingNewest: count)
     }
 }

@@ -30,9 +30,11 @@ enum Effect: Sendable {
     case pause([BodyControl.SuspendHandler], Bool)
     /// Wake everybody who waits for the queue to be idle.
     case idle(OneShot)
+    /// Let queues look whether they can have units of a pool that have become free.
+    case offer(Pool)
     /// Let the task end that begins bodies with the values of the caller.
     case endContext(TaskContext)
-    case finishEvents([AsyncStream<OperationEvent>.Continuation])
+    case finishEvents([AsyncStream<AsyncOperationQueue.Event>.Continuation])
     case finishProgress(ProgressListeners)
 
     /// Whether it may run user code. A caller of the library must not run that of somebody else's operation.
@@ -41,7 +43,7 @@ enum Effect: Sendable {
         case .tell(let core, _, _, _): core.hasCompletions
         case .stop: true
         case .pause(let handlers, _): !handlers.isEmpty
-        case .ready, .open, .begin, .idle, .endContext, .finishEvents, .finishProgress: false
+        case .ready, .open, .begin, .idle, .offer, .endContext, .finishEvents, .finishProgress: false
         }
     }
 }

@@ -136,6 +136,7 @@ extension QueueCore {
         case .stop(let control): control.tellOfStop()
         case .pause(let handlers, let isSuspended): for handler in handlers { handler(isSuspended) }
         case .idle(let signal): signal.happen()
+        case .offer(let pool): PoolTable.offer(pool)
         case .endContext(let context): context.end()
         case .finishEvents(let listeners): for listener in listeners { listener.finish() }
         case .finishProgress(let listeners): listeners.finish()

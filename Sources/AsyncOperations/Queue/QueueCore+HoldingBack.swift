@@ -72,7 +72,7 @@ extension OperationCore {
 }
 
 extension OperationCore {
-    /// Looks again at the groups on a way of waits that are held back by what has started by now: that has its place, and
+    /// Looks again at the groups on a way of waits that are held back by what has started by now: it has its place, and
     /// only its end was awaited. With the topology locked. Returns false if nothing has changed.
     static func letGo(on way: [WaitEvent], _ all: inout [Consequences]) -> Bool {
         let held = zip(way, way.dropFirst()).compactMap { event, next -> (group: CompoundCore, rival: OperationCore)? in

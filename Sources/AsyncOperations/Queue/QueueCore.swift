@@ -27,6 +27,8 @@ final class QueueCore: Sendable {
         var standIns: [AsyncOperationID: StandIn] = [:]
         /// The mutexes that operations name, and perhaps some that nothing names any more.
         var locks: [String: Int] = [:]
+        /// The pools that operations ask for, with their locks here.
+        var pools: [(pool: Pool, lock: LockID)] = []
         /// Numbers are not reused in a period.
         var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
@@ -140,7 +142,11 @@ final class QueueCore: Sendable {
     /// Tells the scheduler what happened, and applies its commands to the operations.
     func handle(_ event: OperationScheduler.Event, _ state: inout State) {
         guard state.scheduler != nil else { return }
-        state.scheduler?.handle(event, at: state.now, into: &state.commands)
+        if state.pools.isEmpty {
+            state.scheduler?.handle(event, at: state.now, into: &state.commands)
+        } else {
+            handleSharing(event, &state)
+        }
         carryOut(&state)
     }
 
@@ -178,6 +184,7 @@ final class QueueCore: Sendable {
         state.entries = []
         state.standIns = [:]
         state.locks = [:]
+        state.pools = []
         state.nextLock = 0
         state.urgent = []
         state.barriers = Barriers()
@@ -201,7 +208,8 @@ final class QueueCore: Sendable {
             case .nothing, .ended: break
             }
         }
-        guard !state.locks.isEmpty, let mutexes = state.scheduler?.locksAskedFor else { return }
-        state.locks = state.locks.filter { mutexes.contains(LockID(index: $0.value)) }
+        guard state.nextLock > 0, let locks = state.scheduler?.locksAskedFor else { return }
+        state.locks = state.locks.filter { locks.contains(LockID(index: $0.value)) }
+        state.pools.removeAll { !locks.contains($0.lock) }
     }
 }

@@ -10,6 +10,7 @@ extension WaitGraph {
         case .end(let core): Self.all(causesOfEnd(of: core))
         case .idle(let queue): Self.all(ask(queue) { queue.unended($0).map { .end($0) } })
         case .place(let compound): Self.places(heldBy: compound.membersInProgress, of: compound.places)
+        case .units(let count, let pool): Self.units(count, of: pool)
         case .turn(let queue): ask(queue) { Self.places(heldBy: $0.waitingOperations, of: $0.width) }
         }
     }
@@ -20,6 +21,13 @@ extension WaitGraph {
     /// been made narrower.
     private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
         (holders.map { .end($0) }, max(0, holders.count - count + 1))
+    }
+
+    /// What has to end before so many units are free: a holder counts once for each unit that it has.
+    private static func units(_ count: Int, of pool: Pool) -> Causes {
+        let holders = PoolTable.shared.withLock { $0.holders(of: pool) }
+        let taken = holders.flatMap { Array(repeating: WaitEvent.end($0.core), count: $0.units) }
+        return (taken, max(0, count - (pool.units - taken.count)))
     }
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
@@ -97,6 +105,7 @@ extension QueueCore {
         for row in scheduler.holdersOfMissingLocks(for: place.row) {
             if case .operation(let holder) = state.entries[row.row] { events.append(.end(holder)) }
         }
+        if !core.hasDefaultOptions { events += core.options.units.map { .units($0.count, of: $0.pool) } }
         if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
         if purpose == .wait { events.append(.turn(in: self)) }
         return events
@@ -165,7 +174,7 @@ extension OperationCore {
     /// because it has, or will have, a place or a mutex that others want.
     var mayHoldUp: Bool {
         around.contains { outer in
-            if !outer.hasDefaultOptions, outer.options.retry != nil || !outer.options.mutexes.isEmpty { return true }
+            if !outer.hasDefaultOptions, outer.options.retry != nil || outer.options.takesLocks { return true }
             return outer.state.withLock { $0.isNeeded || $0.parent?.limit ?? .unlimited != .unlimited }
         }
     }

@@ -113,6 +113,18 @@ extension ProgramRules {
         }
     }
 
+    /// Whatever queues they are in.
+    var poolsAreKept: String? {
+        walk { _, event, running in
+            guard case .entered(let index, _, _) = event else { return nil }
+            for pool in program.operations[index].units.keys {
+                let taken = Set(running).union([index]).reduce(0) { $0 + (program.operations[$1].units[pool] ?? 0) }
+                if taken > Program.pools[pool] { return "\(taken) units of p\(pool) are taken when o\(index) begins" }
+            }
+            return nil
+        }
+    }
+
     /// Nothing begins between the return of `suspend` and the call of `resume` but what ran already.
     var suspensionHolds: String? {
         let queues = queueOf
