@@ -60,8 +60,8 @@ public final class AsyncOperationQueue: Sendable {
     /// Adds operations, all or none, in this order.
     ///
     /// Throws `closed` after `shutdown`; `alreadyEnqueued`, `alreadyStarted` or `alreadyFinished` for an operation that
-    /// is not free; `invalidTimeout` or `nestedMutex` because of its options or those of a member; `cycle` if it waits
-    /// for a barrier that waits for it.
+    /// is not free; `invalidTimeout`, `nestedMutex`, `invalidUnits` or `poolOfCompound` because of its options or those
+    /// of a member; `cycle` if it waits for a barrier that waits for it.
     public func add(
         _ first: any AsyncOperationProtocol, _ second: any AsyncOperationProtocol,
         _ others: any AsyncOperationProtocol...

@@ -6,6 +6,12 @@ extension QueueCore.State {
         isTelling = true
     }
 
+    mutating func takeOffers() -> [PoolTable.Offer] {
+        if offers.isEmpty { return [] }
+        defer { offers = [] }
+        return offers
+    }
+
     mutating func takeGarbage() -> [any AnyObject & Sendable] {
         if garbage.isEmpty { return [] }
         defer { garbage = [] }
@@ -30,8 +36,6 @@ enum Effect: Sendable {
     case pause([BodyControl.SuspendHandler], Bool)
     /// Wake everybody who waits for the queue to be idle.
     case idle(OneShot)
-    /// Let queues look whether they can have units of a pool that have become free.
-    case offer(Pool)
     /// Let the task end that begins bodies with the values of the caller.
     case endContext(TaskContext)
     case finishEvents([AsyncStream<AsyncOperationQueue.Event>.Continuation])
@@ -43,7 +47,7 @@ enum Effect: Sendable {
         case .tell(let core, _, _, _): core.hasCompletions
         case .stop: true
         case .pause(let handlers, _): !handlers.isEmpty
-        case .ready, .open, .begin, .idle, .offer, .endContext, .finishEvents, .finishProgress: false
+        case .ready, .open, .begin, .idle, .endContext, .finishEvents, .finishProgress: false
         }
     }
 }

@@ -161,7 +161,7 @@ extension QueueCore {
         if let known = state.pools.first(where: { $0.pool == pool }) { return known.lock }
         let lock = LockID(index: state.nextLock)
         state.nextLock += 1
-        state.pools.append((pool, lock))
+        state.pools.append(KnownPool(pool: pool, lock: lock))
         rows.declarePool(lock, of: pool.units)
         return lock
     }

@@ -27,8 +27,7 @@ final class QueueCore: Sendable {
         var standIns: [AsyncOperationID: StandIn] = [:]
         /// The mutexes that operations name, and perhaps some that nothing names any more.
         var locks: [String: Int] = [:]
-        /// The pools that operations ask for, with their locks here.
-        var pools: [(pool: Pool, lock: LockID)] = []
+        var pools: [KnownPool] = []
         /// Numbers are not reused in a period.
         var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
@@ -48,6 +47,10 @@ final class QueueCore: Sendable {
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
+        /// Whether something waits for units that may be free.
+        var mustLook = false
+        /// Units that others may have, since the lock was taken.
+        var offers: [PoolTable.Offer] = []
         /// Operations that have just got something to wait for, while bodies wait or the queue `isEntangled`.
         var suspects: [OperationCore] = []
         /// Objects to be freed once the lock is released, because that may run code of the user's.
@@ -123,7 +126,9 @@ final class QueueCore: Sendable {
             let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
             return (
                 answer,
-                Consequences(duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects())
+                Consequences(
+                    duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects(),
+                    offers: state.takeOffers())
             )
         }
     }
@@ -156,6 +161,7 @@ final class QueueCore: Sendable {
 
     /// Restores what must be true whenever the lock is free. Returns an alarm that is no longer needed.
     private func restoreInvariants(_ state: inout State) -> Alarm? {
+        look(&state)
         endPeriod(&state)
         forgetEnded(&state)
         return setAlarm(&state)

@@ -1,8 +1,16 @@
 // What waits for what.
 
 extension WaitGraph {
-    /// `needed` of the events have to happen; 0 for what may happen by itself, or has happened.
-    typealias Causes = (events: [WaitEvent], needed: Int)
+    /// Events of which so many have to happen that their weights add up to `needed`; 0 for what may happen by itself,
+    /// or has happened.
+    struct Causes {
+        let events: [WaitEvent]
+        let needed: Int
+        /// nil if each weighs 1.
+        var weights: [Int]?
+
+        func weight(of index: Int) -> Int { weights?[index] ?? 1 }
+    }
 
     func causes(of event: WaitEvent) -> Causes {
         switch event {
@@ -15,19 +23,20 @@ extension WaitGraph {
         }
     }
 
-    private static func all(_ events: [WaitEvent]) -> Causes { (events, events.count) }
+    private static func all(_ events: [WaitEvent]) -> Causes { Causes(events: events, needed: events.count) }
 
     /// What has to end before one more finds a place. There may be more holders than places, because a queue may have
     /// been made narrower.
     private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
-        (holders.map { .end($0) }, max(0, holders.count - count + 1))
+        Causes(events: holders.map { .end($0) }, needed: max(0, holders.count - count + 1))
     }
 
-    /// What has to end before so many units are free: a holder counts once for each unit that it has.
+    /// What has to end before so many units are free.
     private static func units(_ count: Int, of pool: Pool) -> Causes {
-        let holders = PoolTable.shared.withLock { $0.holders(of: pool) }
-        let taken = holders.flatMap { Array(repeating: WaitEvent.end($0.core), count: $0.units) }
-        return (taken, max(0, count - (pool.units - taken.count)))
+        let holders = PoolTable.shared.withLock { $0.holders(of: pool) }.sorted { $0.core.id < $1.core.id }
+        let free = pool.units - holders.reduce(0) { $0 + $1.units }
+        return Causes(
+            events: holders.map { .end($0.core) }, needed: max(0, count - free), weights: holders.map(\.units))
     }
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {

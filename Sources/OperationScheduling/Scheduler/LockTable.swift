@@ -191,6 +191,8 @@ struct LockTable: Sendable {
             newIndexOf[HolderTable.ScopedLock(lock: lock.lock, scope: scope)] = index
         }
         indexOf = newIndexOf
+        let names = names
+        withheld = withheld.filter { names.contains($0.key) }
         if tickets.isEmpty { nextTicket = 0 }
     }
 
@@ -210,20 +212,40 @@ struct LockTable: Sendable {
 
     /// Sets how many units of a lock no row can have for now. Returns the rows that may go on.
     mutating func withhold(_ units: Int, of name: LockID) -> [OperationID] {
+        if withheld[name] == units { return [] }
         withheld[name] = units
+        guard let index = index(of: name) else { return [] }
         var woken: [OperationID] = []
-        for index in locks.indices where locks[index].name == name && locks[index].withheld != units {
-            locks[index].withheld = units
-            if !tickets.isEmpty { wake(Index(value: index), &woken) }
-        }
+        locks[index.value].withheld = units
+        if !tickets.isEmpty { wake(index, &woken) }
         return woken
     }
 
-    /// Whether a row waits for units of a lock.
+    /// True if a row waits for units of a lock of the whole run.
     mutating func isAwaited(_ name: LockID) -> Bool {
-        lists.indices.contains { list in
-            lists[list].place.map { self.name(of: $0) == name } == true && head(of: list) != nil
+        index(of: name).map { first(in: $0) != nil } ?? false
+    }
+
+    /// A lock of the whole run.
+    private func index(of name: LockID) -> Index? { indexOf[HolderTable.ScopedLock(lock: name, scope: .root)] }
+
+    /// The ticket of the first list that waits in the queue of a lock. Takes away those in front of it that stand for
+    /// nothing any more.
+    private mutating func first(in lock: Index) -> Ticket? {
+        while let ticket = locks[lock.value].queue.min {
+            let list = Int(ticket.index)
+            if lists[list].place == lock {
+                let head = head(of: list)
+                if head?.number == ticket.number { return ticket }
+                if head == nil { lists[list].place = nil }
+                // The first row of the list has gone. A row before it has a ticket of its own.
+                if let head, head.number > ticket.number {
+                    locks[lock.value].queue.insert(Ticket(number: head.number, index: ticket.index))
+                }
+            }
+            locks[lock.value].queue.removeMin()
         }
+        return nil
     }
 
     private mutating func wake(_ lock: Index, _ woken: inout [OperationID]) {

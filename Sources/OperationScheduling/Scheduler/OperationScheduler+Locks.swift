@@ -4,7 +4,7 @@ extension OperationScheduler {
     /// The locks that existing rows ask for. After `removeEnded`, no other lock is held. O(locks).
     package var locksAskedFor: Set<LockID> { locks.names }
 
-    /// Whether something that is ready waits for units of a lock. O(waiting lists).
+    /// True if something that is ready waits for units of a lock of the whole run.
     package mutating func isAwaited(_ lock: LockID) -> Bool { locks.isAwaited(lock) }
 
     mutating func withhold(_ units: Int, of lock: LockID) {

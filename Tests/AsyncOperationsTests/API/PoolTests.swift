@@ -1,3 +1,4 @@
+import Dispatch
 import FlowrunTestSupport
 import Testing
 
@@ -81,7 +82,7 @@ import Testing
         #expect(order.entries == ["busy 1", "other 1", "busy 2", "other 2", "busy 3", "other 3"])
     }
 
-    @Test func `one that asks for more than is free keeps nobody else from it`() async throws {
+    @Test func `one that asks for more than is free keeps no other from it`() async throws {
         let pool = Pool("memory", 2)
         let (up, go) = (Latch(), Latch())
         let holder = AsyncOperation(options: OperationOptions(pools: [pool: 1])) { _ in
@@ -268,10 +269,10 @@ import Testing
         #expect(crowd.most == 4)
     }
 
-    @Test func `thousands that are started by themselves share one unit`() async throws {
+    @Test func `hundreds that are started by themselves share one unit`() async throws {
         let pool = Pool("disk")
         let crowd = Crowd()
-        let all = (0..<2000).map { _ in
+        let all = (0..<300).map { _ in
             AsyncOperation(options: OperationOptions(pools: [pool: 1])) { _ in
                 crowd.enter()
                 crowd.leave()
@@ -280,6 +281,84 @@ import Testing
         for operation in all { try operation.start() }
         for operation in all { try await operation.value }
         #expect(crowd.most == 1)
+    }
+
+    @Test func `queues that want much of two pools, of which both have some, leave each other alone`() async throws {
+        let (first, second) = (Pool("first", 4), Pool("second", 4))
+        let queues = try (0..<2).map { _ in try AsyncOperationQueue(maxConcurrentOperationCount: 8) }
+        let (up, go) = (Latch(), Latch())
+        let holder = AsyncOperation(options: OperationOptions(pools: [first: 1, second: 1])) { _ in
+            up.open()
+            await go.wait()
+        }
+        try queues[0].add(holder)
+        await up.wait()
+        let (smallUp, smallGo) = (Latch(), Latch())
+        let small = AsyncOperation(options: OperationOptions(pools: [first: 1])) { _ in
+            smallUp.open()
+            await smallGo.wait()
+        }
+        try small.start()
+        await smallUp.wait()
+        let all = [first, second].flatMap { pool in
+            queues.map { _ in nothing(options: OperationOptions(pools: [pool: 4])) }
+        }
+        for (number, operation) in all.enumerated() { try queues[number % 2].add(operation) }
+        smallGo.open()
+        try await small.value
+        #expect(all.allSatisfy { $0.state == .ready })
+        go.open()
+        for operation in all { try await operation.value }
+    }
+
+    @Test func `user code that takes long keeps no units from others`() async throws {
+        let pool = Pool("disk")
+        let (up, go) = (Latch(), Latch())
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let holder = AsyncOperation(options: OperationOptions(pools: [pool: 1])) { _ in
+            up.open()
+            await go.wait()
+        }
+        try queue.add(holder)
+        await up.wait()
+        let other = nothing("other", options: OperationOptions(pools: [pool: 1]))
+        try other.start()
+        let (inside, isOver) = (Latch(), DispatchSemaphore(value: 0))
+        let ended = nothing("ended")
+        ended.addOutcomeCompletion { _ in
+            inside.open()
+            isOver.wait()
+        }
+        try queue.add(ended)
+        await inside.wait()
+        go.open()
+        try await other.value
+        isOver.signal()
+        try await queue.waitUntilIdle()
+    }
+
+    @Test func `units are counted, not listed`() async throws {
+        let bytes = Pool("bytes", .max)
+        let (up, go) = (Latch(), Latch())
+        let holder = AsyncOperation("holder", options: OperationOptions(pools: [bytes: .max])) { _ in
+            up.open()
+            await go.wait()
+        }
+        try holder.start()
+        await up.wait()
+        let waiting = nothing("waiting", options: OperationOptions(pools: [bytes: .max]))
+        try waiting.start()
+        #expect(waiting.waitingFor?.operations == [waiting.id, holder.id])
+        go.open()
+        try await waiting.value
+    }
+
+    @Test func `each of hundreds of operations may have a pool of its own`() async throws {
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        for number in 0..<200 {
+            try queue.add(nothing(options: OperationOptions(pools: [Pool("\(number)"): 1])))
+        }
+        try await queue.waitUntilIdle()
     }
 
     @Test func `a pool is known as long as anything has or wants some of it`() async throws {

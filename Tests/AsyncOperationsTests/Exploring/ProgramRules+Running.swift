@@ -74,7 +74,7 @@ extension ProgramRules {
             let isPlain = inside.allSatisfy { index in
                 let operation = program.operations[index]
                 return operation.needs.isEmpty && operation.input == nil && operation.attempts == 1
-                    && operation.priority == 0 && operation.mutex == nil
+                    && operation.priority == 0 && operation.mutex == nil && operation.units.isEmpty
             }
             let isSteered = program.actions.contains {
                 if case .addDependency = $0 { true } else { false }
