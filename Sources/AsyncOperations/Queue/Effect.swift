@@ -6,12 +6,6 @@ extension QueueCore.State {
         isTelling = true
     }
 
-    mutating func takeOffers() -> [PoolTable.Offer] {
-        if offers.isEmpty { return [] }
-        defer { offers = [] }
-        return offers
-    }
-
     mutating func takeGarbage() -> [any AnyObject & Sendable] {
         if garbage.isEmpty { return [] }
         defer { garbage = [] }
@@ -38,7 +32,7 @@ enum Effect: Sendable {
     case idle(OneShot)
     /// Let the task end that begins bodies with the values of the caller.
     case endContext(TaskContext)
-    case finishEvents([AsyncStream<AsyncOperationQueue.Event>.Continuation])
+    case finishEvents([AsyncStream<OperationEvent>.Continuation])
     case finishProgress(ProgressListeners)
 
     /// Whether it may run user code. A caller of the library must not run that of somebody else's operation.

@@ -64,8 +64,7 @@ import Testing
         #expect(lines.filter { $0.hasPrefix("`page`") } == ofPage.map { "`page`: \($0)" })
         #expect(lines.contains("`link`: added by `page`"))
         #expect(lines.contains("`crawl`: resumed"))
-        let stop = AsyncOperationQueue.Event.Kind.cancelRequested(.shutdown)
-        #expect("\(stop)" == "told to stop: its queue was shut down")
+        #expect("\(OperationEvent.Kind.cancelRequested(.shutdown))" == "told to stop: its queue was shut down")
     }
 
     @Test func `the failure of a compound operation has a line for each error, at any depth`() async throws {
