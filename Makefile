@@ -55,8 +55,9 @@ alone:
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a
 # hundred thousand steps, offers no bad edit in ten thousand files with mistakes, and costs in proportion to the file.
-# The library loses nothing: programs of its API under a million orders of their threads, and so many times on real ones;
-# so many come to the same in every split and order of their calls. FLOWRUN_PROOF_SEED begins with others.
+# The library loses nothing: programs of its API under a million orders of their threads, and PROOF_ROUNDS times on real
+# ones; PROOF_SPLITS of them come to the same in every split and order of their calls. These are the numbers of one run:
+# runs that each begin with another FLOWRUN_PROOF_SEED add up.
 PROOF_ROUNDS ?= 100000
 PROOF_SPLITS ?= 20000
 PROOF = $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof --filter

@@ -280,7 +280,7 @@ import Testing
         #expect(await outer.outcome == .success)
     }
 
-    @Test func `a group is held back until what its inside needs has its place, where its body waits for another part`()
+    @Test func `a group is let go once what its inside needs has its place and waits for another part of it`()
         async throws
     {
         let quick = nothing("quick")
