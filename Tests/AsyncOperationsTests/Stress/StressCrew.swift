@@ -66,7 +66,9 @@ enum StressNoise {
         number = (number ^ number >> 29) &* 0xBF58_476D_1CE4_E5B9
         switch number >> 56 {
         case 0..<12: sched_yield()
-        case 12..<40: for _ in 0..<(number >> 48 & 0xFF) { _ = level.load(ordering: .acquiring) }
+        case 12..<40:
+            var rest = number >> 48 & 0xFF
+            while rest > 0, level.load(ordering: .acquiring) >= 0 { rest -= 1 }
         default: break
         }
     }
