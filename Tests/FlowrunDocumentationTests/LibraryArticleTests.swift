@@ -11,7 +11,7 @@ import Testing
 
     @Test(arguments: [
         "FirstSteps", "ChainOfRequests", "MixedOperations", "DependenciesWithData", "TimeoutsOverCalls",
-        "WatchingForDeadlock", "ProgressOfFoundation",
+        "SharingResources", "WatchingForDeadlock", "ProgressOfFoundation",
     ])
     func `an article shows the code that its test runs`(article: String) throws {
         let shown = try PackageDocument("\(Self.catalog)/\(article).md").blocks.filter { $0.language == "swift" }

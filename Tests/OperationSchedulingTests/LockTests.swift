@@ -31,6 +31,41 @@ import Testing
         #expect(released! < acquired!)
     }
 
+    @Test func `units that others have outside are not had here, until they are given back`() {
+        var graph = OperationGraph(isOpen: true)
+        let pool = graph.addPool(of: 3)
+        let large = graph.addOperation(.init(locks: [LockRequest(lock: pool, units: 3)]))
+        let small = graph.addOperation(.init(locks: [LockRequest(lock: pool)]))
+        var scheduler = OperationScheduler(graph, width: 8)
+        scheduler.tellsLocks = true
+        func starts(_ event: OperationScheduler.Event) -> [OperationID] {
+            scheduler.handle(event, at: .zero).compactMap { if case .start(let id, _) = $0 { id } else { nil } }
+        }
+        func isAwaited() -> Bool { scheduler.isAwaited(pool) }
+        #expect(starts(.withheld(pool, 3)) == [])
+        #expect(starts(.begin) == [])
+        #expect(isAwaited())
+        #expect(starts(.withheld(pool, 2)) == [small])
+        #expect(isAwaited())
+        #expect(starts(.withheld(pool, 0)) == [])
+        #expect(starts(.ended(small, .success, mayRetry: false)) == [large])
+        #expect(!isAwaited())
+    }
+
+    @Test func `rows that join bring pools of their own, of which others may have some already`() {
+        var scheduler = OperationScheduler(OperationGraph(isOpen: true), width: 8)
+        _ = scheduler.handle(.begin, at: .zero)
+        let pool = LockID(index: 0)
+        _ = scheduler.handle(.withheld(pool, 1), at: .zero)
+        var rows = OperationGraph(joiningAt: 1)
+        rows.declarePool(pool, of: 3)
+        let joined = (0..<3).map { _ in rows.addOperation(.init(locks: [LockRequest(lock: pool)])) }
+        let started = scheduler.handle(.added(.root, rows), at: .zero).compactMap { command in
+            if case .start(let id, _) = command { id } else { nil }
+        }
+        #expect(started == Array(joined.prefix(2)))
+    }
+
     // C5
     @Test func `a lock stays taken until the work has really stopped`() {
         var graph = OperationGraph()

@@ -64,7 +64,7 @@ struct RandomRemoval {
     /// Nil where it is about a row that was removed, which nothing concerns any more.
     private func translated(_ event: OperationScheduler.Event) -> OperationScheduler.Event? {
         switch event {
-        case .begin, .time, .abort, .width, .suspend, .resume, .errand, .errandGoesOn, .errandEnded: event
+        case .begin, .time, .abort, .width, .withheld, .suspend, .resume, .errand, .errandGoesOn, .errandEnded: event
         case .ended(let id, let outcome, let mayRetry): present[id].map { .ended($0, outcome, mayRetry: mayRetry) }
         case .delayed(let id): present[id].map { .delayed($0) }
         case .launched(let id): present[id].map { .launched($0) }

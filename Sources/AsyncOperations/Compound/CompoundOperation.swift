@@ -41,7 +41,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// Throws `closed` if the last member has ended or the compound operation is being stopped; `alreadyEnqueued`,
     /// `alreadyStarted` or `alreadyFinished` for a member that is not free; `selfDependency` and `cycle` if it would
     /// wait for itself, also for a place or a mutex that something around it keeps; and, once it belongs to a queue,
-    /// `invalidTimeout` or `nestedMutex` because of the member's options.
+    /// `invalidTimeout`, `nestedMutex`, `invalidUnits` or `poolOfCompound` because of the member's options.
     public func add(_ member: some AsyncOperationProtocol) throws(UsageError) {
         try compound.add(member.erased.core)
     }

@@ -80,7 +80,8 @@ extension AsyncOperationProtocol {
     /// `clock` measures timeouts, delays and back-offs; its `sleep` must throw only when its task is cancelled.
     ///
     /// Throws `alreadyStarted`, `alreadyFinished`, or `alreadyEnqueued` if it belongs to a queue or to a compound
-    /// operation; `invalidTimeout` or `nestedMutex` because of its options or those of a member.
+    /// operation; `invalidTimeout`, `nestedMutex`, `invalidUnits` or `poolOfCompound` because of its options or those
+    /// of a member.
     public func start(clock: any Clock<Duration> = ContinuousClock()) throws(UsageError) {
         try core.start(clock: clock)
     }

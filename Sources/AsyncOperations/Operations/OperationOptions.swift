@@ -21,6 +21,9 @@ public struct OperationOptions: Sendable {
     /// attempt and released at its end. A member of a compound operation must not name one that the compound operation
     /// holds.
     public var mutexes: Set<String>
+    /// How many units it has of which pools, at least 1 and at most all. All are acquired together with its mutexes, at
+    /// the start of an attempt, and released at its end. Compound operations cannot have any; their members can.
+    public var pools: [Pool: Int]
     /// Whether a failure or timeout of it counts as no failure of the compound operation around it, and its dependents
     /// run.
     public var toleratesFailure: Bool
@@ -29,11 +32,11 @@ public struct OperationOptions: Sendable {
     /// What `taskPriority` is stored as.
     private(set) var bodyPriority: Priority?
 
-    /// By default: no time limit, one attempt, the lowest priority, no mutexes, no tolerance.
+    /// By default: no time limit, one attempt, the lowest priority, no mutexes, no pools, no tolerance.
     public init(
         timeout: Duration? = nil, retry: RetryPolicy? = nil, retriesError: (@Sendable (any Error) -> Bool)? = nil,
         priority: UInt32 = 0, taskPriority: TaskPriority? = nil, mutexes: Set<String> = [],
-        toleratesFailure: Bool = false
+        pools: [Pool: Int] = [:], toleratesFailure: Bool = false
     ) {
         self.timeout = timeout
         self.retry = retry
@@ -41,6 +44,7 @@ public struct OperationOptions: Sendable {
         self.priority = priority
         bodyPriority = taskPriority.map { Priority($0) }
         self.mutexes = mutexes
+        self.pools = pools
         self.toleratesFailure = toleratesFailure
     }
 
@@ -51,9 +55,17 @@ public struct OperationOptions: Sendable {
         return invalidJobTimeout
     }
 
+    /// The units of each pool, always in the same order.
+    var units: [(pool: Pool, count: Int)] {
+        pools.map { ($0, $1) }.sorted { $0.pool.number < $1.pool.number }
+    }
+
+    /// True if it takes mutexes or units of pools.
+    var takesLocks: Bool { !mutexes.isEmpty || !pools.isEmpty }
+
     var isDefault: Bool {
         timeout == nil && retry == nil && retriesError == nil && priority == 0 && bodyPriority == nil
-            && mutexes.isEmpty && !toleratesFailure && invalidJobTimeout == nil
+            && !takesLocks && !toleratesFailure && invalidJobTimeout == nil
     }
 }
 

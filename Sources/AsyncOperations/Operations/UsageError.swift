@@ -19,6 +19,10 @@ public enum UsageError: Error, Hashable {
     case invalidTimeout(AsyncOperationID, Duration)
     /// `inner` names a mutex that `outer`, which is around it, holds already; it would wait forever.
     case nestedMutex(outer: AsyncOperationID, inner: AsyncOperationID, name: String)
+    /// The operation asks for this many units of a pool: fewer than 1, or more than it has, which may be none.
+    case invalidUnits(AsyncOperationID, pool: String, asked: Int, of: Int)
+    /// A compound operation asks for units of a pool, which only operations with a body can have.
+    case poolOfCompound(AsyncOperationID, pool: String)
     /// The body of `waiter` would wait for `awaited`, which cannot end before that body.
     case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)
 }
@@ -37,6 +41,12 @@ extension UsageError: CustomStringConvertible {
         case .invalidTimeout(let id, let limit): "\(id) has a time limit of \(limit); it must be above zero"
         case .nestedMutex(let outer, let inner, let name):
             "\(inner) asks for mutex `\(name)`, which \(outer) around it holds already; remove it from one of them"
+        case .invalidUnits(let id, let pool, _, let units) where units < 1:
+            "\(id) asks for pool `\(pool)`, which was made with \(units) units; make it with 1 or more"
+        case .invalidUnits(let id, let pool, let asked, let units):
+            "\(id) asks for \(asked) of pool `\(pool)`; it must be 1 to \(units)"
+        case .poolOfCompound(let id, let pool):
+            "compound operation \(id) asks for pool `\(pool)`; let its members ask for it"
         case .wouldWaitForItself(let waiter, let awaited) where waiter == awaited:
             "the body of \(waiter) would wait for its own end"
         case .wouldWaitForItself(let waiter, let queue) where queue.isQueue:

@@ -60,8 +60,8 @@ public final class AsyncOperationQueue: Sendable {
     /// Adds operations, all or none, in this order.
     ///
     /// Throws `closed` after `shutdown`; `alreadyEnqueued`, `alreadyStarted` or `alreadyFinished` for an operation that
-    /// is not free; `invalidTimeout` or `nestedMutex` because of its options or those of a member; `cycle` if it waits
-    /// for a barrier that waits for it.
+    /// is not free; `invalidTimeout`, `nestedMutex`, `invalidUnits` or `poolOfCompound` because of its options or those
+    /// of a member; `cycle` if it waits for a barrier that waits for it.
     public func add(
         _ first: any AsyncOperationProtocol, _ second: any AsyncOperationProtocol,
         _ others: any AsyncOperationProtocol...
@@ -149,7 +149,7 @@ public final class AsyncOperationQueue: Sendable {
     /// The events from now on. A stream that is read too slowly keeps the newest `count` and drops the others, which
     /// leaves gaps in their `sequence`. The stream ends after `shutdown`, or when the queue is dropped and its last
     /// operation has ended.
-    public func events(bufferingNewest count: Int = 1024) -> AsyncStream<OperationEvent> {
+    public func events(bufferingNewest count: Int = 1024) -> AsyncStream<AsyncOperationQueue.Event> {
         core.events(bufferingNewest: count)
     }
 }

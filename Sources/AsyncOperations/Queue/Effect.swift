@@ -6,6 +6,12 @@ extension QueueCore.State {
         isTelling = true
     }
 
+    mutating func takeOffers() -> [PoolTable.Offer] {
+        if offers.isEmpty { return [] }
+        defer { offers = [] }
+        return offers
+    }
+
     mutating func takeGarbage() -> [any AnyObject & Sendable] {
         if garbage.isEmpty { return [] }
         defer { garbage = [] }
@@ -32,7 +38,7 @@ enum Effect: Sendable {
     case idle(OneShot)
     /// Let the task end that begins bodies with the values of the caller.
     case endContext(TaskContext)
-    case finishEvents([AsyncStream<OperationEvent>.Continuation])
+    case finishEvents([AsyncStream<AsyncOperationQueue.Event>.Continuation])
     case finishProgress(ProgressListeners)
 
     /// Whether it may run user code. A caller of the library must not run that of somebody else's operation.

@@ -1,37 +1,37 @@
 /// Numbers the events of a queue and passes them to listeners. Guarded by the queue's lock.
 struct EventAnnouncer: Sendable {
     private var next: UInt64 = 0
-    private(set) var listeners: [AsyncOperationID: AsyncStream<OperationEvent>.Continuation] = [:]
+    private(set) var listeners: [AsyncOperationID: AsyncStream<AsyncOperationQueue.Event>.Continuation] = [:]
 
     var isHeard: Bool { !listeners.isEmpty }
 
     @inline(__always)  // Usually nobody listens.
-    mutating func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, at time: Duration) {
-        if isHeard { tell(OperationEvent(sequence: next, id: id, time: time, kind: kind)) }
+    mutating func announce(_ kind: AsyncOperationQueue.Event.Kind, of id: AsyncOperationID, at time: Duration) {
+        if isHeard { tell(AsyncOperationQueue.Event(sequence: next, id: id, time: time, kind: kind)) }
         next += 1
     }
 
-    private func tell(_ event: OperationEvent) {
+    private func tell(_ event: AsyncOperationQueue.Event) {
         for listener in listeners.values { listener.yield(event) }
     }
 
-    mutating func add(_ listener: AsyncStream<OperationEvent>.Continuation, as id: AsyncOperationID) {
+    mutating func add(_ listener: AsyncStream<AsyncOperationQueue.Event>.Continuation, as id: AsyncOperationID) {
         listeners[id] = listener
     }
 
     mutating func remove(_ id: AsyncOperationID) { listeners[id] = nil }
 
     /// Removes all listeners, and returns them so that their streams can be finished outside the lock.
-    mutating func removeAll() -> [AsyncStream<OperationEvent>.Continuation] {
+    mutating func removeAll() -> [AsyncStream<AsyncOperationQueue.Event>.Continuation] {
         defer { listeners = [:] }
         return Array(listeners.values)
     }
 }
 
 extension QueueCore {
-    func events(bufferingNewest count: Int) -> AsyncStream<OperationEvent> {
+    func events(bufferingNewest count: Int) -> AsyncStream<AsyncOperationQueue.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: OperationEvent.self, bufferingPolicy: .bufferingNewest(count))
+            of: AsyncOperationQueue.Event.self, bufferingPolicy: .bufferingNewest(count))
         let listener = AsyncOperationID()
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { $0.announcer.remove(listener) }

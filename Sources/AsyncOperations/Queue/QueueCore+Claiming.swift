@@ -71,6 +71,12 @@ extension QueueCore {
             throw .nestedMutex(outer: outer.by, inner: core.id, name: outer.name)
         }
         if let limit = options.invalidLimit { throw .invalidTimeout(core.id, limit) }
+        for (pool, asked) in options.units {
+            if core is CompoundCore { throw .poolOfCompound(core.id, pool: pool.name) }
+            guard asked >= 1, asked <= pool.units else {
+                throw .invalidUnits(core.id, pool: pool.name, asked: asked, of: pool.units)
+            }
+        }
     }
 
     /// Returns false for a member that has ended or is ending.

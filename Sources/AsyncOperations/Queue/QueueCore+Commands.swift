@@ -199,7 +199,7 @@ extension QueueCore {
     }
 
     @inline(__always)
-    func announce(_ kind: OperationEvent.Kind, of id: AsyncOperationID, _ state: inout State) {
+    func announce(_ kind: AsyncOperationQueue.Event.Kind, of id: AsyncOperationID, _ state: inout State) {
         state.announcer.announce(kind, of: id, at: state.now)
     }
 }

@@ -19,6 +19,14 @@ extension QueueCore {
         let garbage: [any AnyObject & Sendable]
         /// Operations that have just got something to wait for, and may have closed a ring.
         let suspects: [OperationCore]
+        /// What other queues may have of pools.
+        let offers: [PoolTable.Offer]
+
+        /// Does what user code must not hold up. Outside all locks.
+        fileprivate func begin() {
+            alarm?.cancel()
+            for offer in offers { PoolTable.make(offer) }
+        }
     }
 
     func duty(_ state: inout State, isWorker: Bool, mayDrain: Bool) -> Duty {
@@ -43,7 +51,7 @@ extension QueueCore {
     }
 
     func carry(_ consequences: Consequences, handingOver hands: Hands = .toTask) {
-        consequences.alarm?.cancel()
+        consequences.begin()
         switch consequences.duty {
         case .nothing: break
         case .begin(let first, let others):
@@ -170,7 +178,7 @@ extension QueueCore {
             endAttempt(control, end, mayRetry, &state)
             return core.isFinished
         }
-        consequences.alarm?.cancel()
+        consequences.begin()
         if isOver { core.releaseBody() }
         if !consequences.suspects.isEmpty { OperationCore.breakRings(beyond: consequences.suspects) }
         switch consequences.duty {

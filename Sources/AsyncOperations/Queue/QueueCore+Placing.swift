@@ -88,7 +88,7 @@ extension QueueCore {
             state.entries.append(.standIn(standIn))
             early.append(standIn)
         case .enter(let core):
-            let options = graphOptions(of: core, &state)
+            let options = graphOptions(of: core, &rows, &state)
             if let compound = core as? CompoundCore {
                 if options.retry != nil { state.hasRetriedCompounds = true }
                 let row = rows.beginGroup(options, limit: compound.limit, failFast: compound.failFast, isOpen: true)
@@ -123,13 +123,15 @@ extension QueueCore {
         }
     }
 
-    private func graphOptions(of core: OperationCore, _ state: inout State) -> OperationGraph.Options {
+    private func graphOptions(
+        of core: OperationCore, _ rows: inout OperationGraph, _ state: inout State
+    ) -> OperationGraph.Options {
         if core.hasDefaultOptions { return OperationGraph.Options() }
         let options = core.options
         if options.timeout != nil || options.retry != nil { noteTimed(&state) }
         return OperationGraph.Options(
             priority: options.priority, timeout: options.timeout, toleratesFailure: options.toleratesFailure,
-            retry: options.retry, locks: locks(options.mutexes, &state))
+            retry: options.retry, locks: locks(options.mutexes, &state) + units(of: options, &rows, &state))
     }
 
     /// A lock for each name, as long as anything names it. Always in the same order, so that those who want the same
@@ -143,5 +145,24 @@ extension QueueCore {
             return state.nextLock
         }
         return indices.sorted().map { LockRequest(lock: LockID(index: $0)) }
+    }
+
+    private func units(
+        of options: OperationOptions, _ rows: inout OperationGraph, _ state: inout State
+    ) -> [LockRequest] {
+        if options.pools.isEmpty { return [] }
+        let requests = options.units.map { pool, count in
+            LockRequest(lock: lock(of: pool, &rows, &state), units: count)
+        }
+        return requests.sorted { $0.lock < $1.lock }
+    }
+
+    private func lock(of pool: Pool, _ rows: inout OperationGraph, _ state: inout State) -> LockID {
+        if let known = state.pools.first(where: { $0.pool == pool }) { return known.lock }
+        let lock = LockID(index: state.nextLock)
+        state.nextLock += 1
+        state.pools.append(KnownPool(pool: pool, lock: lock))
+        rows.declarePool(lock, of: pool.units)
+        return lock
     }
 }

@@ -27,6 +27,7 @@ final class QueueCore: Sendable {
         var standIns: [AsyncOperationID: StandIn] = [:]
         /// The mutexes that operations name, and perhaps some that nothing names any more.
         var locks: [String: Int] = [:]
+        var pools: [KnownPool] = []
         /// Numbers are not reused in a period.
         var nextLock = 0
         /// How many operations have not ended, members of compound operations not counted.
@@ -46,6 +47,10 @@ final class QueueCore: Sendable {
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
+        /// Whether something waits for units that may be free.
+        var mustLook = false
+        /// Units that others may have, since the lock was taken.
+        var offers: [PoolTable.Offer] = []
         /// Operations that have just got something to wait for, while bodies wait or the queue `isEntangled`.
         var suspects: [OperationCore] = []
         /// Objects to be freed once the lock is released, because that may run code of the user's.
@@ -121,7 +126,9 @@ final class QueueCore: Sendable {
             let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
             return (
                 answer,
-                Consequences(duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects())
+                Consequences(
+                    duty: duty, alarm: alarm, garbage: garbage, suspects: state.takeSuspects(),
+                    offers: state.takeOffers())
             )
         }
     }
@@ -140,7 +147,11 @@ final class QueueCore: Sendable {
     /// Tells the scheduler what happened, and applies its commands to the operations.
     func handle(_ event: OperationScheduler.Event, _ state: inout State) {
         guard state.scheduler != nil else { return }
-        state.scheduler?.handle(event, at: state.now, into: &state.commands)
+        if state.pools.isEmpty {
+            state.scheduler?.handle(event, at: state.now, into: &state.commands)
+        } else {
+            handleSharing(event, &state)
+        }
         carryOut(&state)
     }
 
@@ -150,6 +161,7 @@ final class QueueCore: Sendable {
 
     /// Restores what must be true whenever the lock is free. Returns an alarm that is no longer needed.
     private func restoreInvariants(_ state: inout State) -> Alarm? {
+        look(&state)
         endPeriod(&state)
         forgetEnded(&state)
         return setAlarm(&state)
@@ -178,6 +190,7 @@ final class QueueCore: Sendable {
         state.entries = []
         state.standIns = [:]
         state.locks = [:]
+        state.pools = []
         state.nextLock = 0
         state.urgent = []
         state.barriers = Barriers()
@@ -201,7 +214,8 @@ final class QueueCore: Sendable {
             case .nothing, .ended: break
             }
         }
-        guard !state.locks.isEmpty, let mutexes = state.scheduler?.locksAskedFor else { return }
-        state.locks = state.locks.filter { mutexes.contains(LockID(index: $0.value)) }
+        guard state.nextLock > 0, let locks = state.scheduler?.locksAskedFor else { return }
+        state.locks = state.locks.filter { locks.contains(LockID(index: $0.value)) }
+        state.pools.removeAll { !locks.contains($0.lock) }
     }
 }

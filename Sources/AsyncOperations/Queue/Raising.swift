@@ -1,4 +1,4 @@
-// A wait raises whatever it waits for, over dependencies, members, places, mutexes and the waits of bodies.
+// A wait raises whatever it waits for, over dependencies, members, places, mutexes, pools and the waits of bodies.
 
 extension OperationCore {
     /// Raises the bodies that its end waits for, now or later, to `priority`. O(what is upstream and has not been
@@ -14,7 +14,7 @@ extension OperationCore {
                 switch event {
                 case .start(let core), .end(let core): core.expectWaiter(of: priority).map { [$0] } ?? []
                 case .turn(let queue): queue.hurry(for: self, priority)
-                case .place, .idle: []
+                case .place, .units, .idle: []
                 }
             }
         }

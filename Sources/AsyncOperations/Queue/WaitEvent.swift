@@ -6,6 +6,8 @@ enum WaitEvent: Sendable {
     case end(OperationCore)
     /// A compound operation has a place for one more member.
     case place(in: CompoundCore)
+    /// So many units of a pool are free.
+    case units(Int, of: Pool)
     /// A queue has room for one more body.
     case turn(in: QueueCore)
     /// A queue is idle.
@@ -14,7 +16,7 @@ enum WaitEvent: Sendable {
     var core: OperationCore? {
         switch self {
         case .start(let core), .end(let core): core
-        case .place, .turn, .idle: nil
+        case .place, .units, .turn, .idle: nil
         }
     }
 }
@@ -23,6 +25,7 @@ extension WaitEvent: Hashable {
     private struct Key: Hashable {
         let kind: Int
         let subject: ObjectIdentifier
+        var count = 0
     }
 
     private var key: Key {
@@ -31,6 +34,7 @@ extension WaitEvent: Hashable {
         case .end(let core): Key(kind: 1, subject: ObjectIdentifier(core))
         case .place(let compound): Key(kind: 2, subject: ObjectIdentifier(compound))
         case .turn(let queue): Key(kind: 3, subject: ObjectIdentifier(queue))
+        case .units(let count, let pool): Key(kind: 5, subject: ObjectIdentifier(pool), count: count)
         case .idle(let queue): Key(kind: 4, subject: ObjectIdentifier(queue))
         }
     }

@@ -1,8 +1,16 @@
 // What waits for what.
 
 extension WaitGraph {
-    /// `needed` of the events have to happen; 0 for what may happen by itself, or has happened.
-    typealias Causes = (events: [WaitEvent], needed: Int)
+    /// Events of which so many have to happen that their weights add up to `needed`; 0 for what may happen by itself,
+    /// or has happened.
+    struct Causes {
+        let events: [WaitEvent]
+        let needed: Int
+        /// nil if each weighs 1.
+        var weights: [Int]?
+
+        func weight(of index: Int) -> Int { weights?[index] ?? 1 }
+    }
 
     func causes(of event: WaitEvent) -> Causes {
         switch event {
@@ -10,16 +18,25 @@ extension WaitGraph {
         case .end(let core): Self.all(causesOfEnd(of: core))
         case .idle(let queue): Self.all(ask(queue) { queue.unended($0).map { .end($0) } })
         case .place(let compound): Self.places(heldBy: compound.membersInProgress, of: compound.places)
+        case .units(let count, let pool): Self.units(count, of: pool)
         case .turn(let queue): ask(queue) { Self.places(heldBy: $0.waitingOperations, of: $0.width) }
         }
     }
 
-    private static func all(_ events: [WaitEvent]) -> Causes { (events, events.count) }
+    private static func all(_ events: [WaitEvent]) -> Causes { Causes(events: events, needed: events.count) }
 
     /// What has to end before one more finds a place. There may be more holders than places, because a queue may have
     /// been made narrower.
     private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
-        (holders.map { .end($0) }, max(0, holders.count - count + 1))
+        Causes(events: holders.map { .end($0) }, needed: max(0, holders.count - count + 1))
+    }
+
+    /// What has to end before so many units are free.
+    private static func units(_ count: Int, of pool: Pool) -> Causes {
+        let holders = PoolTable.shared.withLock { $0.holders(of: pool) }.sorted { $0.core.id < $1.core.id }
+        let free = pool.units - holders.reduce(0) { $0 + $1.units }
+        return Causes(
+            events: holders.map { .end($0.core) }, needed: max(0, count - free), weights: holders.map(\.units))
     }
 
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
@@ -97,6 +114,7 @@ extension QueueCore {
         for row in scheduler.holdersOfMissingLocks(for: place.row) {
             if case .operation(let holder) = state.entries[row.row] { events.append(.end(holder)) }
         }
+        if !core.hasDefaultOptions { events += core.options.units.map { .units($0.count, of: $0.pool) } }
         if let parent, parent.limit != .unlimited { events.append(.place(in: parent)) }
         if purpose == .wait { events.append(.turn(in: self)) }
         return events
@@ -165,7 +183,7 @@ extension OperationCore {
     /// because it has, or will have, a place or a mutex that others want.
     var mayHoldUp: Bool {
         around.contains { outer in
-            if !outer.hasDefaultOptions, outer.options.retry != nil || !outer.options.mutexes.isEmpty { return true }
+            if !outer.hasDefaultOptions, outer.options.retry != nil || outer.options.takesLocks { return true }
             return outer.state.withLock { $0.isNeeded || $0.parent?.limit ?? .unlimited != .unlimited }
         }
     }

@@ -16,8 +16,8 @@ struct WaitGraph {
     private struct Node {
         let event: WaitEvent
         var causes: [Int] = []
-        var effects: [Int] = []
-        /// How many more of the causes it takes.
+        var effects: [(node: Int, weight: Int)] = []
+        /// The weight of the causes that it still takes.
         var missing = 0
         var isPossible = false
     }
@@ -87,7 +87,9 @@ struct WaitGraph {
             let indices = causes.events.map { index(of: $0, &pending) }
             nodes[next].causes = indices
             nodes[next].missing = causes.needed
-            for index in indices { nodes[index].effects.append(next) }
+            for (place, index) in indices.enumerated() {
+                nodes[index].effects.append((next, causes.weight(of: place)))
+            }
         }
         settle(possible)
         return true
@@ -109,8 +111,8 @@ struct WaitGraph {
             guard !nodes[next].isPossible else { continue }
             nodes[next].isPossible = true
             for effect in nodes[next].effects {
-                nodes[effect].missing -= 1
-                if nodes[effect].missing == 0 { pending.append(effect) }
+                nodes[effect.node].missing -= effect.weight
+                if nodes[effect.node].missing <= 0 { pending.append(effect.node) }
             }
         }
     }
@@ -121,7 +123,9 @@ struct WaitGraph {
             if node.isPossible || node.event == denied { return true }
             let stuck = Set(node.causes.filter { !nodes[$0].isPossible })
             let causes = causes(of: node.event)
-            let others = causes.events.count { event in !(indices[event].map(stuck.contains) ?? false) }
+            let others = causes.events.enumerated().reduce(0) { sum, cause in
+                indices[cause.element].map(stuck.contains) == true ? sum : sum + causes.weight(of: cause.offset)
+            }
             return others < causes.needed
         }
     }

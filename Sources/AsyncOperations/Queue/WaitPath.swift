@@ -77,7 +77,7 @@ extension WaitEvent {
         switch self {
         case .start(let core): core.lifecycle.hasBegun
         case .end(let core): core.lifecycle.latestEnd != nil
-        case .place, .turn, .idle: false
+        case .place, .units, .turn, .idle: false
         }
     }
 
@@ -93,7 +93,7 @@ extension WaitEvent {
         case .end(let core):
             if case .running(let control) = core.lifecycle, control.wait == nil { .toEnd } else { nil }
         case .turn(let queue): queue.need
-        case .place, .idle: nil
+        case .place, .units, .idle: nil
         }
     }
 }

@@ -4,8 +4,8 @@ package struct LockID: Hashable, Comparable, Sendable {
 
     init(_ index: Int) { value = UInt32(index) }
 
-    /// The lock that was added as number `index`. A number that the graph does not have makes a mutex, so that rows
-    /// that join later can bring their own.
+    /// The lock that was added as number `index`. A number that the graph does not have makes a mutex, or the pool
+    /// that it is declared to be, so that rows that join later can bring their own.
     package init(index: Int) { value = UInt32(index) }
 
     /// Its number, from 0, in the order in which the locks were added.

@@ -50,13 +50,10 @@ package struct OperationGraph: Sendable {
         }
     }
 
-    enum Lock: Sendable {
-        case mutex
-        case pool(Int)
-    }
-
     var table: RowTable
-    private(set) var locks: [Lock] = []
+    private var lockCount = 0
+    /// The units of the locks that are pools; all others are mutexes.
+    private var pools: [LockID: Int] = [:]
 
     /// A graph with nothing but its outermost group.
     package init(
@@ -178,28 +175,27 @@ package struct OperationGraph: Sendable {
 
     /// Adds a lock with a single holder at a time.
     package mutating func addMutex() -> LockID {
-        locks.append(.mutex)
-        return LockID(locks.count - 1)
+        defer { lockCount += 1 }
+        return LockID(lockCount)
     }
 
     /// Adds a lock with this many units, at least 1, of which operations may ask for some or all.
     package mutating func addPool(of units: Int) -> LockID {
+        defer { lockCount += 1 }
+        declarePool(LockID(lockCount), of: units)
+        return LockID(lockCount)
+    }
+
+    /// Makes a lock a pool with this many units, at least 1, before any row asks for it: one that rows that join bring.
+    package mutating func declarePool(_ lock: LockID, of units: Int) {
         precondition(units >= 1, "a pool with \(units) units could never be had")
-        locks.append(.pool(units))
-        return LockID(locks.count - 1)
+        pools[lock] = units
     }
 }
 
 extension OperationGraph {
-    func isMutex(_ lock: LockID) -> Bool {
-        guard lock.index < locks.count, case .pool = locks[lock.index] else { return true }
-        return false
-    }
-
-    func capacity(of lock: LockID) -> Int {
-        guard lock.index < locks.count, case .pool(let units) = locks[lock.index] else { return 1 }
-        return units
-    }
+    func isMutex(_ lock: LockID) -> Bool { pools[lock] == nil }
+    func capacity(of lock: LockID) -> Int { pools[lock] ?? 1 }
 
     /// Whether a row is inside a group, however deep. O(depth).
     func isInside(_ id: OperationID, _ group: OperationID) -> Bool {
@@ -215,6 +211,7 @@ extension OperationGraph {
     /// Appends rows that joined as members of a group. O(rows).
     mutating func append(_ joining: OperationGraph, to group: OperationID) {
         table.append(joining.table, to: group)
+        if !joining.pools.isEmpty { pools.merge(joining.pools) { $1 } }
     }
 
     /// Counts members that stay when the group is tried again.

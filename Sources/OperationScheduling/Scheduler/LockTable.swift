@@ -13,10 +13,16 @@ struct LockTable: Sendable {
     private struct Lock: Sendable {
         let name: LockID
         let capacity: Int
+        /// What no row has.
         var free: Int
+        /// How many units are taken outside, or are meant for others.
+        var withheld: Int
         /// The row that took units last and has not released them.
         var holder: OperationID?
         var queue = Heap<Ticket>()
+
+        /// What a row could have.
+        var available: Int { free - withheld }
     }
 
     private struct Request: Hashable, Sendable {
@@ -49,6 +55,7 @@ struct LockTable: Sendable {
     /// The tickets of rows that wait or were just woken. They keep their place until they start or end.
     private var tickets: [OperationID: UInt32] = [:]
     private var nextTicket: UInt32 = 0
+    private var withheld: [LockID: Int] = [:]
 
     /// Whether no lock is held.
     var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
@@ -78,7 +85,7 @@ struct LockTable: Sendable {
         if let known = indexOf[lock] { return known }
         let index = Index(value: locks.count)
         indexOf[lock] = index
-        locks.append(Lock(name: lock.lock, capacity: capacity, free: capacity))
+        locks.append(Lock(name: lock.lock, capacity: capacity, free: capacity, withheld: withheld[lock.lock] ?? 0))
         return index
     }
 
@@ -99,12 +106,12 @@ struct LockTable: Sendable {
     }
 
     private func missing(for requests: [Request]) -> Index? {
-        requests.first { locks[$0.lock.value].free < $0.units }?.lock
+        requests.first { locks[$0.lock.value].available < $0.units }?.lock
     }
 
     /// The rows that hold what the row asks for and cannot have now; for a pool, one of them.
     func holdersOfMissing(for id: OperationID) -> [OperationID] {
-        requests(of: id).compactMap { locks[$0.lock.value].free < $0.units ? locks[$0.lock.value].holder : nil }
+        requests(of: id).compactMap { locks[$0.lock.value].available < $0.units ? locks[$0.lock.value].holder : nil }
     }
 
     mutating func take(_ id: OperationID) {
@@ -184,6 +191,8 @@ struct LockTable: Sendable {
             newIndexOf[HolderTable.ScopedLock(lock: lock.lock, scope: scope)] = index
         }
         indexOf = newIndexOf
+        let names = names
+        withheld = withheld.filter { names.contains($0.key) }
         if tickets.isEmpty { nextTicket = 0 }
     }
 
@@ -201,8 +210,46 @@ struct LockTable: Sendable {
         return woken
     }
 
+    /// Sets how many units of a lock no row can have for now. Returns the rows that may go on.
+    mutating func withhold(_ units: Int, of name: LockID) -> [OperationID] {
+        if withheld[name] == units { return [] }
+        withheld[name] = units
+        guard let index = index(of: name) else { return [] }
+        var woken: [OperationID] = []
+        locks[index.value].withheld = units
+        if !tickets.isEmpty { wake(index, &woken) }
+        return woken
+    }
+
+    /// True if a row waits for units of a lock of the whole run.
+    mutating func isAwaited(_ name: LockID) -> Bool {
+        index(of: name).map { first(in: $0) != nil } ?? false
+    }
+
+    /// A lock of the whole run.
+    private func index(of name: LockID) -> Index? { indexOf[HolderTable.ScopedLock(lock: name, scope: .root)] }
+
+    /// The ticket of the first list that waits in the queue of a lock. Takes away those in front of it that stand for
+    /// nothing any more.
+    private mutating func first(in lock: Index) -> Ticket? {
+        while let ticket = locks[lock.value].queue.min {
+            let list = Int(ticket.index)
+            if lists[list].place == lock {
+                let head = head(of: list)
+                if head?.number == ticket.number { return ticket }
+                if head == nil { lists[list].place = nil }
+                // The first row of the list has gone. A row before it has a ticket of its own.
+                if let head, head.number > ticket.number {
+                    locks[lock.value].queue.insert(Ticket(number: head.number, index: ticket.index))
+                }
+            }
+            locks[lock.value].queue.removeMin()
+        }
+        return nil
+    }
+
     private mutating func wake(_ lock: Index, _ woken: inout [OperationID]) {
-        var room = locks[lock.value].free
+        var room = locks[lock.value].available
         var passed: [Ticket] = []
         while room > 0, let ticket = locks[lock.value].queue.popMin() {
             let list = Int(ticket.index)

@@ -4,6 +4,13 @@ extension OperationScheduler {
     /// The locks that existing rows ask for. After `removeEnded`, no other lock is held. O(locks).
     package var locksAskedFor: Set<LockID> { locks.names }
 
+    /// True if something that is ready waits for units of a lock of the whole run.
+    package mutating func isAwaited(_ lock: LockID) -> Bool { locks.isAwaited(lock) }
+
+    mutating func withhold(_ units: Int, of lock: LockID) {
+        for waiter in locks.withhold(units, of: lock) { enqueue(waiter) }
+    }
+
     @inline(__always)  // A call would copy the scheduler.
     func missingLock(for id: OperationID) -> LockTable.Index? {
         has(id, .hasLocks) ? locks.missing(for: id) : nil

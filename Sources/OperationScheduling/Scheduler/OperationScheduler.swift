@@ -52,6 +52,8 @@ package struct OperationScheduler: Sendable {
         case suspend
         /// The end of `suspend`.
         case resume
+        /// So many units of a lock cannot be had here for now, because others outside share it: none until told.
+        case withheld(LockID, Int)
         /// An open group takes no more members.
         case close(OperationID)
         /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
@@ -336,6 +338,7 @@ package struct OperationScheduler: Sendable {
         case .errandEnded(let errand): end(errand)
         case .suspend: suspend()
         case .resume: resume()
+        case .withheld(let lock, let units): withhold(units, of: lock)
         case .close(let id): close(id)
         case .added(let id, let expansion): add(expansion, to: id)
         case .link(let dependent, let prerequisite, let kind, let reason):

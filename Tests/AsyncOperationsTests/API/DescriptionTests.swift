@@ -64,7 +64,8 @@ import Testing
         #expect(lines.filter { $0.hasPrefix("`page`") } == ofPage.map { "`page`: \($0)" })
         #expect(lines.contains("`link`: added by `page`"))
         #expect(lines.contains("`crawl`: resumed"))
-        #expect("\(OperationEvent.Kind.cancelRequested(.shutdown))" == "told to stop: its queue was shut down")
+        let stop = AsyncOperationQueue.Event.Kind.cancelRequested(.shutdown)
+        #expect("\(stop)" == "told to stop: its queue was shut down")
     }
 
     @Test func `the failure of a compound operation has a line for each error, at any depth`() async throws {

@@ -58,8 +58,8 @@ import Testing
         #expect(await ruledOut.result == .failure(.notRun(rootCause: failed.id)))
     }
 
-    private func all(_ events: AsyncStream<OperationEvent>) async -> [OperationEvent] {
-        var all: [OperationEvent] = []
+    private func all(_ events: AsyncStream<AsyncOperationQueue.Event>) async -> [AsyncOperationQueue.Event] {
+        var all: [AsyncOperationQueue.Event] = []
         for await event in events { all.append(event) }
         return all
     }
@@ -76,7 +76,7 @@ import Testing
         let held = holding("held", up: up, until: go)
         let later = nothing("later")
         try later.addDependency(on: held)
-        let events: AsyncStream<OperationEvent>
+        let events: AsyncStream<AsyncOperationQueue.Event>
         do {
             let queue = AsyncOperationQueue()
             events = queue.events()

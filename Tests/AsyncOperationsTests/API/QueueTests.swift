@@ -266,7 +266,7 @@ import Testing
         queue.resume()
         queue.resume()
         operation.cancel()
-        var pauses: [OperationEvent.Kind] = []
+        var pauses: [AsyncOperationQueue.Event.Kind] = []
         for await event in events {
             if event.kind == .suspended || event.kind == .resumed { pauses.append(event.kind) }
             if case .finished = event.kind { break }
@@ -285,7 +285,7 @@ import Testing
         queue.suspend()
         queue.resume()
         try await queue.shutdown()
-        var pauses: [OperationEvent.Kind] = []
+        var pauses: [AsyncOperationQueue.Event.Kind] = []
         for await event in events where event.id == queue.id { pauses.append(event.kind) }
         #expect(pauses == [.suspended, .resumed, .suspended, .resumed])
     }

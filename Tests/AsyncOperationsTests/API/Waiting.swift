@@ -104,8 +104,10 @@ func nothing(_ name: String = "", options: OperationOptions = .init()) -> AsyncO
 }
 
 /// All kinds of events of one operation up to its end.
-func kinds(_ events: AsyncStream<OperationEvent>, of id: AsyncOperationID) async -> [OperationEvent.Kind] {
-    var kinds: [OperationEvent.Kind] = []
+func kinds(
+    _ events: AsyncStream<AsyncOperationQueue.Event>, of id: AsyncOperationID
+) async -> [AsyncOperationQueue.Event.Kind] {
+    var kinds: [AsyncOperationQueue.Event.Kind] = []
     for await event in events where event.id == id {
         kinds.append(event.kind)
         if case .finished = event.kind { break }

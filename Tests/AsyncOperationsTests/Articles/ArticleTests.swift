@@ -184,6 +184,30 @@ import Testing
         #expect(length == 6)
     }
 
+    @Test func `sharing resources`() async throws {
+        let printed = Record<String>()
+        let print = { @Sendable (line: String) in printed.add(line) }
+        // BEGIN SharingResources
+        let converter = Pool("converter", 4)
+        let album = Pool("album")
+
+        let queue = try AsyncOperationQueue("pictures", maxConcurrentOperationCount: 16)
+        for number in 1...40 {
+            let load = AsyncOperation("load \(number)") { "picture \(number)" }
+            let convert = AsyncOperation(
+                "convert \(number)", from: load.output, options: OperationOptions(pools: [converter: 1])
+            ) { picture in picture.uppercased() }
+            let store = AsyncOperation(
+                "store \(number)", from: convert.output, options: OperationOptions(pools: [album: 1])
+            ) { picture in print(picture) }
+            try queue.add(load, convert, store)
+        }
+        try await queue.waitUntilIdle()
+        // END SharingResources
+        #expect(Set(printed.entries) == Set((1...40).map { "PICTURE \($0)" }))
+        #expect(printed.entries.count == 40)
+    }
+
     @Test func `watching for deadlock`() async throws {
         // BEGIN WatchingForDeadlock
         let download = AsyncOperation("download") {}

@@ -72,6 +72,10 @@ extension EntangledProgram {
         let taken = around(parent).map { program.operations[$0].mutex }
         let mutex = ["m", "n", "m"][below(isCrowded ? 2 : 3)]
         if isOne(in: isCrowded ? 2 : 3), !taken.contains(mutex) { operation.mutex = mutex }
+        if !operation.isCompound, isOne(in: 6) {
+            let pool = below(Program.pools.count)
+            operation.units[pool] = 1 + below(Program.pools[pool])
+        }
         if isOne(in: 12) { operation.priority = 1 }
         program.operations.append(operation)
         parents.append(parent)

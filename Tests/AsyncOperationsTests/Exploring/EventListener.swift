@@ -12,7 +12,7 @@ struct EventListener {
     private var phases: [AsyncOperationID: Phase] = [:]
 
     /// Listens until the stream ends, which it has to do after the last operation has ended.
-    static func problem(with events: AsyncStream<OperationEvent>) async -> String? {
+    static func problem(with events: AsyncStream<AsyncOperationQueue.Event>) async -> String? {
         var listener = EventListener()
         for await event in events {
             if let problem = listener.hear(event) { return "event \(event.sequence): \(problem)" }
@@ -21,7 +21,7 @@ struct EventListener {
         return unfinished == 0 ? nil : "the events ended before \(unfinished) operations"
     }
 
-    private mutating func hear(_ event: OperationEvent) -> String? {
+    private mutating func hear(_ event: AsyncOperationQueue.Event) -> String? {
         if let next, event.sequence != next { return "is not \(next)" }
         next = event.sequence + 1
         guard let phase = phases[event.id] else {

@@ -86,7 +86,8 @@ extension Program.Operation {
     fileprivate var weight: Int {
         10 + steps.count * 2 + needs.count * 2 + completion.count * 3 + min(failures, 1) + attempts
             + jobAttempts + (jobTimeout == nil ? 0 : 1) + (input == nil ? 0 : 2)
-            + (heedsCancel ? 0 : 1) + (timeout == nil ? 0 : 1) + (mutex == nil ? 0 : 1) + (priority == 0 ? 0 : 1)
+            + (heedsCancel ? 0 : 1) + (timeout == nil ? 0 : 1) + (mutex == nil ? 0 : 1) + units.values.reduce(0, +)
+            + (priority == 0 ? 0 : 1)
             + (toleratesFailure ? 1 : 0) + (kind == .body ? 0 : 1)
     }
 
@@ -110,6 +111,8 @@ extension Program.Operation {
         add { $0.heedsCancel = true }
         add { $0.timeout = nil }
         add { $0.mutex = nil }
+        add { $0.units = [:] }
+        add { $0.units = $0.units.mapValues { _ in 1 } }
         add { $0.priority = 0 }
         add { $0.toleratesFailure = false }
         return operations

@@ -34,6 +34,7 @@ extension Program: CustomStringConvertible {
         if !operation.heedsCancel, !operation.isCompound { text += " ignoring cancel" }
         if let timeout = operation.timeout { text += " timeout \(timeout)" }
         if let mutex = operation.mutex { text += " mutex \(mutex)" }
+        for (pool, units) in operation.units.sorted(by: <) { text += " \(units) of p\(pool)" }
         if operation.priority > 0 { text += " priority \(operation.priority)" }
         if operation.toleratesFailure { text += " tolerated" }
         for need in operation.needs { text += " needs o\(need.on) \(need.kind)" }

@@ -5,6 +5,9 @@ import AsyncOperations
 /// Operations have numbers in preorder: a compound operation stands before what is inside it. Bodies may wait for
 /// whatever they like, and are told where they would wait for themselves.
 struct Program: Sendable, Equatable {
+    /// The units of its pools, which all of its queues share.
+    static let pools = [2, 1]
+
     struct Queue: Sendable, Equatable {
         var width = 2
         var isSuspended = false
@@ -41,6 +44,8 @@ struct Program: Sendable, Equatable {
         var heedsCancel = true
         var timeout: Int?
         var mutex: String?
+        /// What it has of which of the program's pools.
+        var units: [Int: Int] = [:]
         var priority: UInt32 = 0
         var toleratesFailure = false
 

@@ -93,6 +93,11 @@ extension ProgramGenerator {
         if isOne(in: operation.isCompound ? 12 : theme == .waiting ? 4 : 8), operation.kind != .waterfall {
             operation.mutex = ["m", "n"][below(2)]
         }
+        if !operation.isCompound, isOne(in: theme == .waiting ? 4 : 8) {
+            let pool = below(Program.pools.count)
+            operation.units[pool] = 1 + below(Program.pools[pool])
+            if isOne(in: 4) { operation.units = operation.units.merging([1 - pool: 1]) { $1 } }
+        }
         if isOne(in: 10) { operation.priority = UInt32(1 + below(2)) }
         operation.toleratesFailure = isOne(in: 8)
         program.operations.append(operation)

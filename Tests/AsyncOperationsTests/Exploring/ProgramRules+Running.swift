@@ -74,7 +74,7 @@ extension ProgramRules {
             let isPlain = inside.allSatisfy { index in
                 let operation = program.operations[index]
                 return operation.needs.isEmpty && operation.input == nil && operation.attempts == 1
-                    && operation.priority == 0 && operation.mutex == nil
+                    && operation.priority == 0 && operation.mutex == nil && operation.units.isEmpty
             }
             let isSteered = program.actions.contains {
                 if case .addDependency = $0 { true } else { false }
@@ -108,6 +108,18 @@ extension ProgramRules {
                         return "o\(index) and o\(other) run at once with mutex \(mutex)"
                     }
                 }
+            }
+            return nil
+        }
+    }
+
+    /// Whatever queues they are in.
+    var poolsAreKept: String? {
+        walk { _, event, running in
+            guard case .entered(let index, _, _) = event else { return nil }
+            for pool in program.operations[index].units.keys {
+                let taken = Set(running).union([index]).reduce(0) { $0 + (program.operations[$1].units[pool] ?? 0) }
+                if taken > Program.pools[pool] { return "\(taken) units of p\(pool) are taken when o\(index) begins" }
             }
             return nil
         }

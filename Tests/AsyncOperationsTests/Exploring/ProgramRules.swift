@@ -25,7 +25,7 @@ struct ProgramRules {
     var violation: String? {
         let rules: [(ProgramRules) -> String?] = [
             \.misheard, \.endsOnce, \.waitersAreToldTheEnd, \.membersEndBeforeTheirCompound, \.edgesAreKept,
-            \.bodiesFitTheirEnds, \.limitsAreKept, \.serialIsInOrder, \.mutexesExclude, \.barriersHold,
+            \.bodiesFitTheirEnds, \.limitsAreKept, \.serialIsInOrder, \.mutexesExclude, \.poolsAreKept, \.barriersHold,
             \.suspensionHolds, \.cancelHolds, \.refusalsAreRight,
         ]
         return rules.lazy.compactMap { $0(self) }.first

@@ -10,13 +10,13 @@ extension ProgramRun {
         case .body:
             if let input = operation.input, case .single(let producer)? = run.handle(input) {
                 return .single(
-                    AsyncOperation("o\(index)", from: producer.output, options: options(of: operation)) {
+                    AsyncOperation("o\(index)", from: producer.output, options: run.options(of: operation)) {
                         [unowned run] (context, _) async throws in
                         try await run.body(index, context)
                     })
             }
             return .single(
-                AsyncOperation("o\(index)", options: options(of: operation)) { [unowned run] context in
+                AsyncOperation("o\(index)", options: run.options(of: operation)) { [unowned run] context in
                     try await run.body(index, context)
                 })
         case .waterfall:
@@ -30,24 +30,26 @@ extension ProgramRun {
                     try await run.job(index, step, number, context)
                 }
             }
-            return .single(waterfall.operation(0, options: options(of: operation)))
+            return .single(waterfall.operation(0, options: run.options(of: operation)))
         case .compound(let mode, let failsFast):
             do {
                 return .compound(
                     try CompoundOperation(
-                        "o\(index)", mode: mode, failFast: failsFast ? .cancel : .off, options: options(of: operation)))
+                        "o\(index)", mode: mode, failFast: failsFast ? .cancel : .off,
+                        options: run.options(of: operation)))
             } catch {
                 preconditionFailure("\(error)")
             }
         }
     }
 
-    private static func options(of operation: Program.Operation) -> OperationOptions {
+    private func options(of operation: Program.Operation) -> OperationOptions {
         OperationOptions(
             timeout: operation.timeout.map { .milliseconds($0) },
             retry: operation.attempts > 1
                 ? RetryPolicy(attempts: operation.attempts, backoff: .constant(.milliseconds(5))) : nil,
             priority: operation.priority, mutexes: operation.mutex.map { [$0] } ?? [],
+            pools: Dictionary(uniqueKeysWithValues: operation.units.map { (pools[$0], $1) }),
             toleratesFailure: operation.toleratesFailure)
     }
 

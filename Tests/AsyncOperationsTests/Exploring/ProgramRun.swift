@@ -31,6 +31,7 @@ final class ProgramRun: Sendable {
     struct BodyError: Error {}
 
     let program: Program
+    let pools = Program.pools.enumerated().map { Pool("p\($0.offset)", $0.element) }
     let world: World
     let record = ProgramRecord()
     private let suspendCalls = Atomic<UInt64>(0)

@@ -19,7 +19,7 @@ actor Board {
         rows.append(Row(id: id, isFinished: isFinished))
     }
 
-    func show(_ event: OperationEvent) {
+    func show(_ event: AsyncOperationQueue.Event) {
         guard let number = rows.firstIndex(where: { $0.id == event.id }) else { return }
         let stage = event.kind.stage
         rows[number].stages.append(stage)
@@ -66,7 +66,7 @@ actor Board {
     private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
 }
 
-extension OperationEvent.Kind {
+extension AsyncOperationQueue.Event.Kind {
     /// The stage in a word.
     fileprivate var stage: String {
         switch self {
