@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, alone, proof, torture, interface, bench, install. The building itself is SwiftPM's.
+# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. The building itself is SwiftPM's.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -28,7 +28,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test alone proof torture interface bench install clean
+.PHONY: build demo test alone schema proof torture interface bench install clean
 
 build:
 	@.ci/setup
@@ -55,6 +55,10 @@ test:
 alone:
 	@.ci/setup test
 	$(PYTHON) Tests/Scripts/each_alone.py
+
+# Writes the schema of the log from the declarations of the events.
+schema:
+	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter EventSchemaTests
 
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a

@@ -80,7 +80,9 @@ let package = Package(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
         .target(
             name: "FlowrunTestSupport",
-            dependencies: ["CLinux", "Platform", "ProcessExecution", "SourceDiagnostics", "WorkflowModel"],
+            dependencies: [
+                "CLinux", "Platform", "ProcessExecution", "RunEvents", "SourceDiagnostics", "WorkflowModel",
+            ],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         example("ChainOfRequests"),
@@ -129,7 +131,8 @@ let package = Package(
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests(
-            "FlowrunDocumentationTests", ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents"],
+            "FlowrunDocumentationTests",
+            ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents", "Basics"],
             exclude: ["Kinds"]),
     ]
 )

@@ -17,4 +17,17 @@ package struct FailedCommand: Sendable, Hashable {
     package var words: String? {
         text == "exit" || text.hasPrefix("exit ") ? nil : "in `\(text)`"
     }
+
+    static func fields<Visitor: RecordVisitor & ~Copyable>(of command: inout FailedCommand?, _ visitor: inout Visitor) {
+        var (text, file, line) = (command?.text, command?.file, command?.line)
+        visitor.field(
+            "command", &text,
+            "the command at which the step's script failed, its first line; null where the shell cannot tell")
+        visitor.field(
+            "command_file", &file,
+            "the file that the command stands in: the workflow file, or one that the script has read")
+        visitor.field("command_line", &line, FieldRule("its line in that file, from 1", least: 1))
+        guard Visitor.isReader, let text, let file, let line else { return }
+        command = FailedCommand(text: text, file: file, line: line)
+    }
 }

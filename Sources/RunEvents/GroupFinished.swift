@@ -1,29 +1,33 @@
-package struct GroupFinished: Sendable {
-    package let group: String
-    package let outcome: StepOutcome
-    package let duration: Duration
-    package let cause: Cause?
+package struct GroupFinished: RecordFields, Sendable {
+    package var group = ""
+    package var outcome = StepOutcome.success
+    package var duration = Duration.zero
+    package var cause: Cause?
     /// Ids of the members, at any depth, that failed or timed out and are not tolerated, in order of their end.
-    package let errors: [String]
-    package let cancelled: [String]
-    package let notRun: [String]
+    package var errors: [String] = []
+    package var cancelled: [String] = []
+    package var notRun: [String] = []
     /// As in `StepFinished`.
-    package let outputs: [LoggedValue]
+    package var outputs: [LoggedValue] = []
     /// False for a fan-out that ended before its copies were known: it counts like one step.
-    package let isExpanded: Bool
+    package var isExpanded = true
 
-    package init(
-        group: String, outcome: StepOutcome, duration: Duration, cause: Cause?, errors: [String], cancelled: [String],
-        notRun: [String], outputs: [LoggedValue] = [], isExpanded: Bool = true
-    ) {
-        self.isExpanded = isExpanded
-        self.outputs = outputs
-        self.group = group
-        self.outcome = outcome
-        self.duration = duration
-        self.cause = cause
-        self.errors = errors
-        self.cancelled = cancelled
-        self.notRun = notRun
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.group(&group)
+        visitor.outcome(&outcome)
+        visitor.field("duration", &duration, "seconds")
+        visitor.cause(&cause)
+        visitor.field(
+            "errors", &errors,
+            "members at any depth that failed or timed out and are not tolerated, in order of their end")
+        visitor.field("cancelled", &cancelled, "members at any depth that were cancelled")
+        visitor.field("not_run", &notRun, "members at any depth that something upstream ruled out")
+        visitor.field("outputs", &outputs, "the group's outputs by name")
+        visitor.field(
+            "expanded", &isExpanded,
+            "false for a fan-out that ended before its copies were known: it counts like one step in `counts`, `cancelled` and `not_run`"
+        )
     }
 }

@@ -1,3 +1,5 @@
+package import Basics
+
 /// How many steps ended with each outcome.
 ///
 /// Plain fields, because a small run would spend a fiftieth of its time on the type of a dictionary.
@@ -42,5 +44,26 @@ package struct OutcomeCounts: Sendable, Equatable {
         body(.cancelled, cancelled)
         body(.skipped, skipped)
         body(.notRun, notRun)
+    }
+}
+
+extension OutcomeCounts: RecordValue {
+    package static var shape: RecordShape { .numbers(StepOutcome.allCases.map(\.rawValue)) }
+
+    package init?(_ record: JSONObject, _ name: StaticString) {
+        guard let counted = record.object(name) else { return nil }
+        for (word, json) in counted.members {
+            guard let outcome = StepOutcome(rawValue: word), let count = Int(json) else { return nil }
+            self[outcome] = count
+        }
+    }
+
+    package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
+        json.object(name) { json in
+            forEach { outcome, count in
+                json.key(outcome.rawValue)
+                json.value(count)
+            }
+        }
     }
 }

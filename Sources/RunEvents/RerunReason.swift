@@ -1,5 +1,5 @@
 /// Why a step runs again that the resumed run knows.
-package enum RerunReason: String, Sendable, Hashable, CaseIterable {
+package enum RerunReason: String, RecordWord, Sendable, Hashable {
     /// It had not ended, or not in a round that counts.
     case unfinished
     /// It had not succeeded.
@@ -16,6 +16,8 @@ package enum RerunReason: String, Sendable, Hashable, CaseIterable {
     case result
     /// Its output was kept, and has changed since.
     case damage
+
+    package var meaning: String? { words }
 
     /// As a clause.
     package var words: String {

@@ -1,17 +1,19 @@
+package import Basics
+
 /// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
 ///
 /// Order within a run: `sequence` is gapless from 0, the first event is `runStarted` and the last `runFinished`; a step
 /// or group has exactly one finished event and nothing of it comes afterwards. What a step has written is only lent: an
 /// event is valid while it is reported.
 package struct RunEvent {
-    package let sequence: Int
+    package var sequence = 0
     /// Wall clock, microseconds since 1970 in UTC; a label only, never used for arithmetic.
-    package let wallClock: Int64
+    package var wallClock: Int64 = 0
     /// Since the run started, monotonic.
-    package let elapsed: Duration
-    package let kind: Kind
+    package var elapsed = Duration.zero
+    package var kind: Kind
     /// Of an event of a step or group inside a group that may be retried: which time that group runs, from 0.
-    package let round: Int?
+    package var round: Int?
 
     package init(sequence: Int, wallClock: Int64, elapsed: Duration, kind: Kind, round: Int? = nil) {
         self.sequence = sequence
@@ -24,44 +26,29 @@ package struct RunEvent {
     /// What is large is held by reference: an event goes through many hands.
     package enum Kind {
         indirect case runStarted(RunStarted)
-        /// Nothing new starts from here on. `source` is who asked: `ctl`, `--paused` or the name of a signal.
         case runPaused(source: String)
         case runResumed(source: String)
-        /// How many steps may run at once from here on.
         case runJobs(jobs: Int, source: String)
-        /// Somebody asked for the end of the whole run: a signal or the run's own timeout.
         indirect case runCancelRequested(RunStopping)
         case groupStarted(group: String)
         case groupCancelRequested(group: String, cause: Cause)
-        /// A round of the group has failed, and there will be another after the delay; `round` is the one that failed.
         case groupRetry(group: String, round: Int, delay: Duration)
         indirect case groupFinished(GroupFinished)
-        /// The run has learned that it has this step: `by` is the fan-out that made it.
         case stepAdded(step: String, by: String)
-        /// Everything a step or group (`id`) needs has ended, and nothing but a free place is missing. Only told where
-        /// somebody asks for it, as are the next three.
+        /// Only told where somebody asks for it, as are the next three.
         case ready(Subject)
-        /// It could start but for a lock, by name, or for a limit (nil).
         case waiting(Subject, on: String?)
         case lockAcquired(name: String, by: Subject)
         case lockReleased(name: String, by: Subject)
-        /// The process of an attempt exists.
         indirect case stepStarted(StepStarted)
-        /// The writer is a step or the command of one of `vars`.
         case stepOutput(StepOutput)
         case stepCancelRequested(step: String, attempt: Int, cause: Cause)
-        /// A signal was sent to the step's processes; `signal` is its name, such as `SIGTERM`.
         case stepSignal(step: String, attempt: Int, signal: String)
-        /// The attempt's first process has ended.
         case stepAttempt(step: String, attempt: Int, status: ExitStatus)
-        /// The attempt has failed, and there will be another after the delay.
         case stepRetry(step: String, attempt: Int, delay: Duration)
         indirect case stepFinished(StepFinished)
-        /// The step is taken over from the run that this one resumes: it has neither started nor finished.
         indirect case stepRestored(StepRestored)
-        /// The step is about to start although the run that this one resumes had started it, too.
         case stepRerun(step: String, reason: RerunReason)
-        /// The step of a hook is about to start, and counts as undoing something from here on.
         case stepUndoes(step: String, Undoing)
         indirect case valueStarted(ValueStarted)
         indirect case valueFinished(ValueFinished)
@@ -70,21 +57,268 @@ package struct RunEvent {
     }
 }
 
-/// The steps and groups that count as undone once a step of a hook starts.
-package struct Undoing: Sendable, Hashable {
-    /// The id of the group that the hook belongs to; empty for the run.
-    package let body: String
-    /// Ids below it, as its `undoes` says; nil for the whole body.
-    package let members: [String]?
+// The record of an event.
 
-    package init(body: String, members: [String]?) {
-        self.body = body
-        self.members = members
+extension RunEvent: RecordFields {
+    /// One of each kind, by the word in the field `event`.
+    nonisolated(unsafe) private static let blanks = Dictionary(
+        uniqueKeysWithValues: Kind.blanks.map { ("\($0.word)", $0) })
+
+    package init() { self.init(.warning(code: "", message: "")) }
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// The event that a record tells of, without the bytes that one of output lends. Nil if a field is missing or the
+    /// event is not known.
+    package init?(_ record: JSONObject) {
+        guard let kind = record.string("event").flatMap({ Self.blanks[$0] }) else { return nil }
+        self.init(kind)
+        var reader = RecordReader(record: record)
+        fields(&reader)
+        guard reader.isComplete else { return nil }
     }
 
-    /// Full ids of steps and groups; empty for the run as a whole.
-    package var ids: [String] {
-        guard let members else { return [body] }
-        return body.isEmpty ? members : members.map { "\(body).\($0)" }
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        Self.head(of: kind, &sequence, &wallClock, &elapsed, &round, &visitor)
+        if let found = kind.found(by: &visitor) { kind = found }
+    }
+
+    /// The same without a copy of the event.
+    func write(to writer: inout RecordWriter) {
+        var (sequence, wallClock, elapsed, round) = (sequence, wallClock, elapsed, round)
+        Self.head(of: kind, &sequence, &wallClock, &elapsed, &round, &writer)
+        _ = kind.found(by: &writer)
+    }
+
+    /// The fields that every record has.
+    private static func head<Visitor: RecordVisitor & ~Copyable>(
+        of kind: Kind, _ sequence: inout Int, _ wallClock: inout Int64, _ elapsed: inout Duration, _ round: inout Int?,
+        _ visitor: inout Visitor
+    ) {
+        var (version, time, word) = (RecordVersion(), RecordTime(microseconds: wallClock), RecordLiteral(kind.word))
+        visitor.field("v", &version, "version of this format; a record with another version follows another schema")
+        visitor.field("seq", &sequence, "number of the record in its run: 0, 1, 2, ... without gaps")
+        visitor.field(
+            "time", &time,
+            FieldRule(
+                "wall clock, RFC 3339 in UTC with microseconds; a label, not for arithmetic",
+                pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$"))
+        if Visitor.isReader { wallClock = time.microseconds }
+        visitor.field("t", &elapsed, "seconds since the run started, from a clock that never jumps")
+        visitor.field("event", &word, FieldRule(kind.meaning))
+        guard kind.mayBeInRound else { return }
+        visitor.optional(
+            "round", &round,
+            FieldRule(
+                "which time the nearest group around runs that may be tried again, from 0; absent outside of such groups"
+            ))
+    }
+}
+
+extension RunEvent.Kind {
+    /// One of each, without values.
+    package static var blanks: [RunEvent.Kind] {
+        let (step, group, value) = (Subject.step(""), Subject.group(""), ValueID(name: "", group: nil))
+        return [
+            .runStarted(RunStarted()), .runPaused(source: ""), .runResumed(source: ""), .runJobs(jobs: 0, source: ""),
+            .runCancelRequested(RunStopping()), .groupStarted(group: ""),
+            .groupCancelRequested(group: "", cause: Cause()), .groupRetry(group: "", round: 0, delay: .zero),
+            .ready(group), .waiting(group, on: nil), .groupFinished(GroupFinished()), .stepAdded(step: "", by: ""),
+            .stepRestored(StepRestored()), .stepRerun(step: "", reason: .unfinished), .stepUndoes(step: "", Undoing()),
+            .ready(step), .waiting(step, on: nil), .lockAcquired(name: "", by: step),
+            .lockReleased(name: "", by: step), .stepStarted(StepStarted()), .stepOutput(StepOutput(.step(""))),
+            .stepCancelRequested(step: "", attempt: 0, cause: Cause()), .stepSignal(step: "", attempt: 0, signal: ""),
+            .stepAttempt(step: "", attempt: 0, status: .exited(0)), .stepRetry(step: "", attempt: 0, delay: .zero),
+            .stepFinished(StepFinished()), .valueStarted(ValueStarted()), .stepOutput(StepOutput(.value(value))),
+            .valueFinished(ValueFinished()), .warning(code: "", message: ""), .runFinished(RunFinished()),
+        ]
+    }
+
+    /// The word in the field `event`.
+    package var word: StaticString { words.word }
+
+    /// For the schema.
+    package var meaning: StaticString { words.meaning }
+
+    private var words: (word: StaticString, meaning: StaticString) {
+        switch self {
+        case .runStarted: ("run.started", "first record of every run")
+        case .runPaused: ("run.paused", "nothing new starts from here on")
+        case .runResumed: ("run.resumed", "the end of a pause")
+        case .runJobs: ("run.jobs", "how many steps may run at once has changed")
+        case .runCancelRequested:
+            ("run.cancel_requested", "the whole run is to end: by a signal, a command or the run's own timeout")
+        case .groupStarted: ("group.started", "a group began")
+        case .groupCancelRequested: ("group.cancel_requested", "the members of a group are to be stopped")
+        case .groupRetry: ("group.retry", "a round of the group has failed, and there will be another")
+        case .groupFinished:
+            (
+                "group.finished",
+                "a group and all its members have ended; nothing of the group comes afterwards"
+            )
+        case .stepAdded: ("step.added", "a fan-out over a list that only the run knew has made the step")
+        case .ready(.step): ("step.ready", "all that the step needs has ended (only with --verbose)")
+        case .ready(.group): ("group.ready", "all that the group needs has ended (only with --verbose)")
+        case .waiting(.step, _):
+            ("step.waiting", "the step could start but for a lock or a limit (only with --verbose)")
+        case .waiting(.group, _):
+            ("group.waiting", "the group could start but for a lock or a limit (only with --verbose)")
+        case .lockAcquired: ("lock.acquired", "a lock was taken (only with --verbose)")
+        case .lockReleased: ("lock.released", "a lock was given back (only with --verbose)")
+        case .stepStarted: ("step.started", "the process of an attempt exists")
+        case .stepOutput(let output):
+            output.step == nil
+                ? (
+                    "value.output",
+                    "something the command of one of `vars` wrote; joining the texts of one stream gives the whole stream"
+                ) : ("step.output", "something a step wrote; joining the texts of one stream gives the whole stream")
+        case .stepCancelRequested: ("step.cancel_requested", "a running step is to be stopped")
+        case .stepSignal: ("step.signal", "a signal was sent to the step's processes")
+        case .stepAttempt: ("step.attempt", "the first process of an attempt has ended")
+        case .stepRetry: ("step.retry", "the attempt has failed, and there will be another")
+        case .stepFinished:
+            (
+                "step.finished",
+                "a step has ended, whether it ran or not; exactly one for each step, and nothing of the step comes afterwards"
+            )
+        case .stepRestored:
+            (
+                "step.restored",
+                "in a resumed run, in place of `step.started` and `step.finished`: the step's success is taken over"
+            )
+        case .stepRerun: ("step.rerun", "in a resumed run: the step is about to run again")
+        case .stepUndoes:
+            (
+                "step.undoes",
+                "the step of a hook is about to start, and counts as undoing what it names: a resume runs that again"
+            )
+        case .valueStarted: ("value.started", "the process of the command of one of `vars` exists")
+        case .valueFinished:
+            ("value.finished", "the command of one of `vars` has ended, or could not be started")
+        case .warning: ("warning", "something a person should know that changes no outcome")
+        case .runFinished: ("run.finished", "last record of every run")
+        }
+    }
+
+    /// True if the event has the round that `RunEvent` has. The end of a round says itself which one it was.
+    var mayBeInRound: Bool {
+        switch self {
+        case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .warning, .runFinished:
+            false
+        default: true
+        }
+    }
+
+    /// Goes through the fields that the record has beside those of all events. Returns the kind as a reader found it;
+    /// nil from another visitor.
+    func found<Visitor: RecordVisitor & ~Copyable>(by visitor: inout Visitor) -> RunEvent.Kind? {
+        switch self {
+        case .runStarted(var run):
+            run.fields(&visitor)
+            return Visitor.isReader ? .runStarted(run) : nil
+        case .runPaused(var source):
+            visitor.field(
+                "source", &source,
+                "who asked, such as `ctl`, `--paused` or `SIGTSTP`; `flowrun` where it cannot go on itself")
+            return Visitor.isReader ? .runPaused(source: source) : nil
+        case .runResumed(var source):
+            visitor.field(
+                "source", &source,
+                "who asked, such as `ctl`, `SIGCONT` or `flowrun`; a cancel of the run ends a pause too")
+            return Visitor.isReader ? .runResumed(source: source) : nil
+        case .runJobs(var jobs, var source):
+            visitor.field("n", &jobs, FieldRule("steps that may run at once from here on", least: 1))
+            visitor.field("source", &source, "who asked, such as `ctl`")
+            return Visitor.isReader ? .runJobs(jobs: jobs, source: source) : nil
+        case .runCancelRequested(var stopping):
+            stopping.fields(&visitor)
+            return Visitor.isReader ? .runCancelRequested(stopping) : nil
+        case .groupStarted(var group):
+            visitor.group(&group)
+            return Visitor.isReader ? .groupStarted(group: group) : nil
+        case .groupCancelRequested(var group, var cause):
+            visitor.group(&group)
+            visitor.field("cause", &cause, "why")
+            return Visitor.isReader ? .groupCancelRequested(group: group, cause: cause) : nil
+        case .groupRetry(var group, var round, var delay):
+            visitor.group(&group)
+            visitor.field("round", &round, "which time the group ran that has failed, from 0")
+            visitor.delay(&delay)
+            return Visitor.isReader ? .groupRetry(group: group, round: round, delay: delay) : nil
+        case .groupFinished(var group):
+            group.fields(&visitor)
+            return Visitor.isReader ? .groupFinished(group) : nil
+        case .stepAdded(var step, var fanOut):
+            visitor.step(&step)
+            visitor.field("by", &fanOut, "full id of the fan-out")
+            return Visitor.isReader ? .stepAdded(step: step, by: fanOut) : nil
+        case .ready(var subject):
+            subject.fields(&visitor)
+            return Visitor.isReader ? .ready(subject) : nil
+        case .waiting(var subject, var lock):
+            subject.fields(&visitor)
+            visitor.field("on", &lock, "the lock's name; null for a limit")
+            return Visitor.isReader ? .waiting(subject, on: lock) : nil
+        case .lockAcquired(var name, var holder):
+            holder.fields(ofLock: &name, &visitor)
+            return Visitor.isReader ? .lockAcquired(name: name, by: holder) : nil
+        case .lockReleased(var name, var holder):
+            holder.fields(ofLock: &name, &visitor)
+            return Visitor.isReader ? .lockReleased(name: name, by: holder) : nil
+        case .stepStarted(var step):
+            step.fields(&visitor)
+            return Visitor.isReader ? .stepStarted(step) : nil
+        case .stepOutput(var output):
+            output.fields(&visitor)
+            return Visitor.isReader ? .stepOutput(output) : nil
+        case .stepCancelRequested(var step, var attempt, var cause):
+            visitor.step(&step)
+            visitor.attempt(&attempt)
+            visitor.field("cause", &cause, "why")
+            return Visitor.isReader ? .stepCancelRequested(step: step, attempt: attempt, cause: cause) : nil
+        case .stepSignal(var step, var attempt, var signal):
+            visitor.step(&step)
+            visitor.attempt(&attempt)
+            visitor.field("signal", &signal, FieldRule("name of the signal, such as `SIGTERM`", pattern: "^SIG"))
+            return Visitor.isReader ? .stepSignal(step: step, attempt: attempt, signal: signal) : nil
+        case .stepAttempt(var step, var attempt, let status):
+            visitor.step(&step)
+            visitor.attempt(&attempt)
+            var ended: ExitStatus? = status
+            visitor.status(&ended)
+            return Visitor.isReader ? .stepAttempt(step: step, attempt: attempt, status: ended ?? status) : nil
+        case .stepRetry(var step, var attempt, var delay):
+            visitor.step(&step)
+            visitor.attempt(&attempt)
+            visitor.delay(&delay)
+            return Visitor.isReader ? .stepRetry(step: step, attempt: attempt, delay: delay) : nil
+        case .stepFinished(var step):
+            step.fields(&visitor)
+            return Visitor.isReader ? .stepFinished(step) : nil
+        case .stepRestored(var step):
+            step.fields(&visitor)
+            return Visitor.isReader ? .stepRestored(step) : nil
+        case .stepRerun(var step, var reason):
+            visitor.step(&step)
+            visitor.field("reason", &reason, "why it is not taken over")
+            return Visitor.isReader ? .stepRerun(step: step, reason: reason) : nil
+        case .stepUndoes(var step, var undoing):
+            visitor.step(&step)
+            undoing.fields(&visitor)
+            return Visitor.isReader ? .stepUndoes(step: step, undoing) : nil
+        case .valueStarted(var value):
+            value.fields(&visitor)
+            return Visitor.isReader ? .valueStarted(value) : nil
+        case .valueFinished(var value):
+            value.fields(&visitor)
+            return Visitor.isReader ? .valueFinished(value) : nil
+        case .warning(var code, var message):
+            visitor.field("code", &code, "stable code of the warning")
+            visitor.field("message", &message, "what is the matter")
+            return Visitor.isReader ? .warning(code: code, message: message) : nil
+        case .runFinished(var run):
+            run.fields(&visitor)
+            return Visitor.isReader ? .runFinished(run) : nil
+        }
     }
 }

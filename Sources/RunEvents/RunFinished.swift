@@ -1,65 +1,77 @@
-/// The last event of every run.
-package struct RunFinished: Sendable {
-    /// A failure or timeout of a step; of a group or the run where `step` is nil.
-    package struct Failure: Sendable {
-        package let step: String?
-        package let group: String?
-        package let outcome: StepOutcome
-        package let cause: Cause
-        package let file: String
-        /// nil where the file does not say it, as for a `--timeout` of the run.
-        package let line: Int?
-        package let status: ExitStatus?
-        /// The last lines the step wrote, both streams in the order they arrived.
-        package let outputTail: [UInt8]
-        /// The command at which the step's script failed; nil where that is not known, and for all but failures.
-        package let command: FailedCommand?
-        /// The step's script, secrets masked; nil where it has none.
-        package let script: String?
-        /// How much the step wrote in its last attempt.
-        package let outputBytes: Int
+internal import Basics
 
-        package init(
-            step: String?, group: String?, outcome: StepOutcome, cause: Cause, file: String, line: Int?,
-            status: ExitStatus?, outputTail: [UInt8], command: FailedCommand? = nil, script: String? = nil,
-            outputBytes: Int = 0
-        ) {
-            self.outputBytes = outputBytes
-            self.command = command
-            self.script = script
-            self.step = step
-            self.group = group
-            self.outcome = outcome
-            self.cause = cause
-            self.file = file
-            self.line = line
-            self.status = status
-            self.outputTail = outputTail
-        }
+/// The last event of every run.
+package struct RunFinished: RecordFields, Sendable {
+    package var outcome = StepOutcome.success
+    package var duration = Duration.zero
+    package var counts = OutcomeCounts()
+    /// Root causes in order of occurrence.
+    package var errors: [Failure] = []
+    package var tolerated: [String] = []
+    package var cancelled: [String] = []
+    package var notRun: [String] = []
+    /// The workflow's own, as in `StepFinished`.
+    package var outputs: [LoggedValue] = []
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.outcome(&outcome)
+        visitor.field("duration", &duration, "seconds")
+        visitor.field("counts", &counts, "steps by outcome")
+        visitor.field("errors", &errors, "what went wrong, root causes only, in order of occurrence")
+        visitor.field("tolerated", &tolerated, "steps whose failure is tolerated")
+        visitor.field(
+            "cancelled", &cancelled, "steps that were cancelled, and fan-outs before their copies were known")
+        visitor.field(
+            "not_run", &notRun, "steps that something upstream ruled out, and fan-outs before their copies were known")
+        visitor.field("outputs", &outputs, "the workflow's outputs by name")
     }
 
-    package let outcome: StepOutcome
-    package let duration: Duration
-    package let counts: OutcomeCounts
-    /// Root causes in order of occurrence.
-    package let errors: [Failure]
-    package let tolerated: [String]
-    package let cancelled: [String]
-    package let notRun: [String]
-    /// The workflow's own, as in `StepFinished`.
-    package let outputs: [LoggedValue]
+    /// A failure or timeout of a step; of a group or the run where `step` is nil.
+    package struct Failure: RecordFields, RecordElement, Sendable {
+        package var step: String?
+        package var group: String?
+        package var outcome = StepOutcome.failure
+        package var cause = Cause()
+        package var file = ""
+        /// nil where the file does not say it, as for a `--timeout` of the run.
+        package var line: Int?
+        package var status: ExitStatus?
+        /// The command at which the step's script failed; nil where that is not known, and for all but failures.
+        package var command: FailedCommand?
+        /// The last lines the step wrote, both streams in the order they arrived.
+        package var outputTail: [UInt8] = []
+        /// The step's script, secrets masked; nil where it has none. Not in the log.
+        package var script: String?
+        /// How much the step wrote in its last attempt. Not in the log.
+        package var outputBytes = 0
 
-    package init(
-        outcome: StepOutcome, duration: Duration, counts: OutcomeCounts, errors: [Failure], tolerated: [String],
-        cancelled: [String], notRun: [String], outputs: [LoggedValue] = []
-    ) {
-        self.outputs = outputs
-        self.outcome = outcome
-        self.duration = duration
-        self.counts = counts
-        self.errors = errors
-        self.tolerated = tolerated
-        self.cancelled = cancelled
-        self.notRun = notRun
+        package init() {}
+
+        package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+            visitor.field("step", &step, "the step")
+            visitor.field("group", &group, "the group")
+            visitor.outcome(&outcome)
+            visitor.field("cause", &cause, "why")
+            visitor.field("file", &file, "the workflow file")
+            visitor.field(
+                "line", &line,
+                FieldRule("its line in the file, from 1; null where the file does not say it", least: 1))
+            visitor.status(&status)
+            FailedCommand.fields(of: &command, &visitor)
+            visitor.field(
+                "output_tail", &outputTail, "the last lines the step wrote, both streams in the order they came")
+            let isText = String(validating: outputTail, as: UTF8.self) != nil
+            var exactTail = isText ? nil : Base64.text(of: outputTail)
+            visitor.kept("tail_base64", &exactTail)
+            if Visitor.isReader, let exactTail {
+                if let bytes = Base64.bytes(of: exactTail) { outputTail = bytes } else { visitor.fail() }
+            }
+            visitor.kept("failed_script", &script)
+            var size = Optional(outputBytes)
+            visitor.kept("output_bytes", &size)
+            if Visitor.isReader { outputBytes = size ?? 0 }
+        }
     }
 }

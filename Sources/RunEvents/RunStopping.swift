@@ -1,17 +1,21 @@
 /// What a request for the end of the whole run stops.
-package struct RunStopping: Sendable {
+package struct RunStopping: RecordFields, Sendable {
     /// Who asked, such as `SIGINT`, `ctl` or `timeout`.
-    package let source: String
-    package let cause: Cause
+    package var source = ""
+    package var cause = Cause()
     /// The running steps that are asked to end; hooks go on.
-    package let steps: [String]
+    package var steps: [String] = []
     /// How long the one with the longest grace may take; nil where nothing is asked to end.
-    package let grace: Duration?
+    package var grace: Duration?
 
-    package init(source: String, cause: Cause, steps: [String] = [], grace: Duration? = nil) {
-        self.source = source
-        self.cause = cause
-        self.steps = steps
-        self.grace = grace
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.field("source", &source, "who asked, such as `SIGINT`, `ctl`, `timeout` or `flowrun`")
+        visitor.field("cause", &cause, "why")
+        visitor.field("steps", &steps, "the running steps that are asked to end; hooks go on")
+        visitor.field(
+            "grace", &grace,
+            "seconds that the one with the longest grace may take; null where nothing is asked to end")
     }
 }

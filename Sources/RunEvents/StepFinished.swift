@@ -1,86 +1,95 @@
-package struct StepFinished: Sendable {
-    package let step: String
+package struct StepFinished: RecordFields, Sendable {
+    package var step = ""
     /// The number of the last attempt that had a process; 0 where none had.
-    package let attempt: Int
-    package let outcome: StepOutcome
+    package var attempt = 0
+    package var outcome = StepOutcome.success
     /// nil where no process was started, or none could be.
-    package let status: ExitStatus?
+    package var status: ExitStatus?
     /// From the start of the first attempt's process to the end of the last one; nil if no process was started.
-    package let duration: Duration?
+    package var duration: Duration?
     /// The duration of the last attempt alone; nil if it had no process.
-    package let attemptDuration: Duration?
+    package var attemptDuration: Duration?
     /// nil for a success, a chain down to a root for everything else.
-    package let cause: Cause?
-    /// What it hands on, in the order of the file; empty unless it succeeded.
-    package let outputs: [LoggedValue]
-    package let process: ProcessReport
+    package var cause: Cause?
     /// Whether the step failed or timed out and that is tolerated (`continue-on-error`).
-    package let isTolerated: Bool
+    package var isTolerated = false
+    /// What it hands on, in the order of the file; empty unless it succeeded.
+    package var outputs: [LoggedValue] = []
+    package var process = ProcessReport()
     /// As in `StepStarted`.
-    package let item: String?
+    package var item: String?
     /// The step's `name`; nil where the file has none.
-    package let name: String?
+    package var name: String?
     /// A digest of all that decided what it did, for a success or a tolerated failure; nil if a later run cannot take
     /// its result over. Not in the log.
-    package let definition: String?
+    package var definition: String?
 
-    package init(
-        step: String, attempt: Int, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        attemptDuration: Duration? = nil, cause: Cause? = nil, outputs: [LoggedValue] = [],
-        process: ProcessReport = ProcessReport(), isTolerated: Bool = false, item: String? = nil, name: String? = nil,
-        definition: String? = nil
-    ) {
-        self.step = step
-        self.attempt = attempt
-        self.outcome = outcome
-        self.status = status
-        self.duration = duration
-        self.attemptDuration = attemptDuration
-        self.cause = cause
-        self.outputs = outputs
-        self.process = process
-        self.isTolerated = isTolerated
-        self.item = item
-        self.name = name
-        self.definition = definition
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.field("attempt", &attempt, "the last try that had a process, 0 where none had")
+        visitor.outcome(&outcome)
+        visitor.status(&status)
+        visitor.field(
+            "duration", &duration,
+            "seconds from the start of the first attempt's process to the end of the last; null where no process was started"
+        )
+        visitor.field(
+            "attempt_duration", &attemptDuration,
+            "seconds of the last attempt's process alone; null where it had none")
+        visitor.cause(&cause)
+        visitor.field(
+            "tolerated", &isTolerated,
+            "whether the step failed or timed out and that is tolerated (`continue-on-error`)")
+        visitor.field("outputs", &outputs, "the step's outputs by name")
+        process.fields(&visitor)
+        visitor.item(&item)
+        visitor.name(&name)
+        visitor.kept("definition", &definition)
     }
 }
 
 /// The output and the processes of a command that has ended.
-package struct ProcessReport: Sendable {
+package struct ProcessReport: RecordFields, Sendable {
     /// Bytes on both streams together.
-    package let outputBytes: Int
-    /// nil if no process was waited for.
-    package let usage: ResourceUsage?
+    package var outputBytes = 0
     /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
-    package let outputTruncated: String?
+    package var outputTruncated: String?
     /// Bytes of it that are known to be lost.
-    package let droppedBytes: Int
+    package var droppedBytes = 0
+    /// nil if no process was waited for.
+    package var usage: ResourceUsage?
     /// How its processes were told from all others, `cgroup`, `guard` or `session`; nil if no process was started.
-    package let containment: String?
+    package var containment: String?
     /// How many processes had left its session and had to be ended.
-    package let escaped: Int
+    package var escaped = 0
     /// How many processes outlived its first one and had to be killed, wherever they were.
-    package let leftBehind: Int
+    package var leftBehind = 0
     /// True if the kernel is known to have killed a process of it because memory was short.
-    package let isOutOfMemory: Bool
+    package var isOutOfMemory = false
     /// The failed system call's error number where the process could not be started.
-    package let errno: Int32?
+    package var errno: Int32?
 
-    package init(
-        outputBytes: Int = 0, usage: ResourceUsage? = nil, outputTruncated: String? = nil, droppedBytes: Int = 0,
-        containment: String? = nil, escaped: Int = 0, leftBehind: Int = 0, isOutOfMemory: Bool = false,
-        errno: Int32? = nil
-    ) {
-        self.outputBytes = outputBytes
-        self.usage = usage
-        self.outputTruncated = outputTruncated
-        self.droppedBytes = droppedBytes
-        self.containment = containment
-        self.escaped = escaped
-        self.leftBehind = leftBehind
-        self.isOutOfMemory = isOutOfMemory
-        self.errno = errno
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.field("output_bytes", &outputBytes, "bytes written to both streams together")
+        visitor.field(
+            "output_truncated", &outputTruncated,
+            "why the output may be incomplete, such as `held_open`; null where it is whole")
+        visitor.field("dropped_bytes", &droppedBytes, "bytes of the output that are known to be lost")
+        ResourceUsage.fields(of: &usage, &visitor)
+        visitor.field(
+            "containment", &containment,
+            "how the step's processes were told from all others: `cgroup` by a folder of cgroup v2 and a mark that they inherit; `guard` by a mark that they inherit, under a process that adopts what leaves its parent; `session` by their session; `detached` not at all"
+        )
+        visitor.field("escaped", &escaped, "processes that had left the step's session and had to be ended")
+        visitor.field("left_behind", &leftBehind, "processes that outlived the step's first one and were killed")
+        visitor.field(
+            "oom_killed", &isOutOfMemory,
+            "whether the kernel has killed a process of the step because memory was short, as far as that is known")
+        visitor.field("errno", &errno, FieldRule("error number where the process could not be started", least: 1))
     }
 }
 
@@ -96,5 +105,16 @@ package struct ResourceUsage: Sendable, Hashable {
         self.maxResident = maxResident
         self.user = user
         self.system = system
+    }
+
+    static func fields<Visitor: RecordVisitor & ~Copyable>(of usage: inout ResourceUsage?, _ visitor: inout Visitor) {
+        var (bytes, user, system) = (usage.map { $0.maxResident * 1024 }, usage?.user, usage?.system)
+        visitor.field(
+            "max_rss", &bytes,
+            "largest resident set of the step's processes in bytes; null where no process was waited for")
+        visitor.field("user", &user, "CPU seconds in user mode")
+        visitor.field("sys", &system, "CPU seconds in the kernel")
+        guard Visitor.isReader, let bytes, let user, let system else { return }
+        usage = ResourceUsage(maxResident: bytes / 1024, user: user, system: system)
     }
 }

@@ -1,23 +1,28 @@
-/// A step whose success an earlier run has left, in place of its start and its end.
-package struct StepRestored: Sendable {
-    package let step: String
-    /// As in `StepFinished`.
-    package let outputs: [LoggedValue]
-    package let item: String?
-    package let name: String?
-    package let definition: String?
-    /// What it wrote to standard output; nil where nobody reads that. Not in the log.
-    package let standardOutput: [UInt8]?
+internal import Basics
 
-    package init(
-        step: String, outputs: [LoggedValue], item: String?, name: String?, definition: String?,
-        standardOutput: [UInt8]?
-    ) {
-        self.step = step
-        self.outputs = outputs
-        self.item = item
-        self.name = name
-        self.definition = definition
-        self.standardOutput = standardOutput
+/// A step whose success an earlier run has left, in place of its start and its end.
+package struct StepRestored: RecordFields, Sendable {
+    package var step = ""
+    /// As in `StepFinished`.
+    package var outputs: [LoggedValue] = []
+    package var item: String?
+    package var name: String?
+    package var definition: String?
+    /// What it wrote to standard output; nil where nothing reads that. Not in the log.
+    package var standardOutput: [UInt8]?
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.field("outputs", &outputs, "the step's outputs by name")
+        visitor.item(&item)
+        visitor.name(&name)
+        visitor.kept("definition", &definition)
+        var output = Visitor.isReader ? nil : standardOutput.map(Base64.text)
+        visitor.kept("stdout_base64", &output)
+        guard Visitor.isReader, let output else { return }
+        standardOutput = Base64.bytes(of: output)
+        if standardOutput == nil { visitor.fail() }
     }
 }

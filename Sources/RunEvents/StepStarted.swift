@@ -1,35 +1,50 @@
-package struct StepStarted: Sendable {
+package struct StepStarted: RecordFields, Sendable {
     package enum Command: Sendable, Hashable {
         case script(String)
         case arguments([String])
     }
 
-    package let step: String
+    package var step = ""
     /// From 1.
-    package let attempt: Int
-    package let pid: Int32
-    package let command: Command
+    package var attempt = 0
+    package var pid: Int32 = 0
+    package var command = Command.script("")
     /// Where the step stands in the workflow file.
-    package let line: Int
+    package var line = 0
     /// The values of the innermost fan-out around the step, in axis order, with commas between them; the id has only
     /// their number where one of them is no plain word. Nil outside of a fan-out.
-    package let item: String?
+    package var item: String?
     /// How people are to be shown what it writes; nil where the file does not say.
-    package let view: OutputView?
+    package var view: OutputView?
     /// The step's `name`; nil where the file has none.
-    package let name: String?
+    package var name: String?
 
-    package init(
-        step: String, attempt: Int, pid: Int32, command: Command, line: Int, item: String? = nil,
-        view: OutputView? = nil, name: String? = nil
-    ) {
-        self.name = name
-        self.item = item
-        self.view = view
-        self.step = step
-        self.attempt = attempt
-        self.pid = pid
-        self.command = command
-        self.line = line
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.attempt(&attempt)
+        command.fields(&visitor, &pid)
+        visitor.field("line", &line, FieldRule("line of the step in the workflow file, from 1", least: 1))
+        visitor.item(&item)
+        visitor.name(&name)
+        visitor.kept("view", &view)
+    }
+}
+
+extension StepStarted.Command {
+    /// The fields of a process and its command.
+    mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor, _ pid: inout Int32) {
+        visitor.field("pid", &pid, FieldRule("process id", least: 1))
+        var words: [String]?
+        var script: String?
+        switch self {
+        case .arguments(let arguments): words = arguments
+        case .script(let text): script = text
+        }
+        visitor.field("argv", &words, "the command where `run` is a list, otherwise null")
+        visitor.field("script", &script, "the script where `run` is a text, otherwise null")
+        guard Visitor.isReader else { return }
+        if let words { self = .arguments(words) } else if let script { self = .script(script) } else { visitor.fail() }
     }
 }

@@ -1,8 +1,8 @@
 /// The identity of one of `vars`: its name, and the group that declares it.
 package struct ValueID: Sendable, Hashable {
-    package let name: String
+    package var name: String
     /// The id of the group, or of one of its copies; nil for the top of the file.
-    package let group: String?
+    package var group: String?
 
     package init(name: String, group: String?) {
         self.name = name
@@ -11,46 +11,53 @@ package struct ValueID: Sendable, Hashable {
 
     /// `vars.version`, or `release.vars.version` where a group declares it.
     package var words: String { group.map { "\($0).vars.\(name)" } ?? "vars.\(name)" }
+
+    mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.field("var", &name, "name of one of `vars`")
+        visitor.field("group", &group, "full id of the group that declares it, null for the top of the file")
+    }
 }
 
 /// The process of a command of `vars` exists.
-package struct ValueStarted: Sendable {
-    package let value: ValueID
-    package let pid: Int32
-    package let command: StepStarted.Command
+package struct ValueStarted: RecordFields, Sendable {
+    package var value = ValueID(name: "", group: nil)
+    package var pid: Int32 = 0
+    package var command = StepStarted.Command.script("")
     /// The line of the command in its file.
-    package let line: Int
+    package var line = 0
 
-    package init(value: ValueID, pid: Int32, command: StepStarted.Command, line: Int) {
-        self.value = value
-        self.pid = pid
-        self.command = command
-        self.line = line
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        value.fields(&visitor)
+        command.fields(&visitor, &pid)
+        visitor.field("line", &line, FieldRule("line of the command in its file, from 1", least: 1))
     }
 }
 
 /// The command of one of `vars` has ended, or could not be started.
-package struct ValueFinished: Sendable {
-    package let value: ValueID
+package struct ValueFinished: RecordFields, Sendable {
+    package var value = ValueID(name: "", group: nil)
     /// `success`, `failure`, `timeout`, or `cancelled` if no step waited for it any more.
-    package let outcome: StepOutcome
+    package var outcome = StepOutcome.success
     /// nil if no process was started, or none could be.
-    package let status: ExitStatus?
+    package var status: ExitStatus?
     /// From the start of the process to its end; nil if no process was started.
-    package let duration: Duration?
+    package var duration: Duration?
     /// nil for a success.
-    package let cause: Cause?
-    package let process: ProcessReport
+    package var cause: Cause?
+    package var process = ProcessReport()
 
-    package init(
-        value: ValueID, outcome: StepOutcome, status: ExitStatus? = nil, duration: Duration? = nil,
-        cause: Cause? = nil, process: ProcessReport = ProcessReport()
-    ) {
-        self.value = value
-        self.outcome = outcome
-        self.status = status
-        self.duration = duration
-        self.cause = cause
-        self.process = process
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        value.fields(&visitor)
+        visitor.outcome(&outcome)
+        visitor.status(&status)
+        visitor.field(
+            "duration", &duration,
+            "seconds from the start of the process to its end; null where no process was started")
+        visitor.cause(&cause)
+        process.fields(&visitor)
     }
 }

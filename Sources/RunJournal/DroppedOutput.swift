@@ -4,6 +4,7 @@ internal import RunEvents
 /// Events of output that follow one another and of which nothing is kept: one record says it of all.
 struct DroppedOutput {
     private let first: RunEvent
+    /// Its output, without the bytes.
     private let output: StepOutput
     private var count = 1
     private var size: Int
@@ -12,13 +13,10 @@ struct DroppedOutput {
     static let limit = 1 << 20
 
     init(_ event: RunEvent, _ output: StepOutput) {
-        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        self.output = StepOutput(
-            output.writer, attempt: output.attempt, stream: output.stream, bytes: nothing,
-            isPartial: output.isPartial)
-        first = RunEvent(
-            sequence: event.sequence, wallClock: event.wallClock, elapsed: event.elapsed,
-            kind: .stepOutput(self.output), round: event.round)
+        var (first, lent) = (event, output)
+        lent.bytes = .nothing
+        first.kind = .stepOutput(lent)
+        (self.first, self.output) = (first, lent)
         size = output.bytes.count
     }
 
@@ -34,11 +32,9 @@ struct DroppedOutput {
     }
 
     func write(to json: inout JSONWriter) {
-        json.head(of: first)
-        json.writer(of: output)
-        json.field("stream", output.stream.rawValue)
-        json.field("dropped", size)
-        json.field("events", count)
-        json.field("partial", output.isPartial)
+        json.fields(of: first, isJournal: true) { json in
+            json.field("dropped", size)
+            json.field("events", count)
+        }
     }
 }

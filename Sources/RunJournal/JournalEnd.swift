@@ -17,7 +17,7 @@ package struct JournalEnd: Sendable {
         guard file >= 0 else { return nil }
         defer { close(file) }
         guard let record = try Self.lastLine(of: file).withUnsafeBytes(JournalLine.object),
-            case .runFinished(let end) = RunEvent(record, lending: UnsafeRawBufferPointer(start: nil, count: 0))?.kind
+            case .runFinished(let end) = RunEvent(record)?.kind
         else { return nil }
         (outcome, duration, counts) = (end.outcome, end.duration, end.counts)
     }

@@ -89,26 +89,32 @@ package final class JournalReader: OutputPlaces {
     package func next(_ take: (RunEvent) -> Void) -> Bool {
         guard !isFinished, damage == nil, let (record, number) = nextRecord() else { return false }
         lastPlace = nil
-        let bytes = number == 0 ? output(record) : []
-        return bytes.withUnsafeBytes { bytes in
-            guard let event = RunEvent(record, lending: bytes)?.later(by: number), event.sequence == nextSequence
-            else {
-                ownDamage = nextSequence == 0 ? lines.skipped ?? lines.place : lines.place
-                return false
-            }
-            nextSequence += 1
-            switch event.kind {
-            case .runFinished: isFinished = true
-            case .stepFinished(let step):
-                files.removeAll()
-                let place = places.removeValue(forKey: .step(step.step))
-                wholeFiles[step.step] = place.flatMap { $0.isWhole ? $0.file : nil }
-            case .valueFinished(let value): places[.value(value.value)] = nil
-            default: break
-            }
-            take(event)
-            return true
+        guard var event = RunEvent(record), event.sequence + number == nextSequence else {
+            ownDamage = nextSequence == 0 ? lines.skipped ?? lines.place : lines.place
+            return false
         }
+        event.sequence = nextSequence
+        nextSequence += 1
+        switch event.kind {
+        case .stepOutput(var output):
+            // Of those that one record stands for, the first has all.
+            let bytes = number == 0 ? self.bytes(of: output, record) : []
+            bytes.withUnsafeBytes { bytes in
+                output.bytes = bytes
+                event.kind = .stepOutput(output)
+                take(event)
+            }
+            return true
+        case .runFinished: isFinished = true
+        case .stepFinished(let step):
+            files.removeAll()
+            let place = places.removeValue(forKey: .step(step.step))
+            wholeFiles[step.step] = place.flatMap { $0.isWhole ? $0.file : nil }
+        case .valueFinished(let value): places[.value(value.value)] = nil
+        default: break
+        }
+        take(event)
+        return true
     }
 
     package func file(ofStep step: String) -> String? {
@@ -132,18 +138,17 @@ package final class JournalReader: OutputPlaces {
         return (record, 0)
     }
 
-    private func notePlace(of record: JSONObject, _ writer: StepOutput.Writer, _ attempt: Int) {
-        var place = places[writer] ?? Place(attempt: attempt)
-        if place.attempt != attempt { place = Place(attempt: attempt) }
+    private func notePlace(of output: StepOutput, _ record: JSONObject) {
+        var place = places[output.writer] ?? Place(attempt: output.attempt)
+        if place.attempt != output.attempt { place = Place(attempt: output.attempt) }
         let file = record.string("file") ?? place.file
         if record.int("dropped") != nil || place.file != nil && file != place.file { place.isWhole = false }
         place.file = file
-        places[writer] = place
+        places[output.writer] = place
     }
 
-    private func output(_ record: JSONObject) -> [UInt8] {
-        guard let (writer, attempt) = StepOutput.writer(record) else { return [] }
-        notePlace(of: record, writer, attempt)
+    private func bytes(of output: StepOutput, _ record: JSONObject) -> [UInt8] {
+        notePlace(of: output, record)
         if let text = record.string("text") { return Array(text.utf8) }
         if let text = record.string("base64") { return Base64.bytes(of: text) ?? [] }
         if let name = record.string("file"), let offset = record.int("offset"), let count = record.int("count"),
@@ -154,11 +159,11 @@ package final class JournalReader: OutputPlaces {
             changedOutput += bytes.count
             missingOutput += bytes.count
             lastPlace = nil
-            places[writer]?.isWhole = false
+            places[output.writer]?.isWhole = false
             return []
         }
-        places[writer]?.isWhole = false
-        noteMissing(record.int("dropped") ?? record.int("count") ?? 0, of: writer.words)
+        places[output.writer]?.isWhole = false
+        noteMissing(record.int("dropped") ?? record.int("count") ?? 0, of: output.writer.words)
         return []
     }
 
@@ -183,14 +188,6 @@ package final class JournalReader: OutputPlaces {
         guard bytes.count == count else { return nil }
         lastPlace = OutputPlace(file: file, offset: offset)
         return bytes
-    }
-}
-
-extension RunEvent {
-    /// The same with a later number.
-    fileprivate func later(by number: Int) -> RunEvent {
-        RunEvent(
-            sequence: sequence + number, wallClock: wallClock, elapsed: elapsed, kind: kind, round: round)
     }
 }
 

@@ -122,10 +122,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     private func append(_ event: RunEvent) {
         appendDropped()
-        JournalLine.append(to: &json) { json in
-            json.fields(of: event)
-            json.rest(of: event.kind)
-        }
+        JournalLine.append(to: &json) { $0.fields(of: event, isJournal: true) }
     }
 
     private func appendDropped() {
@@ -162,24 +159,9 @@ package final class JournalWriter: Reporter, OutputPlaces {
         guard failure == nil else { return }
         appendDropped()
         let start = json.count
+        if let place { lastPlace = place.isPassing ? nil : OutputPlace(file: place.file, offset: place.offset) }
         JournalLine.append(to: &json) { json in
-            json.head(of: event)
-            json.writer(of: output)
-            json.field("stream", output.stream.rawValue)
-            if let place {
-                lastPlace = place.isPassing ? nil : OutputPlace(file: place.file, offset: place.offset)
-                json.field("file", place.name)
-                json.field("offset", place.offset)
-                json.field("count", output.bytes.count)
-                json.field("sum", CRC32C.digits(CRC32C.of(output.bytes)))
-            } else {
-                if String(validating: output.bytes, as: UTF8.self) != nil {
-                    json.field("text", repairing: output.bytes)
-                } else {
-                    json.field("base64", Base64.text(of: output.bytes))
-                }
-            }
-            json.field("partial", output.isPartial)
+            json.fields(of: event, isJournal: true) { $0.bytes(output.bytes, at: place) }
         }
         if place != nil {
             outputSize += output.bytes.count
@@ -221,5 +203,21 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     private func attempt(_ body: () throws(SystemError) -> Void) {
         do throws(SystemError) { try body() } catch { failure = failure ?? error }
+    }
+}
+
+extension JSONWriter {
+    /// What a step has written: where it is kept, or itself if it is in no file.
+    fileprivate mutating func bytes(_ bytes: UnsafeRawBufferPointer, at place: KeptOutput.Place?) {
+        if let place {
+            field("file", place.name)
+            field("offset", place.offset)
+            field("count", bytes.count)
+            field("sum", CRC32C.digits(CRC32C.of(bytes)))
+        } else if String(validating: bytes, as: UTF8.self) != nil {
+            field("text", repairing: bytes)
+        } else {
+            field("base64", Base64.text(of: bytes))
+        }
     }
 }

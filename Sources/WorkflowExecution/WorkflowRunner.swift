@@ -112,12 +112,19 @@ package final class WorkflowRunner {
         self.whenDone = whenDone
         recorder.record(
             .runStarted(
-                RunStarted(
-                    run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, steps: plan.stepCount,
-                    fanOuts: plan.fanOutsOfRun.map { plan.nodes[$0].id }, jobs: options.jobs, version: options.version,
-                    params: options.parameters.fields.map(state.logged),
-                    arguments: options.arguments.map(options.secrets.masked), resumes: options.past?.run,
-                    durationsFrom: options.durationSources)))
+                RunStarted { run in
+                    run.run = options.run
+                    run.file = plan.workflow.file.name
+                    run.name = plan.workflow.name
+                    run.steps = plan.stepCount
+                    run.fanOuts = plan.fanOutsOfRun.map { plan.nodes[$0].id }
+                    run.jobs = options.jobs
+                    run.version = options.version
+                    run.params = options.parameters.fields.map(state.logged)
+                    run.arguments = options.arguments.map(options.secrets.masked)
+                    run.resumes = options.past?.run
+                    run.durationsFrom = options.durationSources
+                }))
         if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
         tellUndoingHooks()
         recorder.startTicking()

@@ -18,11 +18,12 @@ struct EventSchema {
     /// Of records inside a group that may be tried again.
     static let round = "round"
 
-    /// The fields of a record, a cause or a failure; `round` only where it is the record's own.
+    /// The fields of a record, a cause or a failure that it always has: `round` only where it is the record's own.
     func fields(of name: String) -> Set<String> {
-        let properties = definition(name)?["properties"]?.object ?? [:]
-        let isShared = properties[Self.round]?["$ref"] != nil
-        return Set(properties.keys).subtracting(isShared ? [Self.round] : [])
+        let definition = definition(name)
+        let properties = Set((definition?["properties"]?.object ?? [:]).keys)
+        let isItsOwn = definition?["required"]?.strings?.contains(Self.round) == true
+        return isItsOwn ? properties : properties.subtracting([Self.round])
     }
 
     /// The events for which the schema has a definition that it applies.

@@ -1,9 +1,18 @@
 import FlowrunTestSupport
-import Glibc
+import Foundation
 import Testing
 
 /// What the program writes, what the schema takes and what flowrun(1) tells are the same events with the same fields.
 @Suite struct EventSchemaTests {
+    /// `make schema` writes the file.
+    @Test func `the schema is made of the declarations of the events`() throws {
+        let path = PackageFolder.path + "/schema/flowrun-event.schema.json"
+        if getenv("FLOWRUN_WRITE_SCHEMA") != nil {
+            try EventSchemaText.text.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == EventSchemaText.text)
+    }
+
     @Test func `each event has all its fields in every record`() throws {
         let schema = try EventSchema()
         #expect(schema.events.count > 10)

@@ -134,7 +134,7 @@ import WorkflowModel
         }
         #expect(known.count == branches.count)
         let events = sampleRun().events + rareEvents().events
-        #expect(Set(known) == Set(events.map(\.kind.name)))
+        #expect(Set(known) == Set(events.map { "\($0.kind.word)" }))
         for event in events { expectIsInSample(event.kind) }
     }
 

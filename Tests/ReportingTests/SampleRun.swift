@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import RunEvents
 import WorkflowModel
 

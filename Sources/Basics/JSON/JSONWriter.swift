@@ -171,6 +171,15 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
+    /// A field whose value needs no escapes.
+    package mutating func field(_ key: StaticString, literal: StaticString) {
+        name(key)
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(literal: literal)
+        buffer.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     package mutating func null(_ key: StaticString) {
         name(key)
         null()

@@ -116,7 +116,7 @@ package final class RunRecord: Reporter {
     package func writeStep(_ id: String, to json: inout JSONWriter) -> Bool {
         guard let entry = entries.last(where: { $0.id == id && !$0.isReplaced }) else { return false }
         write(entry, to: &json)
-        json.cause("cause", causes[Int(entry.cause)])
+        json.cause(causes[Int(entry.cause)])
         return true
     }
 

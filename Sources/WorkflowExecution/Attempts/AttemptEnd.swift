@@ -37,14 +37,17 @@ extension ExitStatus {
 extension ProcessReport {
     /// `ending` is nil for a command without a process.
     init(_ ending: ProcessEnding?, outputBytes: Int, errno: Int32?) {
-        self.init(
-            outputBytes: outputBytes,
-            usage: ending.map { ResourceUsage(maxResident: $0.maxResident, user: $0.user, system: $0.system) },
-            outputTruncated: ending.flatMap {
-                $0.outputError != nil ? "unreadable" : $0.isOutputTruncated ? "held_open" : nil
-            },
-            droppedBytes: ending?.droppedBytes ?? 0, containment: ending?.layer, escaped: ending?.escaped ?? 0,
-            leftBehind: ending?.leftBehind ?? 0, isOutOfMemory: ending?.isOutOfMemory ?? false, errno: errno)
+        self.init()
+        self.outputBytes = outputBytes
+        self.errno = errno
+        guard let ending else { return }
+        outputTruncated = ending.outputError != nil ? "unreadable" : ending.isOutputTruncated ? "held_open" : nil
+        droppedBytes = ending.droppedBytes
+        usage = ResourceUsage(maxResident: ending.maxResident, user: ending.user, system: ending.system)
+        containment = ending.layer
+        escaped = ending.escaped
+        leftBehind = ending.leftBehind
+        isOutOfMemory = ending.isOutOfMemory
     }
 }
 

@@ -34,7 +34,7 @@ extension StepAttempt: ProcessObserver {
         }
         record(
             .stepOutput(
-                StepOutput(step: step, attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)))
+                StepOutput(.step(step), attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)))
     }
 
     func process(exited status: ProcessEnding.Status) {

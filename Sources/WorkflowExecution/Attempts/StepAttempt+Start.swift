@@ -123,11 +123,16 @@ extension StepAttempt: Starter {
         firstStart = firstStart ?? runner.clock.now
         record(
             .stepStarted(
-                StepStarted(
-                    step: step, attempt: number, pid: process.pid, command: runner.options.secrets.masked(launch.words),
-                    line: runner.plan.line(of: row),
-                    item: runner.plan.loopItem(of: row).map(runner.options.secrets.masked),
-                    view: runner.view(of: row), name: runner.plan.settings(of: row)?.name)))
+                StepStarted { start in
+                    start.step = step
+                    start.attempt = number
+                    start.pid = process.pid
+                    start.command = runner.options.secrets.masked(launch.words)
+                    start.line = runner.plan.line(of: row)
+                    start.item = runner.plan.loopItem(of: row).map(runner.options.secrets.masked)
+                    start.view = runner.view(of: row)
+                    start.name = runner.plan.settings(of: row)?.name
+                }))
         if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 

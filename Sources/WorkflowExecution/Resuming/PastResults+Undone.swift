@@ -15,7 +15,7 @@ extension PastResults {
                 workflow.hasCommand(command, step),
                 let declared = workflow.undoing(by: step)
             {
-                undoing = Undoing(body: undoing.body, members: declared.members?.map(\.name))
+                undoing.members = declared.members?.map(\.name)
             }
             for id in undoing.ids { marks.note(id, IDMarks.Mark(moment: start.moment, hook: start.step)) }
         }
@@ -33,7 +33,10 @@ extension Plan {
             next = parent(of: next)
         }
         guard let body, let declared = workflow.undoing(by: nodes[row].definition) else { return nil }
-        return Undoing(body: nodes[body].id, members: declared.members?.map(\.name))
+        return Undoing { undoing in
+            undoing.body = nodes[body].id
+            undoing.members = declared.members?.map(\.name)
+        }
     }
 }
 

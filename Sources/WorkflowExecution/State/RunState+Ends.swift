@@ -31,22 +31,32 @@ extension RunState {
         let item = plan.loopItem(of: row).map(options.secrets.masked)
         if attempt?.isRestored == true, outcome == .success {
             return .stepRestored(
-                StepRestored(
-                    step: plan.nodes[row].id, outputs: outputs, item: item, name: plan.settings(of: row)?.name,
-                    definition: definition, standardOutput: result.standardOutput))
+                StepRestored { step in
+                    step.step = plan.nodes[row].id
+                    step.outputs = outputs
+                    step.item = item
+                    step.name = plan.settings(of: row)?.name
+                    step.definition = definition
+                    step.standardOutput = result.standardOutput
+                })
         }
         let ending = attempt?.ending
-        let isTolerated = (outcome == .failure || outcome == .timeout) && isTolerated(row)
         return .stepFinished(
-            StepFinished(
-                step: plan.nodes[row].id,
-                attempt: attempt?.lastStarted ?? 0,
-                outcome: outcome, status: ending?.exitStatus,
-                duration: attempt?.duration, attemptDuration: ending?.duration,
-                cause: traced, outputs: outputs,
-                process: ProcessReport(ending, outputBytes: attempt?.outputBytes ?? 0, errno: attempt?.errno),
-                isTolerated: isTolerated, item: item, name: plan.settings(of: row)?.name,
-                definition: outcome == .success || isTolerated ? definition : nil))
+            StepFinished { step in
+                step.step = plan.nodes[row].id
+                step.attempt = attempt?.lastStarted ?? 0
+                step.outcome = outcome
+                step.status = ending?.exitStatus
+                step.duration = attempt?.duration
+                step.attemptDuration = ending?.duration
+                step.cause = traced
+                step.isTolerated = (outcome == .failure || outcome == .timeout) && isTolerated(row)
+                step.outputs = outputs
+                step.process = ProcessReport(ending, outputBytes: attempt?.outputBytes ?? 0, errno: attempt?.errno)
+                step.item = item
+                step.name = plan.settings(of: row)?.name
+                step.definition = outcome == .success || step.isTolerated ? definition : nil
+            })
     }
 
     /// nil for the run itself, whose end is not the last thing to be told.
@@ -73,12 +83,17 @@ extension RunState {
         let group = groups[row]
         groups[row] = group?.round.map { GroupProgress(round: $0) }
         return .groupFinished(
-            GroupFinished(
-                group: plan.nodes[row].id, outcome: StepOutcome(outcome),
-                duration: group?.start.map { time - $0 } ?? .zero, cause: traced,
-                errors: ids(group?.errors.map(\.row).filter(plan.isStep)), cancelled: ids(group?.cancelled),
-                notRun: ids(group?.notRun),
-                outputs: result(of: row).outputs.map { logged($0) }, isExpanded: isExpanded))
+            GroupFinished { end in
+                end.group = plan.nodes[row].id
+                end.outcome = StepOutcome(outcome)
+                end.duration = group?.start.map { time - $0 } ?? .zero
+                end.cause = traced
+                end.errors = ids(group?.errors.map(\.row).filter(plan.isStep))
+                end.cancelled = ids(group?.cancelled)
+                end.notRun = ids(group?.notRun)
+                end.outputs = result(of: row).outputs.map { logged($0) }
+                end.isExpanded = isExpanded
+            })
     }
 
     /// True if a group ends as its round before did: nothing inside has failed in this one.
@@ -106,10 +121,16 @@ extension RunState {
     /// The last event of all.
     func runHasFinished(at time: Duration) -> RunEvent.Kind {
         .runFinished(
-            RunFinished(
-                outcome: StepOutcome(outcomes[.root] ?? .cancelled), duration: time, counts: counts, errors: errors,
-                tolerated: tolerated, cancelled: ids(groups[.root]?.cancelled), notRun: ids(groups[.root]?.notRun),
-                outputs: result(of: .root).outputs.map { logged($0) }))
+            RunFinished { run in
+                run.outcome = StepOutcome(outcomes[.root] ?? .cancelled)
+                run.duration = time
+                run.counts = counts
+                run.errors = errors
+                run.tolerated = tolerated
+                run.cancelled = ids(groups[.root]?.cancelled)
+                run.notRun = ids(groups[.root]?.notRun)
+                run.outputs = result(of: .root).outputs.map { logged($0) }
+            })
     }
 
     /// Notes the end of a step or group; returns its cause, nil for a success.

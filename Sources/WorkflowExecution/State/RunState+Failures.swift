@@ -31,14 +31,19 @@ extension RunState {
         of row: PlanIndex, _ outcome: StepOutcome, _ cause: Cause, _ attempt: AttemptEnd? = nil
     ) -> RunFinished.Failure {
         let isStep = plan.isStep(row)
-        return RunFinished.Failure(
-            step: isStep ? plan.nodes[row].id : nil, group: isStep || row == .root ? nil : plan.nodes[row].id,
-            outcome: outcome, cause: cause, file: isStep ? plan.file(of: row) : cause.file ?? plan.workflow.file.name,
-            line: isStep ? plan.line(of: row) : cause.line,
-            status: (attempt?.ending?.status).map(ExitStatus.init),
-            outputTail: (attempt?.tail ?? notes[row]?.tail)?.lines ?? [],
-            command: outcome == .failure ? attempt?.command.map(masked) : nil,
-            script: attempt?.ending == nil ? nil : script(of: row), outputBytes: attempt?.outputBytes ?? 0)
+        return RunFinished.Failure { failure in
+            failure.step = isStep ? plan.nodes[row].id : nil
+            failure.group = isStep || row == .root ? nil : plan.nodes[row].id
+            failure.outcome = outcome
+            failure.cause = cause
+            failure.file = isStep ? plan.file(of: row) : cause.file ?? plan.workflow.file.name
+            failure.line = isStep ? plan.line(of: row) : cause.line
+            failure.status = (attempt?.ending?.status).map(ExitStatus.init)
+            failure.command = outcome == .failure ? attempt?.command.map(masked) : nil
+            failure.outputTail = (attempt?.tail ?? notes[row]?.tail)?.lines ?? []
+            failure.script = attempt?.ending == nil ? nil : script(of: row)
+            failure.outputBytes = attempt?.outputBytes ?? 0
+        }
     }
 
     private func masked(_ command: FailedCommand) -> FailedCommand {

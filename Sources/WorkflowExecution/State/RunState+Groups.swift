@@ -72,9 +72,12 @@ extension RunState {
         if isOwnTimeout { noteFailure(row, failure(of: row, .timeout, traced)) }
         guard row == .root else { return .groupCancelRequested(group: plan.nodes[row].id, cause: traced) }
         return .runCancelRequested(
-            RunStopping(
-                source: source, cause: traced, steps: asked.map { plan.nodes[$0].id },
-                grace: asked.map { plan.grace(of: $0) }.max()))
+            RunStopping { stopping in
+                stopping.source = source
+                stopping.cause = traced
+                stopping.steps = asked.map { plan.nodes[$0].id }
+                stopping.grace = asked.map { plan.grace(of: $0) }.max()
+            })
     }
 
     /// An attempt of a step or a round of a group, number `ended`, is over, and there will be another.

@@ -119,9 +119,12 @@ final class SharedCommand {
         runner.starts.processHasStarted()
         record(
             .valueStarted(
-                ValueStarted(
-                    value: value, pid: process?.pid ?? 0, command: launch.words,
-                    line: runner.plan.workflow.place(of: key.id).line)))
+                ValueStarted { start in
+                    start.value = value
+                    start.pid = process?.pid ?? 0
+                    start.command = launch.words
+                    start.line = runner.plan.workflow.place(of: key.id).line
+                }))
         guard let timeout else { return nil }
         limit = Countdown(timeout, by: runner.clock) { [weak self] in
             self?.hasTimedOut = true
@@ -185,10 +188,14 @@ final class SharedCommand {
             cause.map { result == nil ? .cancelled : $0.kind == .timeout ? .timeout : .failure } ?? .success
         record(
             .valueFinished(
-                ValueFinished(
-                    value: value, outcome: outcome, status: ending?.exitStatus, duration: ending?.duration,
-                    cause: cause,
-                    process: ProcessReport(ending, outputBytes: outputBytes, errno: errno))))
+                ValueFinished { end in
+                    end.value = value
+                    end.outcome = outcome
+                    end.status = ending?.exitStatus
+                    end.duration = ending?.duration
+                    end.cause = cause
+                    end.process = ProcessReport(ending, outputBytes: outputBytes, errno: errno)
+                }))
         release(result)
     }
 
