@@ -41,22 +41,64 @@ import Testing
         func starts(_ event: OperationScheduler.Event) -> [OperationID] {
             scheduler.handle(event, at: .zero).compactMap { if case .start(let id, _) = $0 { id } else { nil } }
         }
-        func isAwaited() -> Bool { scheduler.isAwaited(pool) }
-        #expect(starts(.withheld(pool, 3)) == [])
+        func least() -> Int? { scheduler.leastAwaited(of: pool) }
+        #expect(starts(.withheld(pool, 3, keepsReleases: false)) == [])
         #expect(starts(.begin) == [])
-        #expect(isAwaited())
-        #expect(starts(.withheld(pool, 2)) == [small])
-        #expect(isAwaited())
-        #expect(starts(.withheld(pool, 0)) == [])
+        #expect(least() == 1)
+        #expect(starts(.withheld(pool, 2, keepsReleases: false)) == [small])
+        #expect(least() == 3)
+        #expect(starts(.withheld(pool, 0, keepsReleases: false)) == [])
         #expect(starts(.ended(small, .success, mayRetry: false)) == [large])
-        #expect(!isAwaited())
+        #expect(least() == nil)
+    }
+
+    @Test func `units that are given back may be kept for others until told`() {
+        var graph = OperationGraph(isOpen: true)
+        let pool = graph.addPool(of: 2)
+        let rows = (0..<4).map { _ in graph.addOperation(.init(locks: [LockRequest(lock: pool)])) }
+        var scheduler = OperationScheduler(graph, width: 8)
+        func starts(_ event: OperationScheduler.Event) -> [OperationID] {
+            scheduler.handle(event, at: .zero).compactMap { if case .start(let id, _) = $0 { id } else { nil } }
+        }
+        #expect(starts(.withheld(pool, 1, keepsReleases: true)) == [])
+        #expect(starts(.begin) == [rows[0]])
+        #expect(starts(.ended(rows[0], .success, mayRetry: false)) == [])
+        #expect(starts(.withheld(pool, 1, keepsReleases: true)) == [rows[1]])
+        #expect(starts(.withheld(pool, 1, keepsReleases: false)) == [])
+        #expect(starts(.ended(rows[1], .success, mayRetry: false)) == [rows[2]])
+    }
+
+    @Test func `a start that is taken back gives locks and place to others, keeps its turn and counts as none`() {
+        var graph = OperationGraph(isOpen: true)
+        let mutex = graph.addMutex()
+        let policy = RetryPolicy(attempts: 2)
+        let rows = (0..<3).map { _ in
+            graph.addOperation(.init(timeout: .seconds(1), retry: policy, locks: [LockRequest(lock: mutex)]))
+        }
+        let plain = graph.addOperation(.init())
+        var scheduler = OperationScheduler(graph, width: 1)
+        func starts(_ event: OperationScheduler.Event, at time: Duration = .zero) -> [OperationScheduler.Command] {
+            scheduler.handle(event, at: time).filter { if case .start = $0 { true } else { false } }
+        }
+        #expect(starts(.begin) == [.start(rows[0], attempt: 1)])
+        #expect(starts(.suspend) == [])
+        #expect(starts(.takenBack(rows[0])) == [])
+        // No attempt has begun, so no limit of one passes.
+        #expect(starts(.time, at: .seconds(5)) == [])
+        #expect(starts(.resume, at: .seconds(5)) == [.start(rows[0], attempt: 1)])
+        #expect(starts(.takenBack(rows[0]), at: .seconds(5)) == [.start(rows[0], attempt: 1)])
+        #expect(starts(.ended(rows[0], .success, mayRetry: false), at: .seconds(5)) == [.start(rows[1], attempt: 1)])
+        _ = scheduler.handle(.cancel(rows[1]), at: .seconds(5))
+        #expect(starts(.takenBack(rows[1]), at: .seconds(5)) == [])
+        #expect(starts(.ended(rows[1], .success, mayRetry: false), at: .seconds(5)) == [.start(rows[2], attempt: 1)])
+        #expect(starts(.ended(rows[2], .success, mayRetry: false), at: .seconds(5)) == [.start(plain, attempt: 1)])
     }
 
     @Test func `rows that join bring pools of their own, of which others may have some already`() {
         var scheduler = OperationScheduler(OperationGraph(isOpen: true), width: 8)
         _ = scheduler.handle(.begin, at: .zero)
         let pool = LockID(index: 0)
-        _ = scheduler.handle(.withheld(pool, 1), at: .zero)
+        _ = scheduler.handle(.withheld(pool, 1, keepsReleases: false), at: .zero)
         var rows = OperationGraph(joiningAt: 1)
         rows.declarePool(pool, of: 3)
         let joined = (0..<3).map { _ in rows.addOperation(.init(locks: [LockRequest(lock: pool)])) }

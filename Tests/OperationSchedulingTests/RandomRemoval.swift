@@ -68,6 +68,7 @@ struct RandomRemoval {
         case .ended(let id, let outcome, let mayRetry): present[id].map { .ended($0, outcome, mayRetry: mayRetry) }
         case .delayed(let id): present[id].map { .delayed($0) }
         case .launched(let id): present[id].map { .launched($0) }
+        case .takenBack(let id): present[id].map { .takenBack($0) }
         case .lingering(let id): present[id].map { .lingering($0) }
         case .cancel(let id): present[id].map { .cancel($0) }
         case .lastAttempt(let id): present[id].map { .lastAttempt($0) }

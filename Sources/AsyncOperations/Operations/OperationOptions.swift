@@ -12,7 +12,7 @@ public struct OperationOptions: Sendable {
     /// The priority of the body's task; nil for that of the queue. Ignored by compound operations.
     ///
     /// A waiting task of higher priority raises it, and everything that the operation waits for: dependencies, and what
-    /// holds the place or the mutex that it wants.
+    /// holds the place, the mutex or the units that it wants.
     public var taskPriority: TaskPriority? {
         get { bodyPriority?.ofTask }
         set { bodyPriority = newValue.map { Priority($0) } }

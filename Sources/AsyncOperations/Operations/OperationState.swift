@@ -6,7 +6,7 @@
 public enum OperationState: UInt8, Sendable, Hashable, Comparable {
     /// It belongs to no queue yet, or something that it depends on has not ended.
     case pending
-    /// It waits for its turn only: for a place, a mutex, the end of a suspension or of a back-off.
+    /// It waits for its turn only: for a place, mutexes, units of pools, the end of a suspension or of a back-off.
     case ready
     /// Its body runs, or its members may.
     case executing

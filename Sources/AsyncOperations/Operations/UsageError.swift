@@ -10,8 +10,8 @@ public enum UsageError: Error, Hashable {
     case closed(AsyncOperationID)
     /// An operation cannot wait for itself.
     case selfDependency(AsyncOperationID)
-    /// These operations would wait for each other, each for the next, because of dependencies, members, or places and
-    /// mutexes that are taken. The first is also the last.
+    /// These operations would wait for each other, each for the next, because of dependencies, members, or places,
+    /// mutexes and units that are taken. The first is also the last.
     case cycle([AsyncOperationID])
     /// A number of operations at once that is below 1.
     case invalidLimit(Int)

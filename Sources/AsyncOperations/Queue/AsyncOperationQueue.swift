@@ -128,7 +128,8 @@ public final class AsyncOperationQueue: Sendable {
         try core.refuseWaitingForItself()
         core.close()
         let stopped = ShutdownList()
-        let cancel = { @Sendable [core] in stopped.append(core.cancelAll(.shutdown)) }
+        // In one change, since the last end may come before the call returns.
+        let cancel = { @Sendable [core] in core.update { stopped.append(core.cancelAll(.shutdown, &$0)) } }
         let end = grace.map { Ring(after: $0, on: core.clock, cancel) }
         let refusal = await withTaskCancellationHandler { () -> UsageError? in
             do throws(UsageError) {

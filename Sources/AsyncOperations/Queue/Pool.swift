@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// An operation names the units that it takes in its options. It starts when it can have all of them, together with its
 /// mutexes and a place, and so waits for nothing while it has some; nothing deadlocks over the order of pools. Those of
-/// a queue that ask for the same wait in the order of their priority, queues take turns. Nothing is set aside, so one
-/// that asks for many units may be passed by others that ask for few.
+/// a queue that ask for the same get it in the order in which they came to wait, queues take turns. Nothing is set
+/// aside, so one that asks for many units may be passed by others that ask for few.
 public final class Pool: Sendable {
     private static let count = Atomic<UInt64>(0)
 

@@ -1,32 +1,73 @@
 internal import OperationScheduling
 
-/// The operations that have units of pools, and the queues that wait for some. A value, under one lock for all queues.
+/// The operations that hold units of pools, and the queues that wait for some. A value, under one lock for all queues.
 ///
 /// Each queue decides about its own operations. While it does, the table is locked: it tells the queue's scheduler how
-/// many units others have, and notes what the scheduler has taken and given back. So what a start needs is taken at
-/// once, and no two starts take the same.
+/// many units other queues hold, and learns what the scheduler has taken and given back. So what a start needs is taken
+/// at once, and no two starts take the same.
 ///
-/// Queues that wait for units of a pool stand in *line*. What is given back is offered to each of them, the first
-/// first, as long as something is free; one that takes some goes to the end. A queue that cannot use what is free keeps
-/// none of the others from it. Only a release makes an offer, and an offer makes no other, so offers come to an end.
+/// Queues that wait for units of a pool stand in *line*. What is given back is offered to those that can use it, the
+/// first first; one that takes some goes to the end. A queue that cannot use what is free keeps none of the others from
+/// it. Only a release makes an offer, and an offer makes no other, so offers come to an end.
 struct PoolTable {
-    /// An operation and the units that it has.
+    /// An operation and the units that it holds.
     struct Holder {
         let core: OperationCore
         let units: Int
     }
 
+    private struct Waiter {
+        /// Those that joined the line later have higher numbers.
+        let number: UInt64
+        let queue: QueueCore
+        /// The fewest units that an operation of the queue waits for.
+        var least: Int
+    }
+
     private struct Entry {
         var holders: [ObjectIdentifier: Holder] = [:]
-        var taken = 0
-        /// The units of each queue that has some.
-        var takenBy: [ObjectIdentifier: Int] = [:]
-        /// The queues that wait, by number.
-        var line: [(number: UInt64, queue: QueueCore)] = []
-        /// The numbers of those in line.
-        var numbers: [ObjectIdentifier: UInt64] = [:]
+        /// The units that operations of each queue hold.
+        private var takenBy: [ObjectIdentifier: Int] = [:]
+        private(set) var taken = 0
+        /// In the order of their numbers.
+        private(set) var line: [Waiter] = []
+        private var numbers: [ObjectIdentifier: UInt64] = [:]
 
         var isEmpty: Bool { holders.isEmpty && line.isEmpty }
+
+        func taken(by queue: QueueCore) -> Int { takenBy[ObjectIdentifier(queue)] ?? 0 }
+        func hasInLine(_ queue: QueueCore) -> Bool { numbers[ObjectIdentifier(queue)] != nil }
+
+        mutating func take(_ units: Int, _ core: OperationCore, in queue: QueueCore) {
+            holders[ObjectIdentifier(core)] = Holder(core: core, units: units)
+            takenBy[ObjectIdentifier(queue), default: 0] += units
+            taken += units
+            // What the queue still waits for comes after what others wait for.
+            leave(queue)
+        }
+
+        /// Returns how many units that are; 0 if the operation holds none.
+        mutating func giveBack(by core: OperationCore, in queue: QueueCore) -> Int {
+            guard let units = holders.removeValue(forKey: ObjectIdentifier(core))?.units else { return 0 }
+            let left = taken(by: queue) - units
+            takenBy[ObjectIdentifier(queue)] = left > 0 ? left : nil
+            taken -= units
+            return units
+        }
+
+        mutating func join(_ queue: QueueCore, number: UInt64, least: Int) {
+            if let known = numbers[ObjectIdentifier(queue)] {
+                line[place(from: known)].least = least
+            } else {
+                line.append(Waiter(number: number, queue: queue, least: least))
+                numbers[ObjectIdentifier(queue)] = number
+            }
+        }
+
+        mutating func leave(_ queue: QueueCore) {
+            guard let number = numbers.removeValue(forKey: ObjectIdentifier(queue)) else { return }
+            line.remove(at: place(from: number))
+        }
 
         /// The place of the first in line whose number is not below this one.
         func place(from number: UInt64) -> Int {
@@ -37,11 +78,6 @@ struct PoolTable {
             }
             return low
         }
-
-        mutating func leave(_ queue: QueueCore) {
-            guard let number = numbers.removeValue(forKey: ObjectIdentifier(queue)) else { return }
-            line.remove(at: place(from: number))
-        }
     }
 
     static let shared = Lock(PoolTable())
@@ -49,108 +85,140 @@ struct PoolTable {
     private var entries: [Pool: Entry] = [:]
     private var nextNumber: UInt64 = 0
 
-    /// True while anything has or wants units of it.
+    /// True while anything holds or wants units of it.
     func knows(_ pool: Pool) -> Bool { entries[pool] != nil }
 
     func holders(of pool: Pool) -> [Holder] { entries[pool].map { Array($0.holders.values) } ?? [] }
 
-    /// How many units of a pool others have than a queue's own operations.
-    func taken(of pool: Pool, besides queue: QueueCore) -> Int {
-        guard let entry = entries[pool] else { return 0 }
-        return entry.taken - (entry.takenBy[ObjectIdentifier(queue)] ?? 0)
+    /// The units of a pool that operations of other queues hold.
+    fileprivate func taken(of pool: Pool, besides queue: QueueCore) -> Int {
+        entries[pool].map { $0.taken - $0.taken(by: queue) } ?? 0
     }
 
-    /// True if a queue that may be about to give something back is not the first that waits.
-    func givesWay(_ queue: QueueCore, for pool: Pool) -> Bool {
-        guard let entry = entries[pool], let first = entry.line.first else { return false }
-        return first.queue !== queue && entry.takenBy[ObjectIdentifier(queue)] != nil
+    /// True if another queue is before this one in line.
+    fileprivate func hasRival(_ queue: QueueCore, for pool: Pool) -> Bool {
+        entries[pool]?.line.first.map { $0.queue !== queue } ?? false
     }
 
-    mutating func take(_ pool: Pool, _ units: Int, _ core: OperationCore, in queue: QueueCore) {
-        entries[pool, default: Entry()].holders[ObjectIdentifier(core)] = Holder(core: core, units: units)
-        entries[pool, default: Entry()].taken += units
-        entries[pool, default: Entry()].takenBy[ObjectIdentifier(queue), default: 0] += units
-        // What it still waits for comes after what others wait for.
-        entries[pool, default: Entry()].leave(queue)
+    fileprivate func hasInLine(_ queue: QueueCore, for pool: Pool) -> Bool {
+        entries[pool]?.hasInLine(queue) ?? false
     }
 
-    mutating func giveBack(_ pool: Pool, by core: OperationCore, in queue: QueueCore) {
-        guard let holder = entries[pool]?.holders.removeValue(forKey: ObjectIdentifier(core)) else { return }
-        entries[pool]?.taken -= holder.units
-        let left = (entries[pool]?.takenBy[ObjectIdentifier(queue)] ?? 0) - holder.units
-        entries[pool]?.takenBy[ObjectIdentifier(queue)] = left > 0 ? left : nil
+    fileprivate mutating func take(_ pool: Pool, _ core: OperationCore, in queue: QueueCore) {
+        entries[pool, default: Entry()].take(core.options.pools[pool] ?? 0, core, in: queue)
     }
 
-    /// Notes if a queue waits for more than it has.
-    mutating func note(_ queue: QueueCore, waits: Bool, for pool: Pool) {
-        let isInLine = entries[pool]?.numbers[ObjectIdentifier(queue)] != nil
-        if waits, !isInLine {
-            entries[pool, default: Entry()].line.append((nextNumber, queue))
-            entries[pool, default: Entry()].numbers[ObjectIdentifier(queue)] = nextNumber
+    fileprivate mutating func giveBack(_ pool: Pool, by core: OperationCore, in queue: QueueCore) -> Int {
+        entries[pool]?.giveBack(by: core, in: queue) ?? 0
+    }
+
+    /// Lets a queue stand in line for as long as something there waits for units; nil if nothing does.
+    fileprivate mutating func setLeast(_ least: Int?, of pool: Pool, in queue: QueueCore) {
+        if let least {
+            entries[pool, default: Entry()].join(queue, number: nextNumber, least: least)
             nextNumber += 1
-        } else if !waits, isInLine {
+        } else {
             entries[pool]?.leave(queue)
         }
         if entries[pool]?.isEmpty == true { entries[pool] = nil }
     }
 
-    /// What is free of a pool, for those that are in line when it is made.
+    /// The free units of a pool, for the queues that are in line when it is made.
     struct Offer {
         let pool: Pool
         /// Those that come later have looked by themselves.
-        let end: UInt64
+        fileprivate let end: UInt64
     }
 
     /// Returns nil if nothing is free, or nothing waits.
-    func offer(_ pool: Pool) -> Offer? {
+    fileprivate func offer(_ pool: Pool) -> Offer? {
         guard let entry = entries[pool], entry.taken < pool.units, !entry.line.isEmpty else { return nil }
         return Offer(pool: pool, end: nextNumber)
     }
 
-    /// The first in line whose number is not below `number`; nil if none is left, or nothing is free.
-    private func next(from number: UInt64, for offer: Offer) -> (number: UInt64, queue: QueueCore)? {
-        guard let entry = entries[offer.pool], entry.taken < offer.pool.units else { return nil }
-        let place = entry.place(from: number)
-        return place < entry.line.count && entry.line[place].number < offer.end ? entry.line[place] : nil
+    /// The first in line that can use what is free and whose number is not below `number`.
+    private func next(from number: UInt64, for offer: Offer) -> Waiter? {
+        guard let entry = entries[offer.pool] else { return nil }
+        let free = offer.pool.units - entry.taken
+        if free <= 0 { return nil }
+        let rest = entry.line[entry.place(from: number)...].prefix { $0.number < offer.end }
+        return rest.first { $0.least <= free }
     }
 
-    /// Lets each queue in line look whether it can have what is free. Outside all locks.
+    /// Lets each queue in line look for what is free. Outside all locks.
     static func make(_ offer: Offer) {
         var number: UInt64 = 0
-        while let (found, queue) = shared.withLock({ $0.next(from: number, for: offer) }) {
-            queue.lookForUnits()
-            number = found + 1
+        while let waiter = shared.withLock({ $0.next(from: number, for: offer) }) {
+            waiter.queue.lookForUnits()
+            number = waiter.number + 1
         }
     }
 }
 
+/// A pool that operations of a queue ask for.
+struct KnownPool: Sendable {
+    let pool: Pool
+    let lock: LockID
+    /// The units that the scheduler may not take.
+    fileprivate var withheld = 0
+    /// True if what the scheduler gives back is withheld too, since it is offered to others first.
+    fileprivate var keepsReleases = false
+
+    init(pool: Pool, lock: LockID) {
+        self.pool = pool
+        self.lock = lock
+    }
+
+    /// The event that tells the scheduler what others hold; nil if it knows. What has become free while the queue was
+    /// in line is told only in a look: a change that takes several events must not start what it is about.
+    fileprivate mutating func refresh(
+        from table: PoolTable, in queue: QueueCore, isLook: Bool
+    ) -> OperationScheduler.Event? {
+        let taken = table.taken(of: pool, besides: queue)
+        let known = (withheld, keepsReleases)
+        withheld = isLook || !table.hasInLine(queue, for: pool) ? taken : max(taken, withheld)
+        keepsReleases = table.hasRival(queue, for: pool)
+        return (withheld, keepsReleases) == known
+            ? nil : .withheld(lock, withheld, keepsReleases: keepsReleases)
+    }
+}
+
 extension QueueCore {
-    /// Tells the scheduler what happened, and what others have taken of the pools that operations here ask for. What has
-    /// become free is seen only in a `look`: a change that takes several events must not start what it is about.
+    /// Tells the scheduler what happened, and what others hold of the pools that operations here ask for.
     func handleSharing(_ event: OperationScheduler.Event, isLook: Bool = false, _ state: inout State) {
         let (offers, mustLook) = PoolTable.shared.withLock { table in
             var events: [OperationScheduler.Event] = []
-            for (place, known) in state.pools.enumerated() where known.withheld > 0 || table.knows(known.pool) {
-                let taken = table.taken(of: known.pool, besides: self)
-                let least = table.givesWay(self, for: known.pool) ? known.pool.units : known.withheld
-                let withheld = isLook ? taken : max(taken, least)
-                guard withheld != known.withheld else { continue }
-                state.pools[place].withheld = withheld
-                events.append(.withheld(known.lock, withheld))
+            for place in state.pools.indices {
+                if let news = state.pools[place].refresh(from: table, in: self, isLook: isLook) { events.append(news) }
             }
             let first = state.commands.count
             state.scheduler?.handle(events + [event], at: state.now, into: &state.commands)
             var released: [Pool] = []
             for command in state.commands[first...] {
-                if let pool = note(command, in: &table, state), !released.contains(pool) { released.append(pool) }
+                switch command {
+                case .acquired(let lock, let row):
+                    if let (place, core) = holder(row, of: lock, state) {
+                        table.take(state.pools[place].pool, core, in: self)
+                    }
+                case .released(let lock, let row):
+                    guard let (place, core) = holder(row, of: lock, state) else { continue }
+                    let pool = state.pools[place].pool
+                    let units = table.giveBack(pool, by: core, in: self)
+                    if state.pools[place].keepsReleases { state.pools[place].withheld += units }
+                    if !released.contains(pool) { released.append(pool) }
+                default: break
+                }
             }
             var mustLook = false
-            for known in state.pools where known.withheld > 0 || table.knows(known.pool) {
-                let waits = state.scheduler?.isAwaited(known.lock) == true
-                table.note(self, waits: waits, for: known.pool)
-                guard waits, known.withheld > table.taken(of: known.pool, besides: self) else { continue }
+            for known in state.pools {
+                let least = state.scheduler?.leastAwaited(of: known.lock)
+                table.setLeast(least, of: known.pool, in: self)
                 // What was given back is offered, to others first.
-                if !released.contains(known.pool) { mustLook = true }
+                if least != nil, known.withheld > table.taken(of: known.pool, besides: self),
+                    !released.contains(known.pool)
+                {
+                    mustLook = true
+                }
             }
             return (released.compactMap { table.offer($0) }, mustLook)
         }
@@ -158,23 +226,12 @@ extension QueueCore {
         if mustLook { state.mustLook = true }
     }
 
-    /// Returns the pool that units were given back to.
-    private func note(_ command: OperationScheduler.Command, in table: inout PoolTable, _ state: State) -> Pool? {
-        switch command {
-        case .acquired(let lock, let row):
-            guard let pool = state.pool(of: lock), case .operation(let core) = state.entries[row.row] else {
-                return nil
-            }
-            table.take(pool, core.options.pools[pool] ?? 0, core, in: self)
-            return nil
-        case .released(let lock, let row):
-            guard let pool = state.pool(of: lock), case .operation(let core) = state.entries[row.row] else {
-                return nil
-            }
-            table.giveBack(pool, by: core, in: self)
-            return pool
-        default: return nil
-        }
+    /// The place of a pool in `pools` and the operation that a command is about; nil if the lock is a mutex.
+    private func holder(_ row: OperationID, of lock: LockID, _ state: State) -> (place: Int, OperationCore)? {
+        guard let place = state.pools.firstIndex(where: { $0.lock == lock }),
+            case .operation(let core) = state.entries[row.row]
+        else { return nil }
+        return (place, core)
     }
 
     /// Starts what waits for units that have become free.
@@ -191,16 +248,4 @@ extension QueueCore {
             carryOut(&state)
         }
     }
-}
-
-/// A pool that operations of a queue ask for.
-struct KnownPool: Sendable {
-    let pool: Pool
-    let lock: LockID
-    /// How many units the scheduler takes for taken by others.
-    var withheld = 0
-}
-
-extension QueueCore.State {
-    fileprivate func pool(of lock: LockID) -> Pool? { pools.first { $0.lock == lock }?.pool }
 }

@@ -121,14 +121,23 @@ extension QueueCore {
     }
 
     /// Announces an attempt, unless it is to stop already. Returns whether its task may begin; if not, it is held until
-    /// the queue is resumed or the attempt is stopped.
+    /// the queue is resumed or the attempt is stopped. One that has units of pools gives them back and starts anew
+    /// later, so that no other queue waits for a suspended one.
     func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
         if state.isSuspended, control.progress != .executing, control.reason == nil {
-            state.held.append(control)
+            if control.core.options.pools.isEmpty { state.held.append(control) } else { takeBack(control, &state) }
             return false
         }
         if control.start() { announceStart(of: control, &state) }
         return true
+    }
+
+    private func takeBack(_ control: BodyControl, _ state: inout State) {
+        removeRunning(control, &state)
+        control.core.state.withLock {
+            $0.lifecycle = .waiting(Place(queue: self, row: control.row), isReady: control.progress == .ready)
+        }
+        handle(.takenBack(control.row), &state)
     }
 
     private func announceStart(of control: BodyControl, _ state: inout State) {

@@ -128,7 +128,7 @@ extension QueueCore {
 
     /// Announces the attempt, now that everything before has been told. Returns whether it may begin.
     private func start(_ control: BodyControl) -> Bool {
-        control.progress == .executing || state.withLock { tellStart(of: control, &$0) }
+        control.progress == .executing || update(inline: false) { tellStart(of: control, &$0) }
     }
 
     private func perform(_ effect: Effect) {

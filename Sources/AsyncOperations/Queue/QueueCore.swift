@@ -216,6 +216,8 @@ final class QueueCore: Sendable {
         }
         guard state.nextLock > 0, let locks = state.scheduler?.locksAskedFor else { return }
         state.locks = state.locks.filter { locks.contains(LockID(index: $0.value)) }
+        guard !state.pools.isEmpty else { return }
         state.pools.removeAll { !locks.contains($0.lock) }
+        state.scheduler?.forgetPools()
     }
 }

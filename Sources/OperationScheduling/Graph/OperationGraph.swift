@@ -191,6 +191,11 @@ package struct OperationGraph: Sendable {
         precondition(units >= 1, "a pool with \(units) units could never be had")
         pools[lock] = units
     }
+
+    /// Forgets the pools that no row asks for.
+    mutating func keepPools(in asked: Set<LockID>) {
+        if !pools.isEmpty { pools = pools.filter { asked.contains($0.key) } }
+    }
 }
 
 extension OperationGraph {

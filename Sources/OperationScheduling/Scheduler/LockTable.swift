@@ -15,8 +15,10 @@ struct LockTable: Sendable {
         let capacity: Int
         /// What no row has.
         var free: Int
-        /// How many units are taken outside, or are meant for others.
+        /// Units that no row may take.
         var withheld: Int
+        /// True if what is released becomes withheld.
+        var keepsReleases: Bool
         /// The row that took units last and has not released them.
         var holder: OperationID?
         var queue = Heap<Ticket>()
@@ -55,7 +57,7 @@ struct LockTable: Sendable {
     /// The tickets of rows that wait or were just woken. They keep their place until they start or end.
     private var tickets: [OperationID: UInt32] = [:]
     private var nextTicket: UInt32 = 0
-    private var withheld: [LockID: Int] = [:]
+    private var withheld: [LockID: (units: Int, keepsReleases: Bool)] = [:]
 
     /// Whether no lock is held.
     var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
@@ -85,7 +87,11 @@ struct LockTable: Sendable {
         if let known = indexOf[lock] { return known }
         let index = Index(value: locks.count)
         indexOf[lock] = index
-        locks.append(Lock(name: lock.lock, capacity: capacity, free: capacity, withheld: withheld[lock.lock] ?? 0))
+        let known = withheld[lock.lock] ?? (0, false)
+        locks.append(
+            Lock(
+                name: lock.lock, capacity: capacity, free: capacity, withheld: known.units,
+                keepsReleases: known.keepsReleases))
         return index
     }
 
@@ -126,6 +132,10 @@ struct LockTable: Sendable {
     mutating func release(_ id: OperationID) {
         for request in requests(of: id) {
             locks[request.lock.value].free += request.units
+            if locks[request.lock.value].keepsReleases {
+                locks[request.lock.value].withheld += request.units
+                withheld[name(of: request.lock)]?.units += request.units
+            }
             if locks[request.lock.value].holder == id { locks[request.lock.value].holder = nil }
         }
     }
@@ -210,20 +220,32 @@ struct LockTable: Sendable {
         return woken
     }
 
-    /// Sets how many units of a lock no row can have for now. Returns the rows that may go on.
-    mutating func withhold(_ units: Int, of name: LockID) -> [OperationID] {
-        if withheld[name] == units { return [] }
-        withheld[name] = units
+    /// Sets how many units of a lock no row may take for now. Returns the rows that may go on.
+    mutating func withhold(_ units: Int, of name: LockID, _ keepsReleases: Bool) -> [OperationID] {
+        withheld[name] = (units, keepsReleases)
         guard let index = index(of: name) else { return [] }
         var woken: [OperationID] = []
         locks[index.value].withheld = units
+        locks[index.value].keepsReleases = keepsReleases
         if !tickets.isEmpty { wake(index, &woken) }
         return woken
     }
 
-    /// True if a row waits for units of a lock of the whole run.
-    mutating func isAwaited(_ name: LockID) -> Bool {
-        index(of: name).map { first(in: $0) != nil } ?? false
+    /// The fewest units of a lock of the whole run that a row waits for; nil if none does.
+    mutating func leastAwaited(of name: LockID) -> Int? {
+        guard let lock = index(of: name), first(in: lock) != nil else { return nil }
+        var least: Int?
+        for ticket in locks[lock.value].queue.unordered {
+            let list = Int(ticket.index)
+            guard lists[list].place == lock, head(of: list) != nil else { continue }
+            let units = self.units(of: lock, inList: list)
+            least = min(units, least ?? units)
+        }
+        return least
+    }
+
+    private func units(of lock: Index, inList list: Int) -> Int {
+        lists[list].requests.first { $0.lock == lock }?.units ?? 0
     }
 
     /// A lock of the whole run.
@@ -251,30 +273,17 @@ struct LockTable: Sendable {
     private mutating func wake(_ lock: Index, _ woken: inout [OperationID]) {
         var room = locks[lock.value].available
         var passed: [Ticket] = []
-        while room > 0, let ticket = locks[lock.value].queue.popMin() {
+        while room > 0, let ticket = first(in: lock) {
+            locks[lock.value].queue.removeMin()
             let list = Int(ticket.index)
-            guard lists[list].place == lock else { continue }
-            guard let head = head(of: list) else {
-                lists[list].place = nil
-                continue
-            }
-            guard head.number == ticket.number else {
-                // Its first row has gone. A row before it has a ticket of its own.
-                if head.number > ticket.number {
-                    locks[lock.value].queue.insert(Ticket(number: head.number, index: ticket.index))
-                }
-                continue
-            }
-            let requests = lists[list].requests
-            let units = requests.first { $0.lock == lock }?.units ?? 0
-            if let missing = missing(for: requests), missing != lock {
+            let units = units(of: lock, inList: list)
+            if let missing = missing(for: lists[list].requests), missing != lock {
                 lists[list].place = missing
                 locks[missing.value].queue.insert(ticket)
             } else if units > room {
                 passed.append(ticket)
             } else {
-                lists[list].rows.removeMin()
-                woken.append(OperationID(Int(head.index)))
+                woken.append(OperationID(Int(lists[list].rows.removeMin().index)))
                 room -= units
                 if let next = self.head(of: list) {
                     locks[lock.value].queue.insert(Ticket(number: next.number, index: ticket.index))

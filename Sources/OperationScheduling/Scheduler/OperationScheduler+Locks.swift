@@ -4,11 +4,15 @@ extension OperationScheduler {
     /// The locks that existing rows ask for. After `removeEnded`, no other lock is held. O(locks).
     package var locksAskedFor: Set<LockID> { locks.names }
 
-    /// True if something that is ready waits for units of a lock of the whole run.
-    package mutating func isAwaited(_ lock: LockID) -> Bool { locks.isAwaited(lock) }
+    /// Forgets the pools that no row asks for; rows that join later must declare theirs. O(pools).
+    package mutating func forgetPools() { graph.keepPools(in: locks.names) }
 
-    mutating func withhold(_ units: Int, of lock: LockID) {
-        for waiter in locks.withhold(units, of: lock) { enqueue(waiter) }
+    /// The fewest units of a lock of the whole run that something ready waits for; nil if nothing does. O(different
+    /// requests that wait).
+    package mutating func leastAwaited(of lock: LockID) -> Int? { locks.leastAwaited(of: lock) }
+
+    mutating func withhold(_ units: Int, of lock: LockID, _ keepsReleases: Bool) {
+        for waiter in locks.withhold(units, of: lock, keepsReleases) { enqueue(waiter) }
     }
 
     @inline(__always)  // A call would copy the scheduler.

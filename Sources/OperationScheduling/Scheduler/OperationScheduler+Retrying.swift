@@ -30,6 +30,13 @@ extension OperationScheduler {
         return known.begun
     }
 
+    /// Takes the last `noteStart` back.
+    mutating func forgetStart(of id: OperationID) {
+        guard var known = progress[id] else { return }
+        known.begun -= 1
+        progress[id] = known.begun > 0 ? known : nil
+    }
+
     /// Whether it has had an attempt or round and waits for the next.
     @inline(__always)  // A call would copy the scheduler.
     func isBetweenAttempts(_ id: OperationID) -> Bool {

@@ -176,6 +176,18 @@ extension OperationScheduler {
         commands.append(.start(id, attempt: attempt))
     }
 
+    /// Undoes a start whose work has not begun.
+    mutating func takeBack(_ id: OperationID) {
+        guard states[id.row].phase == .executing else { return }
+        releaseSlots(of: id)
+        releaseLocks(id)
+        cancelDeadlines(id)
+        forgetStart(of: id)
+        move(id, to: .ready)
+        enqueue(id)
+        passOn(id)
+    }
+
     /// What a hook does is no work of the body that it belongs to. O(1) but for the first operation in each group.
     private mutating func noteBegin(around id: OperationID) {
         var next = id

@@ -52,8 +52,12 @@ package struct OperationScheduler: Sendable {
         case suspend
         /// The end of `suspend`.
         case resume
-        /// So many units of a lock cannot be had here for now, because others outside share it: none until told.
-        case withheld(LockID, Int)
+        /// So many units of a lock cannot be had here for now, because others outside share it: none until told. With
+        /// `keepsReleases`, those that are released here until the next such event cannot be had either.
+        case withheld(LockID, Int, keepsReleases: Bool)
+        /// A started operation has not begun and is not to for now. It gives back what it holds and waits for its turn
+        /// again; the attempt does not count. Ignored if it is being stopped.
+        case takenBack(OperationID)
         /// An open group takes no more members.
         case close(OperationID)
         /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
@@ -338,7 +342,8 @@ package struct OperationScheduler: Sendable {
         case .errandEnded(let errand): end(errand)
         case .suspend: suspend()
         case .resume: resume()
-        case .withheld(let lock, let units): withhold(units, of: lock)
+        case .withheld(let lock, let units, let keepsReleases): withhold(units, of: lock, keepsReleases)
+        case .takenBack(let id): takeBack(id)
         case .close(let id): close(id)
         case .added(let id, let expansion): add(expansion, to: id)
         case .link(let dependent, let prerequisite, let kind, let reason):

@@ -60,6 +60,94 @@ import Testing
         #expect(crowd.most == 1)
     }
 
+    @Test func `a suspended queue holds no units for what has not begun`() async throws {
+        let pool = Pool("disk")
+        let ran = Record<String>()
+        for round in 0..<50 {
+            let queue = AsyncOperationQueue()
+            func operation(_ name: String) -> AsyncOperation<Void, Never> {
+                AsyncOperation(name, options: OperationOptions(pools: [pool: 1])) { ran.add("\(name)\(round)") }
+            }
+            let (first, second, other) = (operation("first"), operation("second"), operation("other"))
+            first.addOutcomeCompletion { _ in queue.suspend() }
+            try queue.add(first, second)
+            _ = await first.outcome
+            try other.start()
+            try await other.value
+            #expect(second.state < .executing)
+            queue.resume()
+            try await second.value
+        }
+        #expect(ran.entries == (0..<50).flatMap { ["first\($0)", "other\($0)", "second\($0)"] })
+    }
+
+    @Test func `one that is stopped in a suspended queue before it began gives its units back`() async throws {
+        let pool = Pool("disk")
+        for _ in 0..<50 {
+            let queue = AsyncOperationQueue()
+            let options = OperationOptions(timeout: .seconds(3600), pools: [pool: 1])
+            let (first, second) = (nothing("first", options: options), nothing("second", options: options))
+            first.addOutcomeCompletion { _ in queue.suspend() }
+            try queue.add(first, second)
+            _ = await first.outcome
+            second.cancel()
+            #expect(await second.outcome == .cancelled)
+            try await AsyncOperation(options: options) {}.value
+        }
+    }
+
+    @Test func `the highest priority takes a free unit, whoever else waits for more`() async throws {
+        let pool = Pool("slots", 2)
+        let order = Record<String>()
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 2)
+        let (up, go, blocked, goOn) = (Latch(), Latch(), Latch(), Latch())
+        let holder = AsyncOperation(options: OperationOptions(pools: [pool: 1])) {
+            up.open()
+            await go.wait()
+        }
+        let blocker = AsyncOperation {
+            blocked.open()
+            await goOn.wait()
+        }
+        try queue.add(holder)
+        await up.wait()
+        let large = nothing("large", options: OperationOptions(pools: [pool: 2]))
+        try large.start()
+        try queue.add(blocker)
+        await blocked.wait()
+        try queue.add("high", options: OperationOptions(priority: 9, pools: [pool: 1])) { order.add("high") }
+        for _ in 0..<20 { try queue.add { order.add("low") } }
+        goOn.open()
+        while order.entries.count < 21 { await Task.yield() }
+        #expect(order.entries.first == "high")
+        go.open()
+        try await large.value
+    }
+
+    @Test func `units that were freed while nothing waited for them here are had at the next turn`() async throws {
+        let pool = Pool("disk")
+        let (up, go, blocked, goOn) = (Latch(), Latch(), Latch(), Latch())
+        let queue = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+        let holder = AsyncOperation(options: OperationOptions(pools: [pool: 1])) {
+            up.open()
+            await go.wait()
+        }
+        try holder.start()
+        await up.wait()
+        try queue.add {
+            blocked.open()
+            await goOn.wait()
+        }
+        await blocked.wait()
+        let high = nothing("high", options: OperationOptions(priority: 9, pools: [pool: 1]))
+        let low = AsyncOperation("low") { _ async throws in try await high.value }
+        try queue.add(high, low)
+        go.open()
+        try await holder.value
+        goOn.open()
+        try await low.value
+    }
+
     @Test func `queues take turns`() async throws {
         let disk = Pool("disk")
         let order = Record<String>()

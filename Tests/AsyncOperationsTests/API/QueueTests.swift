@@ -376,6 +376,14 @@ import Testing
         #expect(await operation.outcome == .success)
     }
 
+    @Test func `a shutdown reports all that it has stopped, however soon that ends`() async throws {
+        for _ in 0..<200 {
+            let queue = AsyncOperationQueue(isSuspended: true)
+            try queue.add("waits") {}
+            #expect(try await queue.shutdown(grace: .microseconds(1)).map(\.id.name) == ["waits"])
+        }
+    }
+
     // O1, O2
     @Test func `a shutdown takes nothing more, waits, and stops what is left after its grace`() async throws {
         let clock = ManualClock()
