@@ -68,7 +68,8 @@ extension ProgramRules {
     var serialIsInOrder: String? {
         for (compound, operation) in program.operations.enumerated() {
             guard case .compound(.serial, _) = operation.kind else { continue }
-            let members = program.members(of: compound)
+            // Not those that could not join because they would have closed a ring.
+            let members = program.members(of: compound).filter { isInside($0, compound) }
             // What joined later counts, too.
             let inside = program.operations.indices.filter { $0 != compound && isInside($0, compound) }
             let isPlain = inside.allSatisfy { index in
