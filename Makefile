@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. The building itself is SwiftPM's.
+# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. SwiftPM does the building.
 
 PREFIX ?= /usr/local
 DESTDIR ?=

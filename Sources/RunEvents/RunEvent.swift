@@ -35,7 +35,7 @@ package struct RunEvent {
         case groupRetry(group: String, round: Int, delay: Duration)
         indirect case groupFinished(GroupFinished)
         case stepAdded(step: String, by: String)
-        /// Only told where somebody asks for it, as are the next three.
+        /// Reported only on request, as are the next three.
         case ready(Subject)
         case waiting(Subject, on: String?)
         case lockAcquired(name: String, by: Subject)
@@ -286,6 +286,7 @@ extension RunEvent.Kind {
             visitor.attempt(&attempt)
             var ended: ExitStatus? = status
             visitor.status(&ended)
+            if ended == nil { visitor.fail() }
             return Visitor.isReader ? .stepAttempt(step: step, attempt: attempt, status: ended ?? status) : nil
         case .stepRetry(var step, var attempt, var delay):
             visitor.step(&step)

@@ -68,7 +68,7 @@ package struct RunFinished: RecordFields, Sendable {
             if Visitor.isReader, let exactTail {
                 if let bytes = Base64.bytes(of: exactTail) { outputTail = bytes } else { visitor.fail() }
             }
-            visitor.kept("failed_script", &script)
+            visitor.kept("script", &script)
             var size = Optional(outputBytes)
             visitor.kept("output_bytes", &size)
             if Visitor.isReader { outputBytes = size ?? 0 }

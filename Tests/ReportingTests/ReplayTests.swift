@@ -114,6 +114,14 @@ import Testing
         #expect(reader.isFinished && reader.missingOutput == 0)
     }
 
+    @Test(arguments: [(#""exit_code":3,"signal":null"#, true), (#""exit_code":null,"signal":null"#, false)])
+    func `an attempt that ended in no way is no event`(end: String, isOne: Bool) {
+        let head = #""v":1,"seq":3,"time":"2026-01-31T23:59:59.000000Z","t":1,"event":"step.attempt""#
+        let text = #"{\#(head),"step":"a","attempt":1,\#(end)}"#
+        let event = Array(text.utf8).withUnsafeBytes { JSONObject($0) }.flatMap { RunEvent($0) }
+        #expect((event != nil) == isOne)
+    }
+
     @Test func `every reporter shows it as it did live`() throws {
         let folder = try openFolder()
         defer { close(folder) }

@@ -63,12 +63,10 @@ extension QueueCore {
         }
     }
 
-    /// Asks everything in the queue to stop. Returns what accepted the request.
-    @discardableResult
-    func cancelAll(_ reason: AsyncOperationContext.CancellationReason) -> [OperationCore] {
-        update { cancelAll(reason, &$0) }
-    }
+    /// Asks everything in the queue to stop.
+    func cancelAll(_ reason: AsyncOperationContext.CancellationReason) { update { _ = cancelAll(reason, &$0) } }
 
+    /// The same within a change. Returns what accepted the request.
     @discardableResult
     func cancelAll(_ reason: AsyncOperationContext.CancellationReason, _ state: inout State) -> [OperationCore] {
         operations(state).filter { cancel($0, reason, &state) == true }

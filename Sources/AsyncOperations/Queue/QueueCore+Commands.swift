@@ -121,7 +121,7 @@ extension QueueCore {
     }
 
     /// Announces an attempt, unless it is to stop already. Returns whether its task may begin; if not, it is held until
-    /// the queue is resumed or the attempt is stopped. One that has units of pools gives them back and starts anew
+    /// the queue is resumed or the attempt is stopped. One that has units of pools gives them back and starts again
     /// later, so that no other queue waits for a suspended one.
     func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
         if state.isSuspended, control.progress != .executing, control.reason == nil {

@@ -33,7 +33,7 @@ package protocol RecordVisitor: ~Copyable {
     /// The bytes that an event of output lends.
     mutating func text(_ name: StaticString, _ bytes: inout UnsafeRawBufferPointer, _ meaning: StaticString)
 
-    /// What was read makes no value.
+    /// The fields that were read contradict each other, or say too little.
     mutating func fail()
 }
 
