@@ -133,9 +133,11 @@ struct ProgramRules {
             // Something on the way may be ruled out by something else, or let go, which nobody can foresee.
             let beyond = beyond(other)
             if beyond.contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) { continue }
-            // So may be another wait on the way, which is in another cycle.
+            // So may be another wait on the way, which is in another cycle; the way may lead over a mutex.
+            let wanted = mutexes(of: beyond)
             let isFreed = events.contains { event in
-                if case .refused(let waiter, _) = event { waiter != index && beyond.contains(waiter) } else { false }
+                guard case .refused(let waiter, _) = event, waiter != index else { return false }
+                return beyond.contains(waiter) || !mutexes(of: around(waiter)).isDisjoint(with: wanted)
             }
             if isFreed { continue }
             let left = events[place...].firstIndex { if case .left(index, _) = $0 { true } else { false } }
@@ -144,6 +146,10 @@ struct ProgramRules {
             }
         }
         return nil
+    }
+
+    private func mutexes(of operations: some Sequence<Int>) -> Set<String> {
+        Set(operations.compactMap { program.operations[$0].mutex })
     }
 
     /// What an operation waits for, over any number of steps, and itself.

@@ -94,19 +94,19 @@ extension ProgramRun {
 
     /// True if it is a compound operation that may have to start after another that wants the same mutex.
     private func wantsOthersMutex(_ index: Int, _ events: [ProgramRecord.Event]) -> Bool {
-        var late: [Int] = []
-        for case .memberAccepted(let member, index) in events { late += program.inside(member) }
-        let own = program.inside(index) + late
-        let names = Set(own.compactMap { program.operations[$0].mutex })
+        func inside(_ compound: Int) -> [Int] {
+            var all = program.inside(compound)
+            for case .memberAccepted(let member, compound) in events { all += program.inside(member) }
+            return all
+        }
+        func names(_ operations: [Int]) -> Set<String> { Set(operations.compactMap { program.operations[$0].mutex }) }
         guard program.operations[index].isCompound else { return false }
+        let own = inside(index)
         return program.operations.indices.contains { other in
-            let inside = program.inside(other)
-            guard program.operations[other].mutex != nil, !own.contains(other), !inside.contains(index) else {
-                return false
-            }
             // It takes those of everything inside, too.
-            let taken = Set(inside.compactMap { program.operations[$0].mutex })
-            return !names.isDisjoint(with: taken) && operation(other)?.isFinished == false
+            let others = inside(other)
+            return program.operations[other].mutex != nil && !own.contains(other) && !others.contains(index)
+                && !names(own).isDisjoint(with: names(others)) && operation(other)?.isFinished == false
         }
     }
 
