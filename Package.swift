@@ -94,7 +94,8 @@ let package = Package(
         tests("BasicsTests", ["Basics", "FlowrunTestSupport"]),
         tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
         tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("WorkflowModelTests", ["WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests(
+            "WorkflowModelTests", ["Basics", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
         tests(
             "WorkflowConversionTests",
             [
@@ -127,7 +128,7 @@ let package = Package(
             "FlowrunCommandsTests",
             [
                 "Basics", "CLinux", "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel",
-                "ProcessExecution", "Reporting", "SourceDiagnostics", "FlowrunTestSupport",
+                "ProcessExecution", "Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport",
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests(

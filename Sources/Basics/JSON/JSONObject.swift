@@ -6,7 +6,7 @@ package struct JSONObject: Sendable {
 
     /// nil if the bytes are not one JSON object and nothing else.
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let fields = JSONScanner.fields(of: bytes) else { return nil }
+        guard let fields = try? JSONScanner.fields(of: bytes) else { return nil }
         self.fields = fields
         text = Array(bytes)
     }
@@ -45,7 +45,7 @@ package struct JSONObject: Sendable {
         text.withUnsafeBytes { text in
             fields.map { field in
                 (
-                    JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: text[field.name])),
+                    JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: text[field.name.range])),
                     String(decoding: text[field.value], as: UTF8.self)
                 )
             }
@@ -58,8 +58,8 @@ package struct JSONObject: Sendable {
     private func value<Value>(_ wanted: StaticString, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         text.withUnsafeBytes { text in
             let found = fields.first { field in
-                let name = UnsafeRawBufferPointer(rebasing: text[field.name])
-                if field.isNameEscaped { return JSONEscape.text(of: name) == wanted.description }
+                let name = UnsafeRawBufferPointer(rebasing: text[field.name.range])
+                if field.name.isEscaped { return JSONEscape.text(of: name) == wanted.description }
                 return wanted.isText(name)
             }
             return found.flatMap { read(UnsafeRawBufferPointer(rebasing: text[$0.value])) }
@@ -71,7 +71,7 @@ package struct JSONObject: Sendable {
         _ name: StaticString, _ read: (UnsafeRawBufferPointer) -> Element?
     ) -> [Element]? {
         value(name) { value in
-            JSONScanner.elements(of: value)?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
+            (try? JSONScanner.elements(of: value))?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
         }
     }
 }
@@ -89,9 +89,9 @@ package struct JSONText {
         in text: UnsafeRawBufferPointer, _ take: (_ name: JSONText, _ value: JSONText) -> Bool
     ) {
         JSONScanner.forEachField(in: text) { field in
-            field.isNameEscaped
+            field.name.isEscaped
                 || take(
-                    JSONText(UnsafeRawBufferPointer(rebasing: text[field.name])),
+                    JSONText(UnsafeRawBufferPointer(rebasing: text[field.name.range])),
                     JSONText(UnsafeRawBufferPointer(rebasing: text[field.value])))
         }
     }

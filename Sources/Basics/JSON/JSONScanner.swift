@@ -1,57 +1,51 @@
 internal import Glibc
 
-/// Finds where the values of a JSON text stand. A text that is not JSON gives nil, wherever it is broken.
-struct JSONScanner {
+/// Why a text is not JSON.
+package struct JSONError: Error, Hashable {
+    /// What was found; no full stop.
+    package let message: String
+    /// In bytes from the start of the text.
+    package let offset: Int
+
+    package init(_ message: String, at offset: Int) {
+        self.message = message
+        self.offset = offset
+    }
+}
+
+/// Reads a JSON text (RFC 8259) from its start, value by value. The text must outlive it.
+package struct JSONScanner {
+    package enum Kind { case object, list, string, number, bool, null }
+
+    /// A name or a string.
+    package struct Text: Sendable {
+        /// Between the quotes.
+        let range: Range<Int>
+        let isEscaped: Bool
+
+        /// Of its opening quote, in bytes from the start of the text.
+        package var place: Int { range.lowerBound - 1 }
+    }
+
     struct Field: Sendable {
-        /// What stands between the quotes.
-        let name: Range<Int>
-        let isNameEscaped: Bool
+        let name: Text
         let value: Range<Int>
     }
 
-    /// More than outputs of steps may have.
-    private static let depthLimit = 128
-
     private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    private let depthLimit: Int
     private var depth = 0
-    /// Of the outermost value.
-    private var elements: [Range<Int>] = []
+    /// In bytes from the start of the text.
+    package private(set) var offset = 0
 
-    /// The fields of a text that is one object and nothing else.
-    static func fields(of bytes: UnsafeRawBufferPointer) -> [Field]? {
-        var scanner = JSONScanner(bytes)
-        var fields: [Field] = []
-        fields.reserveCapacity(32)
-        let isObject =
-            scanner.take("{")
-            && scanner.object { field in
-                fields.append(field)
-                return true
-            }
-        return isObject && scanner.isAtEnd() ? fields : nil
+    package init(_ bytes: UnsafeRawBufferPointer, depthLimit: Int) {
+        self.bytes = bytes
+        self.depthLimit = depthLimit
     }
-
-    /// As `JSONText.forEachField`.
-    static func forEachField(in bytes: UnsafeRawBufferPointer, _ take: (Field) -> Bool) {
-        var scanner = JSONScanner(bytes)
-        _ = scanner.fields(take)
-    }
-
-    /// Where the elements of a text stand that is one list and nothing else.
-    static func elements(of bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
-        var scanner = JSONScanner(bytes)
-        return scanner.take("[") && scanner.array() && scanner.isAtEnd() ? scanner.elements : nil
-    }
-
-    private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    private mutating func isAtEnd() -> Bool {
-        skipBlanks()
-        return offset == bytes.count
-    }
+    private func error(_ message: String) -> JSONError { JSONError(message, at: offset) }
 
     private mutating func skipBlanks() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { offset += 1 }
@@ -64,97 +58,195 @@ struct JSONScanner {
         return true
     }
 
-    private mutating func value() -> Range<Int>? {
+    /// Throws unless only blanks are left.
+    package mutating func end() throws(JSONError) {
         skipBlanks()
-        let start = offset
-        guard let byte = peek else { return nil }
-        let isValue =
-            switch byte {
-            case UInt8(ascii: "{"): nested { $0.object() }
-            case UInt8(ascii: "["): nested { $0.array() }
-            case UInt8(ascii: "\""): string() != nil
-            case UInt8(ascii: "t"): word("true")
-            case UInt8(ascii: "f"): word("false")
-            case UInt8(ascii: "n"): word("null")
-            default: number()
-            }
-        return isValue ? start..<offset : nil
+        guard offset == bytes.count else { throw error("text follows the value") }
     }
 
-    private mutating func nested(_ read: (inout JSONScanner) -> Bool) -> Bool {
-        guard depth < Self.depthLimit else { return false }
-        depth += 1
-        offset += 1
-        defer { depth -= 1 }
-        return read(&self)
-    }
+    // MARK: Values
 
-    private mutating func object(_ visit: (Field) -> Bool = { _ in true }) -> Bool {
-        take("}") || fields(visit) && take("}")
-    }
-
-    /// At least one.
-    private mutating func fields(_ visit: (Field) -> Bool) -> Bool {
-        repeat {
-            skipBlanks()
-            guard let name = string(), take(":"), let value = value(),
-                visit(Field(name: name.text, isNameEscaped: name.isEscaped, value: value))
-            else { return false }
-        } while take(",")
-        return true
-    }
-
-    private mutating func array() -> Bool {
-        guard !take("]") else { return true }
-        repeat {
-            guard let element = value() else { return false }
-            if depth == 0 { elements.append(element) }
-        } while take(",")
-        return take("]")
-    }
-
-    private mutating func word(_ word: StaticString) -> Bool {
-        let count = word.utf8CodeUnitCount
-        guard bytes.count - offset >= count,
-            word.isText(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
-        else { return false }
-        offset += count
-        return true
-    }
-
-    private mutating func number() -> Bool {
-        let start = offset
-        while let byte = peek, Self.isOfNumber(byte) { offset += 1 }
-        return offset > start
-    }
-
-    private static func isOfNumber(_ byte: UInt8) -> Bool {
+    /// The kind of the next value by its first character. Throws where none begins.
+    package mutating func next() throws(JSONError) -> Kind {
+        skipBlanks()
+        guard let byte = peek else { throw error("the text ends where a value is expected") }
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-            UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default: false
+        case UInt8(ascii: "{"): return .object
+        case UInt8(ascii: "["): return .list
+        case UInt8(ascii: "\""): return .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+        case UInt8(ascii: "n"): return .null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
+        default: throw error("expected a JSON value")
         }
     }
 
-    /// What stands between the quotes of a string.
-    private mutating func string() -> (text: Range<Int>, isEscaped: Bool)? {
-        guard peek == UInt8(ascii: "\"") else { return nil }
+    /// Reads a value of any kind. Returns its place.
+    @discardableResult
+    package mutating func skip() throws(JSONError) -> Range<Int> {
+        let kind = try next()
+        let start = offset
+        switch kind {
+        case .object: try object { scanner, _ throws(JSONError) in try scanner.skip() }
+        case .list: try list { scanner throws(JSONError) in try scanner.skip() }
+        case .string: _ = try string()
+        case .number: _ = try number()
+        case .bool: _ = try bool()
+        case .null: try null()
+        }
+        return start..<offset
+    }
+
+    /// Reads an object; `read` reads the value of each field.
+    package mutating func object(
+        _ read: (inout JSONScanner, _ name: Text) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try open()
+        if !take("}") {
+            repeat { try field(read) } while take(",")
+            guard take("}") else { throw error("expected `,` or `}`") }
+        }
+        depth -= 1
+    }
+
+    private mutating func field(
+        _ read: (inout JSONScanner, _ name: Text) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        skipBlanks()
+        guard peek == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
+        let name = try string()
+        guard take(":") else { throw error("expected `:`") }
+        try read(&self, name)
+    }
+
+    /// Reads a list; `read` reads each of its elements.
+    package mutating func list(_ read: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
+        try open()
+        if !take("]") {
+            repeat { try read(&self) } while take(",")
+            guard take("]") else { throw error("expected `,` or `]`") }
+        }
+        depth -= 1
+    }
+
+    private mutating func open() throws(JSONError) {
+        guard depth < depthLimit else { throw error("the nesting is deeper than \(depthLimit) levels") }
+        depth += 1
+        offset += 1
+    }
+
+    package mutating func bool() throws(JSONError) -> Bool {
+        let isTrue = peek == UInt8(ascii: "t")
+        try word(isTrue ? "true" : "false")
+        return isTrue
+    }
+
+    package mutating func null() throws(JSONError) { try word("null") }
+
+    private mutating func word(_ word: StaticString) throws(JSONError) {
+        let count = word.utf8CodeUnitCount
+        guard bytes.count - offset >= count,
+            word.isText(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]))
+        else { throw error("expected a JSON value") }
+        offset += count
+    }
+
+    /// Reads a number. Returns its place; `isWhole` if it has neither a fraction nor an exponent.
+    package mutating func number() throws(JSONError) -> (place: Range<Int>, isWhole: Bool) {
+        let start = offset
+        if peek == UInt8(ascii: "-") { offset += 1 }
+        let first = offset
+        try digits()
+        if bytes[first] == UInt8(ascii: "0"), offset > first + 1 {
+            throw JSONError("a number cannot begin with 0", at: start)
+        }
+        var isWhole = true
+        if peek == UInt8(ascii: ".") {
+            isWhole = false
+            offset += 1
+            try digits()
+        }
+        if let letter = peek, letter | 0x20 == UInt8(ascii: "e") {
+            isWhole = false
+            offset += 1
+            if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { offset += 1 }
+            try digits()
+        }
+        return (start..<offset, isWhole)
+    }
+
+    private mutating func digits() throws(JSONError) {
+        let start = offset
+        while let byte = peek, byte &- 0x30 < 10 { offset += 1 }
+        guard offset > start else { throw error("expected a digit") }
+    }
+
+    package mutating func string() throws(JSONError) -> Text {
         let start = offset + 1
         var end = start
         var isEscaped = false
         while end < bytes.count {
             let byte = bytes[end]
-            if byte == UInt8(ascii: "\"") {
+            if byte > UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                end += 1
+            } else if byte == UInt8(ascii: "\"") {
                 offset = end + 1
-                return (start..<end, isEscaped)
+                return Text(range: start..<end, isEscaped: isEscaped)
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+                end += 1
+                _ = try JSONEscape.read(bytes, &end)
+            } else if byte < 0x20 {
+                throw JSONError("a control character has to be written as an escape", at: end)
+            } else {
+                end += 1
             }
-            end += 1
-            guard byte == UInt8(ascii: "\\") else { continue }
-            isEscaped = true
-            guard JSONEscape.read(bytes, &end) != nil else { return nil }
         }
-        return nil
+        throw JSONError("the text that begins here is not closed", at: offset)
+    }
+
+    package func decoded(_ text: Text) -> String {
+        JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: bytes[text.range]))
+    }
+
+    // MARK: Whole texts
+
+    /// More than outputs of steps may have.
+    private static let mostNesting = 128
+
+    /// The fields of a text that is one object and nothing else.
+    static func fields(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Field] {
+        var scanner = JSONScanner(bytes, depthLimit: mostNesting)
+        var fields: [Field] = []
+        fields.reserveCapacity(32)
+        guard try scanner.next() == .object else { throw scanner.error("expected an object") }
+        try scanner.object { scanner, name throws(JSONError) in
+            fields.append(Field(name: name, value: try scanner.skip()))
+        }
+        try scanner.end()
+        return fields
+    }
+
+    /// The places of the elements of a text that is one list and nothing else.
+    static func elements(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Range<Int>] {
+        var scanner = JSONScanner(bytes, depthLimit: mostNesting)
+        var elements: [Range<Int>] = []
+        guard try scanner.next() == .list else { throw scanner.error("expected a list") }
+        try scanner.list { scanner throws(JSONError) in elements.append(try scanner.skip()) }
+        try scanner.end()
+        return elements
+    }
+
+    /// As `JSONText.forEachField`.
+    static func forEachField(in bytes: UnsafeRawBufferPointer, _ take: (Field) -> Bool) {
+        var scanner = JSONScanner(bytes, depthLimit: mostNesting)
+        var isWanted = true
+        repeat {
+            let end: ()? = try? scanner.field { scanner, name throws(JSONError) in
+                isWanted = take(Field(name: name, value: try scanner.skip()))
+            }
+            if end == nil { return }
+        } while isWanted && scanner.take(",")
     }
 }
 
@@ -166,7 +258,7 @@ extension StaticString {
 
 /// A character that is written with a backslash.
 enum JSONEscape {
-    /// What stands between the quotes of a string whose escapes are valid.
+    /// Decodes the inside of a string whose escapes are valid.
     static func text(of bytes: UnsafeRawBufferPointer) -> String {
         guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
         var decoded: [UInt8] = []
@@ -177,16 +269,17 @@ enum JSONEscape {
             offset += 1
             if byte != UInt8(ascii: "\\") {
                 decoded.append(byte)
-            } else if let scalar = read(bytes, &offset) {
+            } else if let scalar = try? read(bytes, &offset) {
                 decoded.append(contentsOf: UTF8.encode(scalar)!)
             }
         }
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// Reads what stands behind a backslash; nil unless it is an escape.
-    static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Unicode.Scalar? {
-        guard offset < bytes.count else { return nil }
+    /// Reads what follows a backslash.
+    static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) throws(JSONError) -> Unicode.Scalar {
+        let start = offset - 1
+        guard offset < bytes.count else { throw JSONError("the text ends in an escape", at: offset) }
         let byte = bytes[offset]
         offset += 1
         switch byte {
@@ -196,25 +289,28 @@ enum JSONEscape {
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "b"): return "\u{8}"
         case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "u"): return scalar(bytes, &offset)
-        default: return nil
+        case UInt8(ascii: "u"): break
+        default: throw JSONError("unknown escape", at: start)
         }
+        var code = try unit(bytes, &offset)
+        if code & 0xFC00 == 0xD800, bytes[offset...].starts(with: "\\u".utf8) {
+            offset += 2
+            let low = try unit(bytes, &offset)
+            // Another half or none keeps the code that of a surrogate.
+            if low & 0xFC00 == 0xDC00 { code = 0x10000 + (code & 0x3FF) << 10 + (low & 0x3FF) }
+        }
+        guard let scalar = Unicode.Scalar(code) else {
+            throw JSONError("this is half of a surrogate pair", at: start)
+        }
+        return scalar
     }
 
-    private static func scalar(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> Unicode.Scalar? {
-        guard let unit = unit(bytes, &offset) else { return nil }
-        guard unit & 0xFC00 == 0xD800 else { return Unicode.Scalar(unit) }
-        guard offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"), bytes[offset + 1] == UInt8(ascii: "u")
-        else { return nil }
-        offset += 2
-        guard let low = self.unit(bytes, &offset), low & 0xFC00 == 0xDC00 else { return nil }
-        return Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + (low & 0x3FF))
-    }
-
-    private static func unit(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt32? {
-        guard bytes.count - offset >= 4 else { return nil }
-        let digits = bytes[offset..<offset + 4]
+    private static func unit(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) throws(JSONError) -> UInt32 {
+        let digits = bytes[offset...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }),
+            let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw JSONError("expected four hexadecimal digits", at: offset) }
         offset += 4
-        return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        return unit
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 package import SourceDiagnostics
 
 /// One of `params`: a value that the caller gives with `--param`.

@@ -1,3 +1,4 @@
+import Basics
 import WorkflowModel
 
 /// Names with given values; statuses that are true.

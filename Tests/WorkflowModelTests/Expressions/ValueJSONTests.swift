@@ -1,3 +1,4 @@
+import Basics
 import FlowrunTestSupport
 import Testing
 import WorkflowModel

@@ -1,3 +1,4 @@
+package import Basics
 internal import SourceDiagnostics
 
 /// The value of an expression. No type turns into another by itself.
@@ -92,12 +93,50 @@ extension Value {
 }
 
 extension Value {
+    /// The most that lists and objects may enclose each other.
+    private static let depthLimit = 64
+
     /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others
     /// stay as they are spelt. Refused are names that an object has twice and nesting deeper than 64 levels.
     /// O(length).
     package init(json text: String) throws(JSONError) {
-        var reader = JSONReader(Array(text.utf8))
-        self = try reader.document()
+        self = try Array(text.utf8).withUnsafeBufferPointer { text throws(JSONError) in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(text), depthLimit: Self.depthLimit)
+            let value = try Value(next: &scanner, of: text)
+            try scanner.end()
+            return value
+        }
+    }
+
+    private init(next scanner: inout JSONScanner, of text: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+        switch try scanner.next() {
+        case .null:
+            try scanner.null()
+            self = .null
+        case .bool: self = .bool(try scanner.bool())
+        case .string: self = .string(scanner.decoded(try scanner.string()))
+        case .number:
+            let (place, isWhole) = try scanner.number()
+            let digits = String(decoding: text[place], as: UTF8.self)
+            // A whole number has no minus zero.
+            let number = isWhole && digits != "-0" ? Int(digits) : nil
+            self = number.map(Value.int) ?? .decimal(WrittenNumber(digits))
+        case .list:
+            var elements: [Value] = []
+            try scanner.list { scanner throws(JSONError) in elements.append(try Value(next: &scanner, of: text)) }
+            self = .list(elements)
+        case .object:
+            var fields: [Field] = []
+            var names: Set<String> = []
+            try scanner.object { scanner, name throws(JSONError) in
+                let decoded = scanner.decoded(name)
+                guard names.insert(decoded).inserted else {
+                    throw JSONError("the object has this name twice", at: name.place)
+                }
+                fields.append(Field(name: decoded, value: try Value(next: &scanner, of: text)))
+            }
+            self = .object(fields)
+        }
     }
 
     /// The value as compact JSON, fields in their order. O(size).
