@@ -1,89 +1,91 @@
-/// Where a live run stands, as it answers whoever asks.
-package struct RunStatus: Sendable {
-    package struct RunningStep: Sendable, Hashable {
-        package enum State: String, Sendable, Hashable {
-            case running
-            /// Its processes are stopped where they are, until the run goes on.
-            case frozen
-            /// It has been asked to end and is still awaited.
-            case stopping
-        }
+/// The state of a live run: the answer to `flowrun ctl status`.
+package struct RunStatus: RecordFields, Sendable {
+    package enum State: String, RecordWord, Sendable {
+        case running
+        /// Its processes stand still until the run goes on.
+        case frozen
+        /// It has been asked to end and is still awaited.
+        case stopping
+    }
 
-        package let step: String
+    package struct RunningStep: RecordFields, RecordElement, Sendable {
+        package var step = ""
         /// From 1.
-        package let attempt: Int
-        /// Since the attempt began.
-        package let duration: Duration
-        package let state: State
+        package var attempt = 1
         /// nil where there is no process yet.
-        package let pid: Int32?
+        package var pid: Int32?
+        /// Since the attempt began.
+        package var duration = Duration.zero
+        package var state = State.running
 
-        package init(step: String, attempt: Int, duration: Duration, state: State, pid: Int32?) {
-            self.step = step
-            self.attempt = attempt
-            self.duration = duration
-            self.state = state
-            self.pid = pid
+        package init() {}
+
+        package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+            visitor.step(&step)
+            visitor.attempt(&attempt)
+            visitor.field("pid", &pid, "process id; null before there is a process")
+            visitor.field("seconds", &duration, "since the attempt began")
+            visitor.field("state", &state, "what it does")
         }
     }
 
     /// A running command of one of `vars`.
-    package struct RunningValue: Sendable, Hashable {
-        package let value: ValueID
+    package struct RunningValue: RecordFields, RecordElement, Sendable {
+        package var value = ValueID(name: "", group: nil)
+        package var pid: Int32 = 0
         /// Since its process was started.
-        package let duration: Duration
-        package let state: RunningStep.State
-        package let pid: Int32
+        package var duration = Duration.zero
+        package var state = State.running
 
-        package init(value: ValueID, duration: Duration, state: RunningStep.State, pid: Int32) {
-            self.value = value
-            self.duration = duration
-            self.state = state
-            self.pid = pid
+        package init() {}
+
+        package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+            value.fields(&visitor)
+            visitor.field("pid", &pid, "process id")
+            visitor.field("seconds", &duration, "since the process was started")
+            visitor.field("state", &state, "what it does")
         }
     }
 
-    package let run: String
+    package var run = ""
     /// The workflow file as the user named it.
-    package let file: String
-    package let name: String?
-    /// How the run ended; nil before its end. After it the log is still being written.
-    package let outcome: StepOutcome?
+    package var file = ""
+    package var name: String?
+    /// nil before the end of the run. After it the log is still being written.
+    package var outcome: StepOutcome?
     /// Since the run started.
-    package let elapsed: Duration
+    package var elapsed = Duration.zero
     /// How many steps may run at once.
-    package let jobs: Int
+    package var jobs = 0
     /// Steps, instances counted one by one.
-    package let steps: Int
-    package let isPaused: Bool
-    /// Whether the whole run has been asked to end.
-    package let isStopping: Bool
+    package var steps = 0
+    package var isPaused = false
+    /// True once the whole run has been asked to end.
+    package var isStopping = false
     /// Of the steps that have ended.
-    package let counts: OutcomeCounts
+    package var counts = OutcomeCounts()
     /// Those that have been running longest first.
-    package let running: [RunningStep]
+    package var running: [RunningStep] = []
     /// The running commands of `vars`, in the order of their starts.
-    package let values: [RunningValue]
+    package var values: [RunningValue] = []
     /// Ids of the steps that have neither ended nor started, in the order of the file.
-    package let waiting: [String]
+    package var waiting: [String] = []
 
-    package init(
-        run: String, file: String, name: String?, outcome: StepOutcome?, elapsed: Duration, jobs: Int, steps: Int,
-        isPaused: Bool, isStopping: Bool, counts: OutcomeCounts, running: [RunningStep],
-        values: [RunningValue] = [], waiting: [String]
-    ) {
-        self.run = run
-        self.file = file
-        self.name = name
-        self.outcome = outcome
-        self.elapsed = elapsed
-        self.jobs = jobs
-        self.steps = steps
-        self.isPaused = isPaused
-        self.isStopping = isStopping
-        self.counts = counts
-        self.running = running
-        self.values = values
-        self.waiting = waiting
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.field("run", &run, "id of the run")
+        visitor.field("file", &file, "the workflow file as it was named on the command line")
+        visitor.field("name", &name, "`name` of the workflow")
+        visitor.field("outcome", &outcome, "how the run ended; null before its end")
+        visitor.field("elapsed", &elapsed, "seconds since the run started")
+        visitor.field("jobs", &jobs, "how many steps may run at once")
+        visitor.field("steps", &steps, "steps of the run, instances of fan-outs counted one by one")
+        visitor.field("paused", &isPaused, "whether nothing new starts")
+        visitor.field("stopping", &isStopping, "whether the whole run has been asked to end")
+        visitor.field("counts", &counts, "steps by outcome")
+        visitor.field("running", &running, "running steps, the longest running first")
+        visitor.field("values", &values, "running commands of `vars`")
+        visitor.field("waiting", &waiting, "ids of the steps that have neither ended nor started")
     }
 }

@@ -3,6 +3,9 @@ package enum StepOutcome: String, RecordWord, Sendable, Hashable {
     case success, failure, timeout, cancelled, skipped
     case notRun = "not-run"
 
+    /// True for a failure and for a timeout.
+    package var isFailure: Bool { self == .failure || self == .timeout }
+
     package var meaning: String? {
         switch self {
         case .success: "as it should"

@@ -20,6 +20,8 @@ package final class JournalReader: OutputPlaces {
     private var missingIndices: [String: Int] = [:]
     private var ownDamage: JournalDamage?
     package private(set) var lastPlace: OutputPlace?
+    /// Why the output of the event that came last is not all there; nil where it is, and for all other events.
+    package private(set) var lastLoss: OutputLoss?
     private let folder: Int32
     private let descriptor: Int32
     private var lines: JournalLines
@@ -89,6 +91,7 @@ package final class JournalReader: OutputPlaces {
     package func next(_ take: (RunEvent) -> Void) -> Bool {
         guard !isFinished, damage == nil, let (record, number) = nextRecord() else { return false }
         lastPlace = nil
+        lastLoss = nil
         guard var event = RunEvent(record), event.sequence + number == nextSequence else {
             ownDamage = nextSequence == 0 ? lines.skipped ?? lines.place : lines.place
             return false
@@ -159,9 +162,11 @@ package final class JournalReader: OutputPlaces {
             changedOutput += bytes.count
             missingOutput += bytes.count
             lastPlace = nil
+            lastLoss = .changed
             places[output.writer]?.isWhole = false
             return []
         }
+        lastLoss = .missing
         places[output.writer]?.isWhole = false
         noteMissing(record.int("dropped") ?? record.int("count") ?? 0, of: output.writer.words)
         return []
@@ -189,6 +194,14 @@ package final class JournalReader: OutputPlaces {
         lastPlace = OutputPlace(file: file, offset: offset)
         return bytes
     }
+}
+
+/// Why bytes of an output cannot be read.
+package enum OutputLoss: Sendable {
+    /// They were not kept, or their file is gone.
+    case missing
+    /// They do not match their checksum.
+    case changed
 }
 
 /// The place at which a journal has changed since its run wrote it; a torn end is no damage.

@@ -114,21 +114,33 @@ extension WorkflowRunner {
     package var status: RunStatus {
         let steps = plan.rows.filter(plan.isStep)
         let running = attempts.values.filter { !$0.isOver }.sorted { ($1.duration, $0.row) < ($0.duration, $1.row) }
-        return RunStatus(
-            run: options.run, file: plan.workflow.file.name, name: plan.workflow.name, outcome: outcome,
-            elapsed: recorder.elapsed, jobs: control.jobs, steps: steps.count, isPaused: control.isPaused,
-            isStopping: control.isStopping, counts: state.counts,
-            running: running.map { attempt in
-                RunStatus.RunningStep(
-                    step: attempt.step, attempt: attempt.number, duration: attempt.duration, state: state(of: attempt),
-                    pid: attempt.process?.pid)
-            },
-            values: context.pending.commands.statuses,
-            waiting: steps.filter { outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
-                .map { plan.nodes[$0].id })
+        return RunStatus { status in
+            status.run = options.run
+            status.file = plan.workflow.file.name
+            status.name = plan.workflow.name
+            status.outcome = outcome
+            status.elapsed = recorder.elapsed
+            status.jobs = control.jobs
+            status.steps = steps.count
+            status.isPaused = control.isPaused
+            status.isStopping = control.isStopping
+            status.counts = state.counts
+            status.running = running.map { attempt in
+                RunStatus.RunningStep {
+                    $0.step = attempt.step
+                    $0.attempt = attempt.number
+                    $0.pid = attempt.process?.pid
+                    $0.duration = attempt.duration
+                    $0.state = state(of: attempt)
+                }
+            }
+            status.values = context.pending.commands.statuses
+            status.waiting = steps.filter { self.outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
+                .map { plan.nodes[$0].id }
+        }
     }
 
-    private func state(of attempt: StepAttempt) -> RunStatus.RunningStep.State {
+    private func state(of attempt: StepAttempt) -> RunStatus.State {
         if attempt.process?.isStopping ?? false { return .stopping }
         return control.isFrozen ? .frozen : .running
     }

@@ -1,7 +1,9 @@
+import Basics
 import FlowrunTestSupport
 import Glibc
 import ProcessExecution
 import Reporting
+import RunEvents
 import Testing
 import WorkflowExecution
 import WorkflowPlanning
@@ -21,15 +23,16 @@ struct ControlRequestHandlerTests {
         runner.start { _ in isOver = true }
         #expect(isOver)
 
-        let handler = ControlRequestHandler(runner: runner, record: RunRecord())
+        let handler = ControlRequestHandler(runner: runner, view: RunView())
         for request in [ControlRequest.pause(freezing: false), .pause(freezing: true), .resume, .jobs(3)] {
             let answer = String(decoding: handler.answer(request.line), as: UTF8.self)
             #expect(answer == #"{"v":1,"error":"the run has ended already: cancelled"}"#)
         }
         let cancel = String(decoding: handler.answer(ControlRequest.cancel(step: nil).line), as: UTF8.self)
         #expect(cancel == #"{"v":1,"message":"the run has ended already: cancelled"}"#)
-        let status = try #require(JSONFields(handler.answer(ControlRequest.status.line)))
-        #expect(status.string("outcome") == "cancelled")
+        let answer = handler.answer(ControlRequest.status.line).withUnsafeBytes { JSONObject($0) }
+        let status = try #require(answer.flatMap { RunStatus($0) })
+        #expect(status.outcome == .cancelled)
         let text = StatusPrinter(status).text
         #expect(text.hasPrefix("flow.yml: over, cancelled, but its log is still being written (run"))
     }

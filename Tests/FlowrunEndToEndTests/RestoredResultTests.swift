@@ -45,6 +45,32 @@ struct RestoredResultTests {
         #expect(try test.contents(of: "got") == "one\ntwo\n")
     }
 
+    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
+    func `a resume does not read a journal again for each output that it takes over`() async throws {
+        let count = 40
+        let says = (1...count).map { "  say\($0): { run: 'echo \($0)' }" }.joined(separator: "\n")
+        let needs = (1...count).map { "say\($0)" }.joined(separator: ", ")
+        let reads = (1...count).map { "${{ steps.say\($0).stdout }}" }.joined()
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+            \(says)
+              reader: { needs: [\(needs)], stdin: "\(reads)", run: "cat > got; test -e ok" }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        try test.write("", to: "ok")
+        let result = try await test.run(
+            "workflow.yml", "--resume", "--log", "json",
+            launcher: ["strace", "-f", "-o", "trace", "-e", "trace=openat"])
+        result.expect(exit: 0)
+        #expect(try result.log().decisions.count { $0.value == "restored" } == count)
+        let opened = try test.contents(of: "trace").split(separator: "\n").count { line in
+            line.contains("journal.jsonl") && line.contains("O_RDONLY")
+        }
+        #expect(opened < count / 2)
+    }
+
     @Test(arguments: [
         ("env: { p: one }, run: [printenv, p]", "env: { p: two }, run: [printenv, p]"),
         ("for-each: [a b], as: p, run: [printenv, p]", "for-each: [c d], as: p, run: [printenv, p]"),

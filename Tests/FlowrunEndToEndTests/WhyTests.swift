@@ -111,6 +111,25 @@ struct WhyTests {
         try await running.finish().expect(exit: 1)
     }
 
+    @Test func `of a step that runs again with its group it tells how far it is now`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                retry: { attempts: 2 }
+                steps:
+                  a: { run: "test -e once || { touch once; exit 3; }; echo up > up; read _ < go" }
+            """)
+        let gate = try test.gate("go")
+        defer { gate.open() }
+        let running = try await test.start("workflow.yml")
+        try await running.waitForFile("up")
+        try await expect("g.a: running\n", why: "g.a", in: test)
+        gate.open()
+        try await running.finish().expect(exit: 0)
+    }
+
     @Test func `an interrupted run is recorded too, and output cannot steer the terminal`() async throws {
         let test = try FlowrunTest(
             """

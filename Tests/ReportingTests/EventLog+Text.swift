@@ -9,7 +9,7 @@ extension EventLog {
     func text(output: OutputMode = .grouped, isColored: Bool = false, isVerbose: Bool = false) -> String {
         let sink = RecordingSink()
         let options = TextReporter.Options(output: output, isColored: isColored, isVerbose: isVerbose)
-        report(to: TextReporter(sink: sink, options: options))
+        report(to: Viewed { TextReporter(sink: sink, view: $0, options: options) })
         for record in sink.records { #expect(record.last == UInt8(ascii: "\n")) }
         return sink.text
     }

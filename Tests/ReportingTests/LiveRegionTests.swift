@@ -3,7 +3,9 @@ import Reporting
 import RunEvents
 import Testing
 
-@Suite struct LiveRegionTests {
+@Suite final class LiveRegionTests {
+    private var view = RunView()
+
     private func event(_ milliseconds: Int, _ kind: RunEvent.Kind, round: Int? = nil) -> RunEvent {
         RunEvent(sequence: 0, wallClock: 0, elapsed: .milliseconds(milliseconds), kind: kind, round: round)
     }
@@ -32,18 +34,23 @@ import Testing
                 cancelled: [], notRun: []))
     }
 
+    private func tell(_ reporter: any Reporter, _ event: RunEvent) {
+        view.report(event)
+        reporter.report(event)
+    }
+
     private func region(on screen: Screen, echo: LiveRegion.Echo = .nowhere) -> LiveRegion {
-        LiveRegion(terminal: screen, echo: echo) { screen.size }
+        LiveRegion(terminal: screen, view: view, echo: echo) { screen.size }
     }
 
     @Test func `it shows the counts, what has been running longest, and what that wrote last`() {
         let screen = Screen()
         let region = region(on: screen)
-        region.report(event(0, run(steps: 12)))
-        for number in 1...8 { region.report(event(number * 1000, start("step-\(number)"))) }
-        region.report(event(9000, end("step-2", .failure)))
-        region.report(event(9000, StepOutput.text("first\nsecond\n\n", of: "step-3")))
-        region.report(event(9000, StepOutput.text(" 10%\r\u{1B}[K 20% \u{1B}[32mdone\u{1B}[0m\tok", of: "step-4")))
+        tell(region, event(0, run(steps: 12)))
+        for number in 1...8 { tell(region, event(number * 1000, start("step-\(number)"))) }
+        tell(region, event(9000, end("step-2", .failure)))
+        tell(region, event(9000, StepOutput.text("first\nsecond\n\n", of: "step-3")))
+        tell(region, event(9000, StepOutput.text(" 10%\r\u{1B}[K 20% \u{1B}[32mdone\u{1B}[0m\tok", of: "step-4")))
         #expect(region.tick(at: .seconds(70)) == .seconds(71))
         #expect(
             screen.text == [
@@ -57,7 +64,7 @@ import Testing
         let screen = Screen()
         var asked = 0
         let region = LiveRegion(
-            terminal: screen,
+            terminal: screen, view: view,
             estimate: {
                 asked += 1
                 return RunEstimate(
@@ -65,10 +72,10 @@ import Testing
                         .init(step: $0.0, start: .seconds($0.1), finish: .seconds($0.2))
                     })
             }, size: { screen.size })
-        region.report(event(0, run(steps: 3)))
-        region.report(event(0, start("a")))
-        region.report(event(0, start("b")))
-        region.report(event(500, end("a")))
+        tell(region, event(0, run(steps: 3)))
+        tell(region, event(0, start("a")))
+        tell(region, event(0, start("b")))
+        tell(region, event(500, end("a")))
         _ = region.tick(at: .milliseconds(500))
         #expect(asked == 0)
         for (seconds, line) in [
@@ -79,8 +86,8 @@ import Testing
             _ = region.tick(at: .seconds(seconds))
             #expect(screen.text[1] == line)
         }
-        region.report(event(21_000, end("b")))
-        region.report(event(21_000, start("c")))
+        tell(region, event(21_000, end("b")))
+        tell(region, event(21_000, start("c")))
         for (seconds, line) in [
             (23, "[2/3] 1 running, 0 waiting  23s, about 1m28s left"), (111, "[2/3] 1 running, 0 waiting  1m51s"),
         ] {
@@ -93,9 +100,9 @@ import Testing
     @Test func `a name stands behind the id where it says more`() {
         let screen = Screen()
         let region = region(on: screen)
-        region.report(event(0, run(steps: 3)))
+        tell(region, event(0, run(steps: 3)))
         for (step, name) in [("lint", "Style of all files"), ("ci.unit-tests[linux]", "Unit tests"), ("x", "X")] {
-            region.report(event(0, start(step, name: name)))
+            tell(region, event(0, start(step, name: name)))
         }
         _ = region.tick(at: .seconds(1))
         #expect(
@@ -110,14 +117,15 @@ import Testing
             (.log(.grouped), .live, [false, true]), (.log(nil), .live, [false, false]),
             (.log(.stream), nil, [false, false]), (.log(nil), .quiet, [true, true]),
         ] as [(LiveRegion.Echo, OutputView?, [Bool])] {
+            self.view = RunView()
             let screen = Screen()
             let region = region(on: screen, echo: echo)
-            region.report(event(0, run(steps: 3)))
-            region.report(event(0, start("a", view: view)))
-            region.report(event(0, StepOutput.text("said\n", of: "a")))
+            tell(region, event(0, run(steps: 3)))
+            tell(region, event(0, start("a", view: view)))
+            tell(region, event(0, StepOutput.text("said\n", of: "a")))
             _ = region.tick(at: .seconds(1))
             let alone = screen.text.contains { $0.contains("said") }
-            region.report(event(1000, start("b")))
+            tell(region, event(1000, start("b")))
             _ = region.tick(at: .seconds(2))
             #expect([alone, screen.text.contains { $0.contains("said") }] == shows, "\(echo)")
         }
@@ -126,8 +134,9 @@ import Testing
     @Test func `log lines stand above it and nothing of it is left at the end`() {
         let screen = Screen()
         let region = region(on: screen)
-        let text = TextReporter(sink: region.sink(over: screen), options: .init())
+        let text = TextReporter(sink: region.sink(over: screen), view: view, options: .init())
         func report(_ milliseconds: Int, _ kind: RunEvent.Kind) {
+            view.report(event(milliseconds, kind))
             text.report(event(milliseconds, kind))
             region.report(event(milliseconds, kind))
             _ = region.tick(at: .milliseconds(milliseconds))
@@ -154,17 +163,17 @@ import Testing
     @Test func `it is drawn at most ten times a second and only when something has changed`() {
         let screen = Screen()
         let region = region(on: screen)
-        region.report(event(0, run(steps: 4000)))
+        tell(region, event(0, run(steps: 4000)))
         #expect(region.tick(at: .milliseconds(50)) == .milliseconds(100))
         #expect(screen.writes == 0)
         for number in 0..<2000 {
-            region.report(event(number, start("\(number)")))
-            region.report(event(number, StepOutput.text("line \(number)\n", of: "\(number)")))
-            region.report(event(number, end("\(number)")))
+            tell(region, event(number, start("\(number)")))
+            tell(region, event(number, StepOutput.text("line \(number)\n", of: "\(number)")))
+            tell(region, event(number, end("\(number)")))
             _ = region.tick(at: .milliseconds(number))
         }
         #expect((15...20).contains(screen.writes))
-        region.report(event(2000, start("long")))
+        tell(region, event(2000, start("long")))
         #expect(region.tick(at: .milliseconds(2100)) == .seconds(3))
         let writes = screen.writes
         for number in 2100..<3000 { _ = region.tick(at: .milliseconds(number)) }
@@ -176,10 +185,10 @@ import Testing
     @Test func `lines are cut to the width, whatever stands in them`() {
         let screen = Screen(columns: 20)
         let region = region(on: screen)
-        region.report(event(0, run(steps: 3)))
-        region.report(event(0, start("a\u{1B}[2J\nb")))
-        region.report(event(1, start("ein-sehr-langer-name")))
-        region.report(event(2, start("名前名前名前")))
+        tell(region, event(0, run(steps: 3)))
+        tell(region, event(0, start("a\u{1B}[2J\nb")))
+        tell(region, event(1, start("ein-sehr-langer-name")))
+        tell(region, event(2, start("名前名前名前")))
         _ = region.tick(at: .milliseconds(100))
         #expect(
             screen.text == [
@@ -190,8 +199,8 @@ import Testing
     @Test func `it fits into a terminal of any size, and is drawn anew when that changes`() {
         let screen = Screen(columns: 80, rows: 24)
         let region = region(on: screen)
-        region.report(event(0, run(steps: 40)))
-        for number in 10...39 { region.report(event(0, start("step-\(number)"))) }
+        tell(region, event(0, run(steps: 40)))
+        for number in 10...39 { tell(region, event(0, start("step-\(number)"))) }
         for (columns, rows, lines) in [(80, 24, 8), (200, 50, 14), (40, 10, 4), (20, 4, 3), (10, 2, 1), (80, 24, 8)] {
             screen.resize(columns: columns, rows: rows)
             region.sizeHasChanged()
@@ -206,8 +215,8 @@ import Testing
     @Test func `it comes back after it was cleared`() {
         let screen = Screen()
         let region = region(on: screen)
-        region.report(event(0, run(steps: 1)))
-        region.report(event(0, start("a")))
+        tell(region, event(0, run(steps: 1)))
+        tell(region, event(0, start("a")))
         _ = region.tick(at: .milliseconds(100))
         let shown = screen.text
         region.clear()
@@ -224,7 +233,7 @@ import Testing
         let screen = Screen(columns: 60, rows: 12)
         let region = region(on: screen)
         let log = region.sink(over: screen)
-        region.report(event(0, run(steps: 100)))
+        tell(region, event(0, run(steps: 100)))
         var time = 0
         var lines: [String] = []
         for number in 0..<400 {
@@ -237,14 +246,14 @@ import Testing
                 lines.append("<two parts \(number)>")
                 screen.write(foreign: "<two parts ")
                 time += 200
-                region.report(event(time, start("s\(number)")))
+                tell(region, event(time, start("s\(number)")))
                 _ = region.tick(at: .milliseconds(time))
                 screen.write(foreign: "\(number)>\n")
             case 5, 6:
                 lines.append("<log \(number)>")
                 Array("<log \(number)>\n".utf8).withUnsafeBytes(log.write)
             case 7: screen.resize(columns: 60, rows: Int.random(in: 2...30, using: &generator))
-            case 8: region.report(event(time, end("s\(Int.random(in: 0...number, using: &generator))")))
+            case 8: tell(region, event(time, end("s\(Int.random(in: 0...number, using: &generator))")))
             default: break
             }
             time += Int.random(in: 0...150, using: &generator)
@@ -260,8 +269,8 @@ import Testing
         let screen = Screen()
         let region = region(on: screen)
         let log = region.sink(over: screen)
-        region.report(event(0, run(steps: 2)))
-        region.report(event(0, start("a")))
+        tell(region, event(0, run(steps: 2)))
+        tell(region, event(0, start("a")))
         _ = region.tick(at: .seconds(1))
         screen.write(foreign: "\n")
         Array("short\n".utf8).withUnsafeBytes(log.write)
@@ -272,8 +281,8 @@ import Testing
         for appetite in 1..<60 {
             let screen = Screen()
             let region = region(on: screen)
-            region.report(event(0, run(steps: 2)))
-            region.report(event(0, start("a")))
+            tell(region, event(0, run(steps: 2)))
+            tell(region, event(0, start("a")))
             screen.appetite = appetite
             screen.write(foreign: "before\n")
             _ = region.tick(at: .seconds(1))
@@ -292,9 +301,9 @@ import Testing
     @Test func `it waits while the terminal takes nothing, and while it is another job's`() {
         let screen = Screen()
         var isInBackground = true
-        let region = LiveRegion(terminal: screen) { isInBackground ? nil : screen.size }
-        region.report(event(0, run(steps: 2)))
-        region.report(event(0, start("a")))
+        let region = LiveRegion(terminal: screen, view: view) { isInBackground ? nil : screen.size }
+        tell(region, event(0, run(steps: 2)))
+        tell(region, event(0, start("a")))
         #expect(region.tick(at: .seconds(1)) == .seconds(2))
         #expect(screen.writes == 0)
         isInBackground = false
@@ -313,20 +322,20 @@ import Testing
 
     @Test func `a heartbeat names the longest-running steps after a silent minute`() {
         let sink = RecordingSink()
-        let heartbeat = Heartbeat(sink: sink)
+        let heartbeat = Heartbeat(sink: sink, view: view)
         let log = heartbeat.sink(over: RecordingSink())
-        heartbeat.report(event(0, run(steps: 9)))
-        for (number, step) in ["a", "b", "c", "d"].enumerated() { heartbeat.report(event(number * 1000, start(step))) }
-        heartbeat.report(event(5000, end("d", .failure)))
-        heartbeat.report(event(10_000, StepOutput.text("line\n", of: "a")))
+        tell(heartbeat, event(0, run(steps: 9)))
+        for (number, step) in ["a", "b", "c", "d"].enumerated() { tell(heartbeat, event(number * 1000, start(step))) }
+        tell(heartbeat, event(5000, end("d", .failure)))
+        tell(heartbeat, event(10_000, StepOutput.text("line\n", of: "a")))
         Array("line\n".utf8).withUnsafeBytes(log.write)
         #expect(heartbeat.tick(at: .seconds(11)) == .seconds(70))
         #expect(heartbeat.tick(at: .milliseconds(69_999)) == .seconds(70))
         #expect(sink.records.isEmpty)
         #expect(heartbeat.tick(at: .seconds(70)) == .seconds(130))
-        heartbeat.report(event(80_000, start("e")))
+        tell(heartbeat, event(80_000, start("e")))
         #expect(heartbeat.tick(at: .seconds(130)) == .seconds(190))
-        heartbeat.report(event(131_000, lastEvent))
+        tell(heartbeat, event(131_000, lastEvent))
         #expect(heartbeat.tick(at: .seconds(500)) == nil)
         #expect(
             sink.text == """
@@ -338,9 +347,9 @@ import Testing
 
     @Test func `a copy that has a number is shown with its values, as where it ends`() {
         let (screen, sink) = (Screen(), RecordingSink())
-        let (region, heartbeat) = (region(on: screen), Heartbeat(sink: sink))
+        let (region, heartbeat) = (region(on: screen), Heartbeat(sink: sink, view: view))
         for event in [event(0, run(steps: 2)), event(0, start("g[2]", name: "Unit tests", item: "a b"))] {
-            region.report(event)
+            tell(region, event)
             heartbeat.report(event)
         }
         _ = (region.tick(at: .seconds(1)), heartbeat.tick(at: .seconds(60)))
@@ -350,13 +359,13 @@ import Testing
 
     @Test func `copies that every round adds anew count once`() {
         let sink = RecordingSink()
-        let heartbeat = Heartbeat(sink: sink)
-        heartbeat.report(event(0, run(steps: 1)))
+        let heartbeat = Heartbeat(sink: sink, view: view)
+        tell(heartbeat, event(0, run(steps: 1)))
         for round in 0..<3 {
             for copy in ["g.each[a]", "g.each[b]"] {
-                heartbeat.report(event(round * 1000, .stepAdded(step: copy, by: "g.each"), round: round))
-                heartbeat.report(event(round * 1000, start(copy), round: round))
-                heartbeat.report(event(round * 1000 + 1, end(copy, .failure), round: round))
+                tell(heartbeat, event(round * 1000, .stepAdded(step: copy, by: "g.each"), round: round))
+                tell(heartbeat, event(round * 1000, start(copy), round: round))
+                tell(heartbeat, event(round * 1000 + 1, end(copy, .failure), round: round))
             }
         }
         _ = heartbeat.tick(at: .seconds(70))
@@ -365,14 +374,14 @@ import Testing
 
     @Test func `steps of a group that is tried again count once`() {
         let sink = RecordingSink()
-        let heartbeat = Heartbeat(sink: sink)
-        heartbeat.report(event(0, run(steps: 3)))
+        let heartbeat = Heartbeat(sink: sink, view: view)
+        tell(heartbeat, event(0, run(steps: 3)))
         for round in 0..<2 {
-            heartbeat.report(event(round * 1000, start("g.a"), round: round))
-            heartbeat.report(event(round * 1000 + 1, end("g.a", .failure), round: round))
-            heartbeat.report(event(round * 1000 + 2, end("g.b", .notRun), round: round))
+            tell(heartbeat, event(round * 1000, start("g.a"), round: round))
+            tell(heartbeat, event(round * 1000 + 1, end("g.a", .failure), round: round))
+            tell(heartbeat, event(round * 1000 + 2, end("g.b", .notRun), round: round))
         }
-        heartbeat.report(event(3000, start("g.a"), round: 2))
+        tell(heartbeat, event(3000, start("g.a"), round: 2))
         _ = heartbeat.tick(at: .seconds(70))
         #expect(sink.text == "flowrun: 1m10s, 1 of 3 finished, running: g.a (1m07s)\n")
     }

@@ -128,12 +128,13 @@ import Testing
         let events = events
         try write(events, in: folder)
         var reporters: [(RecordingSink) -> any Reporter] = [
-            { JSONLinesReporter(sink: $0) }, { QuietReporter(sink: $0, isColored: true) },
+            { JSONLinesReporter(sink: $0) },
+            { sink in Viewed { QuietReporter(sink: sink, view: $0, isColored: true) } },
         ]
         for output in OutputMode.allCases.map(Optional.init) + [nil] {
             for isVerbose in [false, true] {
                 let options = TextReporter.Options(output: output, isColored: isVerbose, isVerbose: isVerbose)
-                reporters.append { TextReporter(sink: $0, options: options) }
+                reporters.append { sink in Viewed { TextReporter(sink: sink, view: $0, options: options) } }
             }
         }
         for make in reporters {

@@ -271,7 +271,9 @@ import Testing
 
     @Test func `output too long for memory is shown whole and in pieces of bounded size`() {
         let sink = RecordingSink()
-        let reporter = TextReporter(sink: sink, options: .init(spoolDirectory: NSTemporaryDirectory()))
+        let reporter = Viewed {
+            TextReporter(sink: sink, view: $0, options: .init(spoolDirectory: NSTemporaryDirectory()))
+        }
         let line = String(repeating: "x", count: 99) + "\n"
         let piece = [UInt8](String(repeating: line, count: 600).utf8)
         for number in 0..<20 {
@@ -288,7 +290,9 @@ import Testing
 
     @Test func `output that cannot be kept is shown out of turn, and none of it is lost`() {
         let sink = RecordingSink()
-        let reporter = TextReporter(sink: sink, options: .init(spoolDirectory: "/proc/no/such/place"))
+        let reporter = Viewed {
+            TextReporter(sink: sink, view: $0, options: .init(spoolDirectory: "/proc/no/such/place"))
+        }
         let long = String(repeating: "x", count: 40_000) + "\n"
         var log = EventLog()
         for step in ["a", "b"] { log.add(.started(step), at: 0) }
@@ -311,7 +315,7 @@ import Testing
                 | other
 
                 """)
-        #expect(!reporter.lostOutput)
+        #expect(!reporter.reporter.lostOutput)
     }
 
     private func failure(_ step: String, output: String, command: FailedCommand?, script: String) -> RunFinished.Failure
@@ -356,7 +360,7 @@ import Testing
 
     @Test func `quiet says nothing of a success and only the summary of a failure`() {
         let sink = RecordingSink()
-        sampleRun().report(to: QuietReporter(sink: sink, isColored: false))
+        sampleRun().report(to: Viewed { QuietReporter(sink: sink, view: $0, isColored: false) })
         #expect(sink.text == summary(repeating: "    | stopping\n"))
         let silent = RecordingSink()
         var log = EventLog()
@@ -366,7 +370,7 @@ import Testing
                     outcome: .success, duration: .zero, counts: OutcomeCounts([.success: 1]), errors: [], tolerated: [],
                     cancelled: [], notRun: [])),
             at: 1)
-        log.report(to: QuietReporter(sink: silent, isColored: false))
+        log.report(to: Viewed { QuietReporter(sink: silent, view: $0, isColored: false) })
         #expect(silent.records.isEmpty)
     }
 
@@ -386,7 +390,7 @@ import Testing
                     outcome: .success, duration: .seconds(1), counts: OutcomeCounts([.skipped: 12]), errors: [],
                     tolerated: [], cancelled: [], notRun: [])), at: 1000)
         let sink = RecordingSink()
-        log.report(to: TextReporter(sink: sink, options: .init(why: why)))
+        log.report(to: Viewed { TextReporter(sink: sink, view: $0, options: .init(why: why)) })
         let hint = why.map { " (`\($0) s1` tells why)" } ?? ""
         #expect(
             sink.text.split(separator: "\n").dropFirst() == [
@@ -405,7 +409,7 @@ import Testing
             .stepFinished(
                 StepFinished(step: id, attempt: 1, outcome: .success, duration: .seconds(1), name: name)), at: 1000)
         let sink = RecordingSink()
-        log.report(to: TextReporter(sink: sink, options: .init()))
+        log.report(to: Viewed { TextReporter(sink: sink, view: $0, options: .init()) })
         #expect(sink.text == "    1.000  success      1.000s  \(title)\n")
     }
 
@@ -427,7 +431,7 @@ import Testing
         log.add(
             .runCancelRequested(RunStopping(source: source, cause: cause, steps: steps, grace: grace)), at: 1000)
         let sink = RecordingSink()
-        log.report(to: TextReporter(sink: sink, options: .init()))
+        log.report(to: Viewed { TextReporter(sink: sink, view: $0, options: .init()) })
         #expect(sink.text == "    1.000  stopping             the run  interrupted\(words)\n")
         let notice = RecordingSink()
         log.report(to: StoppingNotice(sink: notice))

@@ -1,4 +1,5 @@
 internal import Basics
+internal import RunEvents
 internal import SourceDiagnostics
 
 /// What `flowrun ctl` can be asked for.
@@ -64,7 +65,8 @@ struct CtlCommand {
         guard request == .status else {
             return try StandardStream.output.deliver(.lines("\(fields.string("message")?.visible ?? "accepted")\n"))
         }
-        try StandardStream.output.deliver(
-            isJSON ? .json(String(decoding: reply, as: UTF8.self) + "\n") : .lines(StatusPrinter(fields).text))
+        if isJSON { return try StandardStream.output.deliver(.json(String(decoding: reply, as: UTF8.self) + "\n")) }
+        guard let status = RunStatus(fields) else { throw selector.unintelligible(live) }
+        try StandardStream.output.deliver(.lines(StatusPrinter(status).text))
     }
 }

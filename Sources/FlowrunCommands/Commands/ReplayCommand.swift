@@ -28,8 +28,14 @@ struct ReplayCommand {
         let past = try selector.pastRun(run, option: "flowrun replay")
         let journal = try past.openJournal()
         let sink = AnswerSink()
-        let reporter = reporter(to: sink, past, outputs: journal)
-        while sink.failure == nil, journal.next(reporter.report) {}
+        let view = RunView()
+        let reporter = reporter(to: sink, past, view, outputs: journal)
+        while sink.failure == nil,
+            journal.next({ event in
+                view.report(event)
+                reporter.report(event)
+            })
+        {}
         if let failure = sink.failure { throw .unable("cannot write to standard output: \(failure.words)") }
         if journal.changedOutput > 0 {
             let changed = journal.changedOutput.counted("byte")
@@ -58,16 +64,19 @@ struct ReplayCommand {
         return "output was not kept: \((named + more).joined(separator: ", "))"
     }
 
-    private func reporter(to sink: AnswerSink, _ past: PastRun, outputs: any OutputPlaces) -> any Reporter {
+    private func reporter(
+        to sink: AnswerSink, _ past: PastRun, _ view: RunView, outputs: any OutputPlaces
+    ) -> any Reporter {
         let isColored = color.isOn(
             for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
         switch log {
         case .json: return JSONLinesReporter(sink: sink)
         case .quiet:
-            return QuietReporter(sink: sink, isColored: isColored, logFile: past.header.logFile, outputs: outputs)
+            return QuietReporter(
+                sink: sink, view: view, isColored: isColored, logFile: past.header.logFile, outputs: outputs)
         case .text:
             return TextReporter(
-                sink: sink,
+                sink: sink, view: view,
                 options: TextReporter.Options(
                     output: output, isColored: isColored, isVerbose: isVerbose,
                     spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: past.header.logFile,

@@ -1,6 +1,9 @@
+internal import Basics
 internal import Reporting
 internal import RunControl
+internal import RunEvents
 internal import RunJournal
+internal import SourceDiagnostics
 
 /// `flowrun why`: why a step of the last run, or of a live one, ended as it did.
 struct WhyCommand {
@@ -24,10 +27,12 @@ struct WhyCommand {
     func callAsFunction() throws(CommandError) {
         let (directory, workflow) = try selector.place()
         if let live = liveRun(in: directory, of: workflow) {
-            let (fields, _) = try selector.ask(.why(step: step), of: live, in: directory)
-            var report = StepReport(fields)
-            report.addRoot { root in try? selector.ask(.why(step: root), of: live, in: directory).0 }
-            return try StandardStream.output.deliver(.lines(report.text))
+            let ask = { (step: String) throws(CommandError) in
+                try selector.ask(.why(step: step), of: live, in: directory).0
+            }
+            guard let report = StepReport(try ask(step)) else { throw selector.unintelligible(live) }
+            let text = report.text { root in (try? ask(root)).flatMap { StepReport($0) } }
+            return try StandardStream.output.deliver(.lines(text))
         }
         guard let run else { return try tell(ofOneOf: selector.pastRuns(option: "--run").filter { !$0.isLive }) }
         try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
@@ -38,12 +43,15 @@ struct WhyCommand {
         var missing: CommandError?
         for past in runs {
             let journal = try past.openJournal()
-            let steps = PastSteps(journal)
+            let view = RunView(remembersAll: true)
+            while journal.next(view.report) {}
             if let failure = journal.failure { throw past.unreadable(failure) }
             let damage = journal.damage.map(past.words)
-            if let report = steps.report(of: step) {
+            if var report = view.report(of: step) {
                 if let damage { StandardStream.error.say("\(damage): what came behind that is not known") }
-                return try StandardStream.output.deliver(.lines(report.text))
+                report.state = damage == nil ? PastRun.State.interrupted.word : "not known"
+                return try StandardStream.output.deliver(
+                    .lines(report.text(file: journal.file(ofStep:), view.report(of:))))
             }
             let limit =
                 damage.map { " as far as that is known: \($0)" }
@@ -52,10 +60,14 @@ struct WhyCommand {
                 missing
                 ?? .failed(
                     "the run `\(past.run)` of `\(past.header.file)` had no step or group `\(step)`\(limit)"
-                        + (steps.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""))
+                        + (suggestion(among: view.ids).map { "; did you mean `\($0)`?" } ?? ""))
             if past.header.targets.isEmpty || !journal.isFinished { break }
         }
         throw missing ?? .failed("no run of `\(selector.file ?? "this folder")` has ended that could be asked about")
+    }
+
+    private func suggestion(among ids: [String]) -> String? {
+        ids.first { $0.hasSuffix("." + step) } ?? Suggestion.nearest(to: step, among: ids)
     }
 
     /// The live run that is meant; nil if it is one that has ended.

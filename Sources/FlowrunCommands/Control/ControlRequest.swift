@@ -45,29 +45,29 @@ enum ControlRequest: Sendable, Hashable {
     }
 
     init(line: [UInt8]) throws(ControlRequestError) {
-        guard let fields = JSONFields(line) else {
+        guard case .object(let members) = try? Value(json: String(decoding: line, as: UTF8.self)) else {
             throw ControlRequestError(message: "the request is not a JSON object")
         }
-        guard fields.int("v") == Self.version else {
+        let fields = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
+        guard fields["v"] == .int(Self.version) else {
             throw ControlRequestError(message: "this run understands version \(Self.version) of requests only")
         }
         let words = Accepted.fields.keys.sorted()
-        guard let word = fields.string("request"), let accepted = Accepted.fields[word] else {
-            let found = fields.string("request").map { "unknown request `\($0)`" } ?? "no request"
+        guard case .string(let word) = fields["request"], let accepted = Accepted.fields[word] else {
+            let found = fields["request"].map { "unknown request `\($0.text)`" } ?? "no request"
             throw ControlRequestError(message: "\(found); expected \(Phrase.alternatives(words))")
         }
-        try accepted.check(fields, of: word)
-        switch word {
-        case "status": self = .status
-        case "pause": self = .pause(freezing: fields.bool("stop") ?? false)
-        case "resume": self = .resume
-        case "cancel": self = .cancel(step: fields.string("step"))
-        case "jobs":
-            guard let number = fields.int("n"), number >= 1 else {
-                throw ControlRequestError(message: "at least one step must be allowed to run")
-            }
-            self = .jobs(number)
-        default: self = .why(step: fields.string("step") ?? "")
+        let value = try accepted.value(of: word, among: members)
+        switch (word, value) {
+        case ("status", _): self = .status
+        case ("pause", .bool(let freezing)): self = .pause(freezing: freezing)
+        case ("pause", _): self = .pause(freezing: false)
+        case ("resume", _): self = .resume
+        case ("cancel", .string(let step)): self = .cancel(step: step)
+        case ("cancel", _): self = .cancel(step: nil)
+        case ("jobs", .int(let number)) where number >= 1: self = .jobs(number)
+        case ("jobs", _): throw ControlRequestError(message: "at least one step must be allowed to run")
+        default: self = .why(step: value?.text ?? "")
         }
     }
 }
@@ -102,20 +102,23 @@ private struct Accepted {
 
     private var words: String { name.map { "`\($0)`, \(kind.rawValue)" } ?? "no more fields" }
 
-    func check(_ fields: JSONFields, of request: String) throws(ControlRequestError) {
-        for field in fields.names {
-            guard field == "v" || field == "request" || field == name else {
-                throw ControlRequestError(message: "`\(request)` does not know `\(field)`; it takes \(words)")
+    /// The value of the field; nil if it is missing and need not be there.
+    func value(of request: String, among members: [Value.Field]) throws(ControlRequestError) -> Value? {
+        var found: Value?
+        for member in members where member.name != "v" && member.name != "request" {
+            guard member.name == name else {
+                throw ControlRequestError(message: "`\(request)` does not know `\(member.name)`; it takes \(words)")
             }
+            found = member.value
         }
-        guard let name else { return }
-        guard let value = fields[name] else {
-            guard isNeeded else { return }
+        guard let found else {
+            guard isNeeded else { return nil }
             throw ControlRequestError(message: "`\(request)` needs \(words)")
         }
-        guard kind.fits(value) else {
-            throw ControlRequestError(message: "`\(request)` takes \(words), not \(value.described)")
+        guard kind.fits(found) else {
+            throw ControlRequestError(message: "`\(request)` takes \(words), not \(found.described)")
         }
+        return found
     }
 }
 

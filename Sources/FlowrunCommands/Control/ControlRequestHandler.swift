@@ -8,11 +8,11 @@ internal import WorkflowExecution
 @EventLoopActor
 struct ControlRequestHandler {
     private let runner: WorkflowRunner
-    private let record: RunRecord
+    private let view: RunView
 
-    init(runner: WorkflowRunner, record: RunRecord) {
+    init(runner: WorkflowRunner, view: RunView) {
         self.runner = runner
-        self.record = record
+        self.view = view
     }
 
     /// One line of JSON for one line of JSON, both without the end of the line.
@@ -49,9 +49,7 @@ struct ControlRequestHandler {
             runner.setJobs(number, by: "ctl")
             json.field("message", "up to \(number.counted("step")) at once")
         case .why(let step):
-            guard record.writeStep(step, to: &json) else { return try writeProgress(of: step, to: &json) }
-            // The tail of what a root wrote is only in the record once the run is over.
-            if let tail = runner.outputTail(of: step) { json.field("output_tail", repairing: tail) }
+            json.fields(of: try report(of: step))
         }
     }
 
@@ -71,66 +69,26 @@ struct ControlRequestHandler {
         }
     }
 
-    private func writeProgress(of step: String, to json: inout JSONWriter) throws(ControlRequestError) {
-        guard let progress = runner.progress(of: step) else { throw unknown(step, runner.suggestion(for: step)) }
-        json.field("step", step)
-        switch progress {
-        case .ended(let outcome): json.field("outcome", outcome.rawValue)
+    private func report(of step: String) throws(ControlRequestError) -> StepReport {
+        var report = view.report(of: step) ?? StepReport(step, outcome: nil)
+        switch runner.progress(of: step) {
+        case nil: if report.outcome == nil { throw unknown(step, runner.suggestion(for: step)) }
+        case .ended(let outcome):
+            report.outcome = outcome
+            // The view has it once the run is over.
+            if report.outputTail == nil { report.outputTail = runner.outputTail(of: step) }
         case .running(let attempt):
-            json.field("state", "running")
-            json.field("attempt", attempt)
+            report = StepReport(step, state: "running")
+            report.attempt = attempt
         case .waiting(let needs):
-            json.field("state", "waiting")
-            json.field("waiting_for", needs)
+            report = StepReport(step, state: "waiting")
+            report.needs = needs
         }
+        return report
     }
 
     private func unknown(_ step: String, _ suggestion: String?) -> ControlRequestError {
         ControlRequestError(
             message: "no step or group `\(step)`" + (suggestion.map { "; did you mean `\($0)`?" } ?? ""))
-    }
-}
-
-extension JSONWriter {
-    /// Where a run stands: the answer of `ctl status --format json`.
-    fileprivate mutating func fields(of status: RunStatus) {
-        field("run", status.run)
-        field("file", status.file)
-        field("name", status.name)
-        field("outcome", status.outcome?.rawValue)
-        field("elapsed", status.elapsed)
-        field("jobs", status.jobs)
-        field("steps", status.steps)
-        field("paused", status.isPaused)
-        field("stopping", status.isStopping)
-        object("counts") { json in
-            for outcome in StepOutcome.allCases {
-                json.key(outcome.rawValue)
-                json.value(status.counts[outcome])
-            }
-        }
-        array("running") { json in
-            for step in status.running {
-                json.object { json in
-                    json.field("step", step.step)
-                    json.field("attempt", step.attempt)
-                    json.field("pid", step.pid.map(Int.init))
-                    json.field("seconds", step.duration)
-                    json.field("state", step.state.rawValue)
-                }
-            }
-        }
-        array("values") { json in
-            for value in status.values {
-                json.object { json in
-                    json.field("var", value.value.name)
-                    json.field("group", value.value.group)
-                    json.field("pid", Int(value.pid))
-                    json.field("seconds", value.duration)
-                    json.field("state", value.state.rawValue)
-                }
-            }
-        }
-        field("waiting", status.waiting)
     }
 }

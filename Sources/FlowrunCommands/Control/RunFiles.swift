@@ -177,10 +177,13 @@ final class RunFiles {
 
     /// The results that a resuming run begins with. Prepares the run to resume first: kills leftover processes and
     /// truncates the journal to its last complete record. `named` is its id, nil for the last one of the same targets.
-    func resume(_ named: String?, targets: [String]) throws(CommandError) -> ResumedRun {
+    func resume(
+        _ named: String?, targets: [String], outputReads: Set<String>
+    ) throws(CommandError) -> ResumedRun {
         let history = RunHistory(in: directory)
         let request = ResumeRequest(
-            run: named, targets: targets, workflow: name, lastHolder: lock?.previous, key: entry?.key)
+            run: named, targets: targets, workflow: name, lastHolder: lock?.previous, key: entry?.key,
+            outputReads: outputReads)
         let past = try ResumedRun.find(request, in: history)
         if let past { try Self.prepare(past) }
         return try ResumedRun(past, request, in: history)

@@ -109,7 +109,7 @@ struct RunSelector {
     /// The reply of a live run, unless it is an error.
     func ask(
         _ request: ControlRequest, of run: String, in directory: StateDirectory
-    ) throws(CommandError) -> (JSONFields, [UInt8]) {
+    ) throws(CommandError) -> (JSONObject, [UInt8]) {
         let reply: [UInt8]
         do throws(ControlClient.Failure) {
             reply = try ControlClient.ask(request.line, of: run, in: directory)
@@ -120,13 +120,15 @@ struct RunSelector {
             case .refused(let error): throw .failed("cannot ask the run `\(run)`: \(SystemError(error).words)")
             }
         }
-        guard let fields = JSONFields(reply) else {
-            throw .failed("the run `\(run)` gave an answer that this flowrun does not understand")
-        }
+        guard let fields = reply.withUnsafeBytes({ JSONObject($0) }) else { throw unintelligible(run) }
         if let error = fields.string("error") { throw .failed(error) }
         guard fields.int("v") == ControlRequest.version else {
             throw .failed("the run `\(run)` answers in a version that this flowrun does not know")
         }
         return (fields, reply)
+    }
+
+    func unintelligible(_ run: String) -> CommandError {
+        .failed("the run `\(run)` gave an answer that this flowrun does not understand")
     }
 }

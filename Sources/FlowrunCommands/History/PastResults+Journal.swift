@@ -11,32 +11,32 @@ extension PastResults {
     ///
     /// If a journal was changed, nothing of its run and of those before it counts: a lost record may have undone it.
     /// `note` gets the last such run.
+    ///
+    /// `outputReads` as in `PastRecord`. Reads each journal once.
     init?(
-        _ chain: [PastRun], beside others: [PastRun] = [],
+        _ chain: [PastRun], beside others: [PastRun] = [], outputReads: Set<String>,
         noting note: (PastRun, JournalDamage) -> Void = { _, _ in }
     ) throws(SystemError) {
         guard let last = chain.first, try last.journal() != nil else { return nil }
-        var record = PastRecord()
+        var record = PastRecord(outputReads: outputReads)
         var damage: (PastRun, JournalDamage)?
         for (past, isOther) in Self.inOrder(chain, others) {
             guard let journal = try past.journal() else { continue }
             if !isOther { record.beginRun() }
-            while journal.next({ if isOther { record.noteHook($0.kind) } else { record.note($0.kind) } }) {}
+            while journal.next({ event in
+                if isOther { return record.noteHook(event.kind) }
+                guard case .stepOutput(let output) = event.kind else { return record.note(event.kind) }
+                record.note(output, loss: journal.lastLoss.map { $0 == .changed ? .changed : .unknown })
+            }) {}
             if let failure = journal.failure { throw failure }
             if let place = journal.damage {
-                record = PastRecord()
+                record = PastRecord(outputReads: outputReads)
                 damage = (past, place)
             }
         }
         record.end()
         if let damage { note(damage.0, damage.1) }
-        self.init(run: last.run, origin: last.header.origin, record) { step in
-            // The last run that names it; few steps have somebody who asks.
-            for past in chain {
-                if let output = Self.standardOutput(of: step, in: past) { return output }
-            }
-            return .unknown
-        }
+        self.init(run: last.run, origin: last.header.origin, record)
     }
 
     /// The runs as they began.
@@ -48,29 +48,5 @@ extension PastResults {
             order.append((past, false))
         }
         return order + rest.map { ($0, true) }
-    }
-
-    /// Reads the journal once more. Nil if it does not name the step.
-    private static func standardOutput(of step: String, in past: PastRun) -> StandardOutput? {
-        guard let journal = try? past.journal() else { return nil }
-        var output: StandardOutput?
-        var (missing, changed) = (0, 0)
-        while journal.next({ event in
-            defer { (missing, changed) = (journal.missingOutput, journal.changedOutput) }
-            switch event.kind {
-            case .stepStarted(let started) where started.step == step: output = .known([])
-            case .stepRestored(let restored) where restored.step == step:
-                output = restored.standardOutput.map(StandardOutput.known) ?? .unknown
-            case .stepOutput(let piece) where piece.step == step:
-                guard piece.stream != .stderr, case .known(var bytes) = output else { break }
-                // The two went together, since nobody read standard output in that run; or a part was not kept.
-                output = journal.changedOutput > changed ? .changed : .unknown
-                guard piece.stream == .stdout, journal.missingOutput == missing else { break }
-                bytes.append(contentsOf: piece.bytes)
-                output = .known(bytes)
-            default: break
-            }
-        }) {}
-        return output.map { journal.failure == nil && journal.damage == nil ? $0 : .unknown }
     }
 }

@@ -30,6 +30,8 @@ struct ResumeRequest {
     let lastHolder: RunLock.Holder?
     /// The key of this run's digests; nil if there is none.
     let key: [UInt8]?
+    /// As in `PastRecord`.
+    let outputReads: Set<String>
 }
 
 extension ResumedRun {
@@ -73,7 +75,7 @@ extension ResumedRun {
         var damage: String?
         var isWhole = true
         do throws(SystemError) {
-            results = try PastResults(chain, beside: others) { run, place in
+            results = try PastResults(chain, beside: others, outputReads: request.outputReads) { run, place in
                 isWhole = run.run != past.run
                 damage = run.words(of: place) + (isWhole ? ": what only it knows of runs again" : ": everything runs")
             }

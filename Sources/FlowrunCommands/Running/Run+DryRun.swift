@@ -15,7 +15,7 @@ extension Run {
     }
 
     private func forecast(of plan: Plan, with values: RunValues) throws(CommandError) -> ExpectedResume {
-        let (resumed, key) = try resumedRun()
+        let (resumed, key) = try resumedRun(of: plan)
         guard let past = resumed?.results else {
             return ExpectedResume(run: nil, notes: [resumed?.note ?? ResumedRun.nothing], steps: [:])
         }
@@ -42,7 +42,7 @@ extension Run {
     }
 
     /// The run that would be resumed, and the key of the state directory; nil if there is no such folder.
-    private func resumedRun() throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
+    private func resumedRun(of plan: Plan) throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap(\.self) {
             let directory: StateDirectory
@@ -57,7 +57,8 @@ extension Run {
             let history = RunHistory(in: directory)
             let resume = ResumeRequest(
                 run: request.resumedRun, targets: request.choice.steps, workflow: name,
-                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key)
+                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key,
+                outputReads: plan.outputReads)
             return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
         }
         if let run = request.resumedRun {

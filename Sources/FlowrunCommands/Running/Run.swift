@@ -80,26 +80,26 @@ package struct Run {
         var files: RunFiles?
         let journal: JournalWriter?
         let logs: RunLogs
+        let view = RunView()
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run)
             if let path = request.logFile, files?.owns(path) == true {
                 throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
-            try prepare(&options, with: files)
+            try prepare(&options, of: plan, with: files)
             if let past = options.past { try demandInstances(of: plan, in: past) }
             journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
             let order = expectedOrder(of: plan, &options, values)
-            logs = try RunLogs(request, journal: journal) { estimate(of: plan, options, values, order) }
+            logs = try RunLogs(request, journal: journal, view: view) { estimate(of: plan, options, values, order) }
         } catch {
             files?.forgetRun()
             error.messages.forEach(standardError.say)
             return (error.status, nil)
         }
-        let record = RunRecord()
         let prompt = TerminalPrompt(say: logs.say)
         logs.show(prompt)
         let runner = WorkflowRunner(
-            plan, options: options, reporters: [journal].compactMap(\.self) + logs.reporters + [record],
+            plan, options: options, reporters: [journal].compactMap(\.self) + [view] + logs.reporters,
             prompt: prompt
         ) { !logs.areCongested }
         runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
@@ -108,7 +108,7 @@ package struct Run {
             if let path { files?.note(temporaryFolder: path) }
         }
         takeSignals(for: runner, logs, files)
-        let handler = ControlRequestHandler(runner: runner, record: record)
+        let handler = ControlRequestHandler(runner: runner, view: view)
         guard listen(for: handler, in: files, logs) else {
             files?.forgetRun()
             await logs.close()
@@ -188,13 +188,16 @@ package struct Run {
 
     /// What a run before has left, and what a later one will want to know.
     @EventLoopActor
-    private func prepare(_ options: inout RunOptions, with files: RunFiles?) throws(CommandError) {
+    private func prepare(
+        _ options: inout RunOptions, of plan: Plan, with files: RunFiles?
+    ) throws(CommandError) {
         if request.keepsJournal || request.isResumed {
             files?.count()
             options.definitionKey = files?.key
         }
         guard request.isResumed else { return }
-        let resumed = try files?.resume(request.resumedRun, targets: request.choice.steps)
+        let resumed = try files?.resume(
+            request.resumedRun, targets: request.choice.steps, outputReads: plan.outputReads)
         options.past = resumed?.results
         options.again = request.again
         options.note = resumed == nil ? ResumedRun.nothing : resumed?.note

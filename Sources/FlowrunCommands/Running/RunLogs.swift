@@ -28,9 +28,10 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    /// `journal` has each event first; nil where none is kept. `estimate` is asked where the terminal shows what is left.
+    /// `journal`, nil where none is kept, and `view` are told of each event first. `estimate` is asked where the terminal
+    /// shows what is left.
     init(
-        _ request: RunRequest, journal: JournalWriter?, estimate: @escaping () -> RunEstimate?
+        _ request: RunRequest, journal: JournalWriter?, view: RunView, estimate: @escaping () -> RunEstimate?
     ) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
@@ -47,7 +48,8 @@ struct RunLogs {
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(
-                terminal: errors, echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere,
+                terminal: errors, view: view,
+                echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere,
                 estimate: estimate
             ) {
                 // Below a question there is its answer; what another job's program shows below its cursor is not ours to
@@ -60,7 +62,7 @@ struct RunLogs {
             errorSink = region.sink(over: errors)
             if isOneTerminal { logSink = errorSink }
         case .heartbeat:
-            let heartbeat = Heartbeat(sink: errors)
+            let heartbeat = Heartbeat(sink: errors, view: view)
             reporters.append(heartbeat)
             logSink = heartbeat.sink(over: output)
         case .nothing:
@@ -84,7 +86,7 @@ struct RunLogs {
             let options = TextReporter.Options(
                 output: request.output, isColored: isColored, isVerbose: request.isVerbose,
                 spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
-            let text = TextReporter(sink: logSink, options: options, outputs: journal)
+            let text = TextReporter(sink: logSink, view: view, options: options, outputs: journal)
             reporters.append(text)
             self.text = text
         case .json:
@@ -92,7 +94,8 @@ struct RunLogs {
             text = nil
         case .quiet:
             reporters.append(
-                QuietReporter(sink: logSink, isColored: isColored, logFile: request.logFile, outputs: journal))
+                QuietReporter(
+                    sink: logSink, view: view, isColored: isColored, logFile: request.logFile, outputs: journal))
             text = nil
         }
         filePath = request.logFile ?? ""

@@ -118,7 +118,7 @@ extension StepFinished {
     fileprivate var detail: String {
         var parts: [String] = []
         if let cause { parts.append(cause.words) }
-        if isTolerated, outcome == .failure || outcome == .timeout { parts.append("tolerated") }
+        if isTolerated, outcome.isFailure { parts.append("tolerated") }
         if process.leftBehind > 0 { parts.append("killed \(process.leftBehind) left behind") }
         if let outputTruncated = process.outputTruncated { parts.append("output incomplete (\(outputTruncated))") }
         return parts.joined(separator: ", ")

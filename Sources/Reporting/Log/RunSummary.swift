@@ -1,123 +1,50 @@
 internal import Basics
 internal import RunEvents
 
-/// The last part of the text log: every error once more, what came of them, and the counts. Listens to the whole run,
-/// because what ruled a step out stands only in the step's own event; keeps a few names of each kind, not all.
+/// The last part of the text log: every error once more, what came of them, and the counts.
 struct RunSummary {
-    /// Steps that ended alike for the same reason.
-    private struct Victims: Hashable {
-        let outcome: StepOutcome
-        let reason: String
-    }
-
     private static let namesKept = 8
     private static let scriptLines = 20
 
-    private var victims: [Victims: (names: [String], count: Int)] = [:]
-    private var order: [Victims] = []
-    private var skipped: (names: [String], count: Int) = ([], 0)
-    /// The command that tells more of a step whose id follows it, nil where nothing does.
-    private let why: String?
-    /// What steps came to that may fail, by id, in words.
-    private var tolerated: [String: String] = [:]
-    /// The same of groups that exceeded their own limit, whether they may or not.
-    private var timedOut: [String: String] = [:]
+    /// Told of each event before the summary is written.
+    let view: RunView
     /// The file that has all output, nil where there is none.
-    private let logFile: String?
-    private let outputs: (any OutputPlaces)?
-    /// The values and names of steps that did not succeed, where the id does not say them.
-    private var titles: [String: String] = [:]
+    let logFile: String?
+    /// The command that tells more of a step whose id follows it, nil where nothing does.
+    var why: String?
+    /// Where the output of steps is; nil where it is not kept.
+    var outputs: (any OutputPlaces)?
     /// Failed steps whose output stands in the log already as it came.
-    private var shown: Set<String> = []
-    /// The last ends in groups that may be tried again, in their order: only the last round's count.
-    private var repeatable: (ends: [String: End], order: [String]) = ([:], [])
-
-    /// How a step ended, or a fan-out before its copies were known.
-    private struct End {
-        let id: String
-        let outcome: StepOutcome
-        let cause: Cause?
-        let isTolerated: Bool
-    }
-
-    /// `outputs` is told of each event before the summary is.
-    init(logFile: String?, why: String? = nil, outputs: (any OutputPlaces)? = nil) {
-        self.outputs = outputs
-        self.logFile = logFile
-        self.why = why
-    }
-
-    /// Notes that the output of a failed step has been shown as it came and need not be shown again.
-    mutating func noteShown(_ step: String) { shown.insert(step) }
-
-    /// Notes the end of a step; `round` as in its event.
-    mutating func note(_ step: StepFinished, round: Int?) {
-        if step.outcome != .success, step.item != nil || step.name != nil {
-            titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
-        }
-        note(
-            End(id: step.step, outcome: step.outcome, cause: step.cause, isTolerated: step.isTolerated), round: round)
-    }
-
-    /// The same for a group; only a fan-out without copies has an end that no step tells, and a group its own limit.
-    mutating func note(_ group: GroupFinished, round: Int?) {
-        if let cause = group.cause, cause.kind == .timeout, timedOut.count < Self.namesKept {
-            timedOut[group.group] = cause.words
-        }
-        guard !group.isExpanded else { return }
-        note(End(id: group.group, outcome: group.outcome, cause: group.cause, isTolerated: false), round: round)
-    }
-
-    private mutating func note(_ end: End, round: Int?) {
-        guard round != nil else { return note(end) }
-        if repeatable.ends.updateValue(end, forKey: end.id) == nil { repeatable.order.append(end.id) }
-    }
-
-    private mutating func note(_ end: End) {
-        switch end.outcome {
-        case .success: return
-        case .failure, .timeout:
-            guard end.isTolerated, tolerated.count < Self.namesKept else { return }
-            tolerated[end.id] = end.cause?.words ?? end.outcome.rawValue
-        case .cancelled, .skipped, .notRun:
-            if end.outcome == .skipped {
-                skipped.count += 1
-                if skipped.names.count < Self.namesKept { skipped.names.append(end.id) }
-            }
-            let group = Victims(outcome: end.outcome, reason: end.cause?.reason ?? "")
-            if victims[group] == nil { order.append(group) }
-            victims[group, default: ([], 0)].count += 1
-            if victims[group]!.names.count < Self.namesKept { victims[group]!.names.append(end.id) }
-        }
-    }
+    var shown: Set<String> = []
 
     /// Writes the whole summary; `flush` is called between its parts so that a long one does not pile up.
-    mutating func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
-        for end in repeatable.order.compactMap({ repeatable.ends[$0] }) { note(end) }
+    func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
         if !run.errors.isEmpty {
             text.newline()
             text.add(run.errors.count == 1 ? "1 error:" : "\(run.errors.count) errors:", .strong)
             text.newline()
         }
+        let titles = run.errors.isEmpty ? [:] : view.titles
         for failure in run.errors {
-            write(failure, to: &text)
+            write(failure, titles, to: &text)
             flush(&text)
         }
         if !run.tolerated.isEmpty {
             text.add("tolerated: ", .caution)
-            let named = run.tolerated.prefix(Self.namesKept).map { id in
-                (tolerated[id] ?? timedOut[id]).map { "\(id) (\($0))" } ?? id
-            }
-            text.add(list: named, of: run.tolerated.count, limit: Self.namesKept)
+            let named = run.tolerated.prefix(Self.namesKept)
+            let words = view.tolerated(Set(named))
+            text.add(
+                list: named.map { id in words[id].map { "\(id) (\($0))" } ?? id }, of: run.tolerated.count,
+                limit: Self.namesKept)
             text.newline()
         }
-        // Where all is well, nobody wants to read why each step had nothing to do.
-        let isBrief = run.outcome == .success && order.count { $0.outcome == .skipped } > 1
+        let victims = view.victims(named: Self.namesKept)
+        // Where all is well, the reason why each step had nothing to do is only noise.
+        let isBrief = run.outcome == .success && victims.count { $0.outcome == .skipped } > 1
         if isBrief { writeSkipped(to: &text) }
-        for group in order where !(isBrief && group.outcome == .skipped) {
-            guard let (names, count) = victims[group] else { continue }
+        for group in victims where !(isBrief && group.outcome == .skipped) {
             text.add(group.outcome == .notRun ? "not run: " : "\(group.outcome.rawValue): ", .caution)
-            text.add(list: names, of: count, limit: Self.namesKept)
+            text.add(list: group.names, of: group.count, limit: Self.namesKept)
             if !group.reason.isEmpty { text.add(" because \(group.reason)") }
             text.newline()
             flush(&text)
@@ -126,7 +53,7 @@ struct RunSummary {
         flush(&text)
     }
 
-    private func write(_ failure: RunFinished.Failure, to text: inout LogText) {
+    private func write(_ failure: RunFinished.Failure, _ titles: [String: String], to text: inout LogText) {
         text.spaces(2)
         text.add(
             failure.step.map { titles[$0] ?? $0 } ?? failure.group.map { "group \($0)" }
@@ -154,6 +81,7 @@ struct RunSummary {
     }
 
     private func writeSkipped(to text: inout LogText) {
+        let skipped = view.skipped(named: Self.namesKept)
         text.add("skipped: ", .caution)
         text.add(list: skipped.names, of: skipped.count, limit: Self.namesKept)
         if let why, let first = skipped.names.first { text.add(" (`\(why) \(first.shellWord)` tells why)") }

@@ -59,13 +59,13 @@ package final class TextReporter: Reporter {
     /// Whether a step's output could not be read back when it was to be shown.
     package private(set) var lostOutput = false
 
-    /// `outputs` knows where long outputs are and is told of each event first; nil where they are not kept.
-    package init(sink: any RecordSink, options: Options, outputs: (any OutputPlaces)? = nil) {
+    /// `outputs` knows where long outputs are, nil where they are not kept. It and `view` are told of each event first.
+    package init(sink: any RecordSink, view: RunView, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
         self.options = options
         self.outputs = outputs
         text = LogText(isColored: options.isColored)
-        summary = RunSummary(logFile: options.logFile, why: options.why, outputs: outputs)
+        summary = RunSummary(view: view, logFile: options.logFile, why: options.why, outputs: outputs)
     }
 
     package func report(_ event: RunEvent) {
@@ -88,8 +88,7 @@ package final class TextReporter: Reporter {
         switch event.kind {
         case .stepOutput: break
         case .stepFinished(let step):
-            summary.note(step, round: event.round)
-            if straight.contains(step.step) { summary.noteShown(step.step) }
+            if straight.contains(step.step) { summary.shown.insert(step.step) }
             if live?.step == step.step, blocks[step.step] == nil { shownLast = step.step }
             stop(step.step)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
@@ -97,7 +96,6 @@ package final class TextReporter: Reporter {
             if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
             if !modes.isEmpty { modes[step.step] = nil }
         case .groupFinished(let group):
-            summary.note(group, round: event.round)
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
         case .runCancelRequested(let stopping):
@@ -113,7 +111,7 @@ package final class TextReporter: Reporter {
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run):
-            if let shownLast { summary.noteShown(shownLast) }
+            if let shownLast { summary.shown.insert(shownLast) }
             summary.write(run, to: &text, flush: flush)
         case .stepRetry(let step, let attempt, let delay):
             stop(step)
@@ -197,7 +195,7 @@ package final class TextReporter: Reporter {
     /// A command of `vars` has a line if it failed, if it wrote to standard error, and in a verbose log.
     private func write(_ value: ValueFinished, at elapsed: Duration) {
         let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
-        let hasFailed = value.outcome == .failure || value.outcome == .timeout
+        let hasFailed = value.outcome.isFailure
         let shown = hasFailed || options.output != .failed ? block : nil
         guard hasFailed || shown != nil || options.isVerbose else { return }
         text.line(value, at: elapsed)

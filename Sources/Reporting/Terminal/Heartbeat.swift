@@ -8,13 +8,15 @@ package final class Heartbeat: Reporter {
     private static let stepsNamed = 3
 
     private let sink: any RecordSink
-    private var progress = RunProgress()
+    private let view: RunView
     private var lastEvent = Duration.zero
     private var lastSign = Duration.zero
     private var somethingWasWritten = false
 
-    package init(sink: any RecordSink) {
+    /// `view` is told of each event first.
+    package init(sink: any RecordSink, view: RunView) {
         self.sink = sink
+        self.view = view
     }
 
     /// A sink whose records count as signs of life.
@@ -23,13 +25,12 @@ package final class Heartbeat: Reporter {
     }
 
     package func report(_ event: RunEvent) {
-        _ = progress.note(event)
         lastEvent = event.elapsed
         listen()
     }
 
     package func tick(at elapsed: Duration) -> Duration? {
-        guard progress.steps > 0, !progress.hasEnded else { return nil }
+        guard view.steps > 0, !view.hasEnded else { return nil }
         listen()
         if elapsed - lastSign >= Self.silence {
             lastSign = elapsed
@@ -46,14 +47,14 @@ package final class Heartbeat: Reporter {
 
     private func write(at elapsed: Duration) {
         var text = LogText(isColored: false)
-        text.add("flowrun: \(TimeText.wholeSeconds(elapsed)), \(progress.finished) of \(progress.steps) finished")
-        if progress.failed > 0 { text.add(" (\(progress.failed) failed)") }
-        if progress.isPaused { text.add(", paused") }
-        let named = progress.longestRunning(Self.stepsNamed).map { step in
+        text.add("flowrun: \(TimeText.wholeSeconds(elapsed)), \(view.finished) of \(view.steps) finished")
+        if view.failed > 0 { text.add(" (\(view.failed) failed)") }
+        if view.isPaused { text.add(", paused") }
+        let named = view.longestRunning(Self.stepsNamed).map { step in
             "\(step.title) (\(TimeText.wholeSeconds(elapsed - step.start)))"
         }
         text.add(named.isEmpty ? ", nothing running" : ", running: ")
-        text.add(list: named, of: progress.runningCount, limit: Self.stepsNamed)
+        text.add(list: named, of: view.runningCount, limit: Self.stepsNamed)
         text.newline()
         text.buffer.withUnsafeBytes(sink.write)
     }

@@ -19,26 +19,29 @@ package final class LiveRegion: Reporter {
     private static let estimateDelay = Duration.seconds(1)
 
     private let terminal: any RecordSink
+    private let view: RunView
     private let size: () -> TerminalSize?
     private let echo: Echo
     private let estimate: () -> RunEstimate?
     private var remaining = RemainingTime()
-    private var progress = RunProgress()
     private var lastLines = LastLines()
     private var hasChanged = false
+    /// The view's as it was last looked at.
+    private var revision = 0
     private var lastDrawing = Duration.zero
     /// The lines on the screen, empty where there are none, and the size they were made for.
     private var shown: (lines: [[UInt8]], size: TerminalSize?) = ([], nil)
     /// Whether the terminal has taken a drawing only in part, so that nobody knows where the cursor stands.
     private var isCutOff = false
 
-    /// `size` is asked at each drawing; nil means that nothing may be drawn at present. `estimate` is asked once at most,
-    /// a second after the start; nil where nobody knows how long the run takes.
+    /// `view` is told of each event first. `size` is asked at each drawing; nil means that nothing may be drawn at present.
+    /// `estimate` is asked once at most, a second after the start; nil where nobody knows how long the run takes.
     package init(
-        terminal: any RecordSink, echo: Echo = .nowhere, estimate: @escaping () -> RunEstimate? = { nil },
-        size: @escaping () -> TerminalSize?
+        terminal: any RecordSink, view: RunView, echo: Echo = .nowhere,
+        estimate: @escaping () -> RunEstimate? = { nil }, size: @escaping () -> TerminalSize?
     ) {
         self.terminal = terminal
+        self.view = view
         self.echo = echo
         self.estimate = estimate
         self.size = size
@@ -63,12 +66,13 @@ package final class LiveRegion: Reporter {
         default: break
         }
         remaining.note(event)
-        if progress.note(event) { hasChanged = true }
-        if progress.hasEnded { clear() }
+        if view.revision != revision { hasChanged = true }
+        revision = view.revision
+        if view.hasEnded { clear() }
     }
 
     package func tick(at elapsed: Duration) -> Duration? {
-        guard progress.steps > 0, !progress.hasEnded else { return nil }
+        guard view.steps > 0, !view.hasEnded else { return nil }
         let isDue = hasChanged || shown.lines.isEmpty || elapsed.components.seconds != lastDrawing.components.seconds
         if isDue {
             let earliest = lastDrawing + Self.interval
@@ -76,7 +80,7 @@ package final class LiveRegion: Reporter {
             draw(at: elapsed)
             if hasChanged { return elapsed + Self.interval }
         }
-        return progress.runningCount == 0 ? nil : .seconds(elapsed.components.seconds + 1)
+        return view.runningCount == 0 ? nil : .seconds(elapsed.components.seconds + 1)
     }
 
     /// Takes the region off the screen; it comes back with the next tick. Call it before the program ends on any path
@@ -85,7 +89,7 @@ package final class LiveRegion: Reporter {
 
     /// Draws the region anew for another size of the terminal.
     package func sizeHasChanged() {
-        if !shown.lines.isEmpty, !progress.hasEnded { draw(at: lastDrawing) }
+        if !shown.lines.isEmpty, !view.hasEnded { draw(at: lastDrawing) }
     }
 
     /// Takes the region away in front of a line of the log.
@@ -115,8 +119,8 @@ package final class LiveRegion: Reporter {
         }
         recover()
         let left =
-            elapsed < Self.estimateDelay ? nil : remaining.left(progress.running, at: elapsed, expected: estimate)
-        let text = RegionText(progress: progress, left: left) { [self] in
+            elapsed < Self.estimateDelay ? nil : remaining.left(view.running, at: elapsed, expected: estimate)
+        let text = RegionText(view: view, left: left) { [self] in
             isEchoed($0) ? [] : lastLines.line(of: $0.writer)
         }
         let lines = text.lines(at: elapsed, in: size)
@@ -133,7 +137,7 @@ package final class LiveRegion: Reporter {
     }
 
     /// Whether what the step writes stands above the region as it comes.
-    private func isEchoed(_ step: RunProgress.RunningStep) -> Bool {
+    private func isEchoed(_ step: RunView.Command) -> Bool {
         guard case .log(let mode) = echo else { return false }
         return switch mode ?? step.view.map(OutputMode.init) ?? .grouped {
         case .stream: true

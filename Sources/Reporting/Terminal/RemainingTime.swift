@@ -24,7 +24,7 @@ struct RemainingTime {
 
     /// nil where it is not known. The first call asks for `expected`, which may take a while.
     mutating func left(
-        _ running: [RunProgress.RunningStep], at elapsed: Duration, expected: () -> RunEstimate?
+        _ running: [RunView.Command], at elapsed: Duration, expected: () -> RunEstimate?
     ) -> Duration? {
         if !hasAsked {
             hasAsked = true

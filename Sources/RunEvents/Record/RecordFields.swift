@@ -39,13 +39,21 @@ package protocol RecordVisitor: ~Copyable {
 
 extension RecordVisitor where Self: ~Copyable {
     @inline(__always)
-    mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ meaning: StaticString) {
+    package mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ meaning: StaticString)
+    {
         field(name, &value, FieldRule(meaning))
+    }
+
+    @inline(__always)
+    package mutating func optional<Value: RecordValue>(
+        _ name: StaticString, _ value: inout Value?, _ meaning: StaticString
+    ) {
+        optional(name, &value, FieldRule(meaning))
     }
 
     // Fields that several events have.
 
-    mutating func step(_ id: inout String) {
+    package mutating func step(_ id: inout String) {
         field("step", &id, "full id of the step, such as `build[x86_64].compile`")
     }
 

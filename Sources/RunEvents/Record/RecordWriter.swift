@@ -54,18 +54,6 @@ extension JSONWriter {
         self = writer.json
     }
 
-    /// How a process ended, as two fields.
-    package mutating func status(_ status: ExitStatus?) {
-        var status = status
-        var writer = RecordWriter(json: self, isJournal: false, output: nil)
-        writer.status(&status)
-        self = writer.json
-    }
-
-    package mutating func cause(_ cause: Cause?) {
-        var cause = cause
-        var writer = RecordWriter(json: self, isJournal: false, output: nil)
-        writer.cause(&cause)
-        self = writer.json
-    }
+    /// The same for an object that is no event. Slow: see above.
+    package mutating func fields(of value: some RecordFields) { fields(of: value, isJournal: false) }
 }

@@ -12,7 +12,7 @@ extension StepAttempt {
             return false
         case .restore(let past):
             if keptOutput != nil, runner.keepsStandardOutput(of: row) {
-                let output = runner.resumption!.past.standardOutput(step)
+                let output = runner.resumption!.past.standardOutput(of: step)
                 guard case .known(let bytes) = output else {
                     runner.resumption?.runsAfterAll(row)
                     record(.stepRerun(step: step, reason: output == .changed ? .damage : .result))

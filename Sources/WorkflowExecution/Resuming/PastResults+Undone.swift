@@ -24,6 +24,9 @@ extension PastResults {
 }
 
 extension Plan {
+    /// The ids, without those of instances, of the steps whose standard output something reads.
+    package var outputReads: Set<String> { Set(standardOutputReads.map(workflow.path)) }
+
     /// The steps and groups that the start of a step counts as undoing; nil for a step in no hook. O(depth).
     func undoing(by row: PlanIndex) -> Undoing? {
         var body: PlanIndex?
@@ -69,7 +72,7 @@ extension Workflow {
 
 extension String {
     /// An id without the parts in brackets.
-    fileprivate var withoutInstances: String {
+    var withoutInstances: String {
         var isInside = false
         return String(
             decoding: utf8.filter { byte in

@@ -48,8 +48,7 @@ package struct PastResults: Sendable {
     package let steps: [String: Step]
     /// Starts that differ, each with the last moment at which it occurred.
     let hooks: [HookStart]
-    /// The standard output of a step.
-    package let standardOutput: @Sendable (_ step: String) -> StandardOutput
+    private let standardOutputs: [String: StandardOutput]
 
     package enum StandardOutput: Sendable, Equatable {
         case known([UInt8])
@@ -59,17 +58,17 @@ package struct PastResults: Sendable {
         case changed
     }
 
-    package init(
-        run: String, origin: String, _ record: PastRecord,
-        standardOutput: @escaping @Sendable (_ step: String) -> StandardOutput
-    ) {
+    package init(run: String, origin: String, _ record: PastRecord) {
         self.run = run
         self.origin = origin
         runCount = record.runCount
         steps = record.steps
         hooks = record.hooks.values.flatMap { $0 }
-        self.standardOutput = standardOutput
+        standardOutputs = record.outputs.mapValues { $0.loss ?? .known($0.bytes) }
     }
+
+    /// Known only of steps whose output the record was asked for.
+    func standardOutput(of step: String) -> StandardOutput { standardOutputs[step] ?? .unknown }
 }
 
 /// Folds the events of a chain of runs, the earliest run first.
@@ -84,8 +83,18 @@ package struct PastRecord {
     /// For steps that run again because their failure was tolerated: their failure before.
     private var failures: [String: PastResults.Step] = [:]
     private var retries = IDMarks()
+    /// What a step wrote to standard output, in the last run that has it.
+    fileprivate struct Output {
+        var bytes: [UInt8] = []
+        /// nil as long as the bytes are all.
+        var loss: PastResults.StandardOutput?
+    }
+    /// By step.
+    fileprivate private(set) var outputs: [String: Output] = [:]
+    /// The ids, without those of instances, of the steps whose output is kept.
+    private let outputReads: Set<String>
 
-    package init() {}
+    package init(outputReads: Set<String>) { self.outputReads = outputReads }
 
     /// Starts the events of the next run.
     package mutating func beginRun() {
@@ -106,6 +115,7 @@ package struct PastRecord {
             if reason == .outcome, let known = steps[step], known.isTolerated { failures[step] = known }
             noteStart(of: step)
         case .stepStarted(let step):
+            noteOutput(of: step.step, Output())
             guard hooks[step.step] == nil else { return noteCommand(step.command, ofHook: step.step) }
             noteStart(of: step.step)
         case .stepFinished(let step):
@@ -117,10 +127,27 @@ package struct PastRecord {
                 noteEnd(of: step)
             }
         case .stepRestored(let step):
+            noteOutput(
+                of: step.step, step.standardOutput.map { Output(bytes: $0) } ?? Output(loss: .unknown))
             note(
                 step.step, .success, step.definition, step.outputs, at: moment, ran: steps[step.step]?.ran ?? run)
         case .groupRetry(let group, _, _): retries.note(group, IDMarks.Mark(moment: moment, hook: ""))
         default: break
+        }
+    }
+
+    private mutating func noteOutput(of step: String, _ output: Output) {
+        if !outputReads.isEmpty, outputReads.contains(step.withoutInstances) { outputs[step] = output }
+    }
+
+    /// Adds to what a step wrote. `loss` stands for bytes that are not there; nil if they are.
+    package mutating func note(_ output: StepOutput, loss: PastResults.StandardOutput?) {
+        guard !outputs.isEmpty, output.stream != .stderr, let step = output.step else { return }
+        if loss == nil, output.stream == .stdout {
+            outputs[step]?.bytes.append(contentsOf: output.bytes)
+        } else if outputs[step]?.loss == nil {
+            // Where the two went together, nothing read standard output in that run.
+            outputs[step]?.loss = loss ?? .unknown
         }
     }
 

@@ -126,7 +126,7 @@ extension WorkflowRunner {
     private func restore(_ row: PlanIndex, _ step: PastResults.Step) -> RerunReason? {
         var result = RowResult(status: .exited(0), outputs: step.outputs)
         if keepsStandardOutput(of: row), let past = resumption?.past {
-            let output = past.standardOutput(plan.nodes[row].id)
+            let output = past.standardOutput(of: plan.nodes[row].id)
             guard case .known(let bytes) = output else {
                 resumption?.runsAfterAll(row)
                 return output == .changed ? .damage : .result

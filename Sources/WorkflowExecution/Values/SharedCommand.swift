@@ -64,9 +64,12 @@ final class SharedCommand {
     /// nil if there is no process yet.
     var status: RunStatus.RunningValue? {
         guard let process, let started else { return nil }
-        return RunStatus.RunningValue(
-            value: value, duration: started.duration(to: runner.clock.now),
-            state: process.isStopping ? .stopping : runner.control.isFrozen ? .frozen : .running, pid: process.pid)
+        return RunStatus.RunningValue { status in
+            status.value = value
+            status.pid = process.pid
+            status.duration = started.duration(to: runner.clock.now)
+            status.state = process.isStopping ? .stopping : runner.control.isFrozen ? .frozen : .running
+        }
     }
 
     // MARK: Start
