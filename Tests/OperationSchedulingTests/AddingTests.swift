@@ -15,6 +15,32 @@ import Testing
         return scheduler
     }
 
+    @Test func `what joins a group that has ended is cancelled, and a member of the next round around it`() {
+        var graph = OperationGraph(isOpen: true)
+        let wait = RetryPolicy.Backoff.constant(.seconds(9))
+        _ = graph.beginGroup(.init(timeout: .seconds(6), retry: RetryPolicy(attempts: 2, backoff: wait)))
+        let inner = graph.beginGroup(.init(retry: RetryPolicy(attempts: 2, backoff: wait)), isOpen: true)
+        let first = graph.addOperation(.init())
+        graph.endGroup()
+        graph.endGroup()
+        var scheduler = OperationScheduler(graph, width: 2)
+        func handle(_ event: OperationScheduler.Event, at seconds: Int) -> [OperationScheduler.Command] {
+            scheduler.handle(event, at: .seconds(seconds))
+        }
+        _ = handle(.begin, at: 0)
+        _ = handle(.ended(first, .failure, mayRetry: true), at: 0)
+        _ = handle(.close(inner), at: 0)
+        // While the inner group waits for its next round, the limit of the outer one passes.
+        _ = handle(.time, at: 6)
+        var commands: [OperationScheduler.Command] = []
+        let late = scheduler.add(.init(), to: inner, needs: [], at: .seconds(7), into: &commands)
+        #expect(commands == [.finished(late, .cancelled, .request)])
+        let starts = handle(.time, at: 15).filter { if case .start = $0 { true } else { false } }
+        #expect(starts == [.start(first, attempt: 1), .start(late, attempt: 1)])
+        #expect(handle(.ended(late, .success, mayRetry: false), at: 16) == [.finished(late, .success, .itself)])
+        #expect(handle(.ended(first, .success, mayRetry: false), at: 17).contains(.finished(inner, .success, .itself)))
+    }
+
     /// Adds random operations to random groups in both ways while others end; tells where the commands differ.
     @Test(arguments: 0..<200) func `an operation that is added alone does what a graph of one does`(seed: UInt64) {
         var random = SplitMix(seed: seed)

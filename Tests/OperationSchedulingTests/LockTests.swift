@@ -94,6 +94,30 @@ import Testing
         #expect(starts(.ended(rows[2], .success, mayRetry: false), at: .seconds(5)) == [.start(plain, attempt: 1)])
     }
 
+    @Test func `a start that is taken back leaves the attempts before it counted`() {
+        var graph = OperationGraph(isOpen: true)
+        let mutex = graph.addMutex()
+        let policy = RetryPolicy(attempts: 3, deadline: .seconds(9))
+        let row = graph.addOperation(.init(retry: policy, locks: [LockRequest(lock: mutex)]))
+        var scheduler = OperationScheduler(graph, width: 1)
+        func handle(_ event: OperationScheduler.Event, at time: Duration = .zero) -> [OperationScheduler.Command] {
+            scheduler.handle(event, at: time).filter { command in
+                switch command {
+                case .start, .finished: true
+                default: false
+                }
+            }
+        }
+        let failure = OperationScheduler.Event.ended(row, .failure, mayRetry: true)
+        #expect(handle(.begin) == [.start(row, attempt: 1)])
+        #expect(handle(failure) == [.start(row, attempt: 2)])
+        #expect(handle(.suspend) == [] && handle(.takenBack(row)) == [])
+        #expect(handle(.resume) == [.start(row, attempt: 2)])
+        #expect(handle(failure) == [.start(row, attempt: 3)])
+        #expect(handle(.takenBack(row)) == [.start(row, attempt: 3)])
+        #expect(handle(failure) == [.finished(row, .failure, .itself)])
+    }
+
     @Test func `rows that join bring pools of their own, of which others may have some already`() {
         var scheduler = OperationScheduler(OperationGraph(isOpen: true), width: 8)
         _ = scheduler.handle(.begin, at: .zero)

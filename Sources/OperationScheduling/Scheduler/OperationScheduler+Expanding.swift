@@ -59,12 +59,13 @@ extension OperationScheduler {
     /// Makes a row that joined a group go on, or end as the group does.
     private mutating func admit(_ member: OperationID, to id: OperationID, isExpansion: Bool) {
         let index = groupIndex(of: id)
+        // It is a member of the next round, too, if a group around it is tried again.
+        if !isExpansion { graph.addMembers(1, toGroup: index) }
         let isWaiting = groups[index].stage == .body || isBetweenAttempts(id)
         guard isExpansion || isWaiting, states[id.row].phase != .finished else {
             return settle(member, verdict: .cancelled, cause: .request)
         }
         groups[index].unfinishedMembers += 1
-        if !isExpansion { graph.addMembers(1, toGroup: index) }
         if let verdict = groups[index].verdict {
             settle(member, verdict: verdict.outcome == .timeout ? .cancelled : verdict.outcome, cause: verdict.cause)
         } else {

@@ -30,17 +30,21 @@ extension OperationScheduler {
         return known.begun
     }
 
-    /// Takes the last `noteStart` back.
+    /// Takes the last `noteStart` of an operation back. The attempts before it count on.
     mutating func forgetStart(of id: OperationID) {
         guard var known = progress[id] else { return }
         known.begun -= 1
-        progress[id] = known.begun > 0 ? known : nil
+        if known.begun == 0 {
+            known.limit = nil
+            deadlines.cancel(id, .retryDeadline)
+        }
+        progress[id] = known.begun > 0 || known.isOver ? known : nil
     }
 
     /// Whether it has had an attempt or round and waits for the next.
     @inline(__always)  // A call would copy the scheduler.
     func isBetweenAttempts(_ id: OperationID) -> Bool {
-        has(id, .hasRetry) && !hasStarted(id) && progress[id] != nil
+        has(id, .hasRetry) && !hasStarted(id) && (progress[id]?.begun ?? 0) > 0
     }
 
     /// Whether another attempt or round may follow the current one.

@@ -181,7 +181,7 @@ extension OperationScheduler {
         guard states[id.row].phase == .executing else { return }
         releaseSlots(of: id)
         releaseLocks(id)
-        cancelDeadlines(id)
+        cancelTimeout(id)
         forgetStart(of: id)
         move(id, to: .ready)
         enqueue(id)

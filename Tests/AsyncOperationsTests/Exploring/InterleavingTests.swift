@@ -3,7 +3,7 @@
 
     /// The public API under every order of things that departs little from the plain one, and under random orders.
     ///
-    /// `make proof` sets FLOWRUN_PROOF_INTERLEAVINGS, so that a million of them are looked at. A finding prints the
+    /// `make proof` sets FLOWRUN_PROOF_INTERLEAVINGS, the number of them. A finding prints the
     /// program, made as small as it gets, and every step of the run. FLOWRUN_PROOF_SEED begins with another program.
     @Suite(.serialized) struct InterleavingTests {
         private static let effort = Effort("FLOWRUN_PROOF_INTERLEAVINGS", otherwise: 2_000)
