@@ -48,6 +48,7 @@ test:
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(PYTHON) Tests/Scripts/check_imports.py
+	$(PYTHON) Tests/Scripts/check_folders.py
 	$(SWIFT) test --skip '$(EXPLORING)'
 	FLOWRUN_PROOF_ROUNDS=2000 $(SWIFT) test --filter '$(EXPLORING)'
 

@@ -50,39 +50,31 @@ let package = Package(
         .target(name: "CLinux"),
         target("Platform"),
         target("Basics", ["CLinux", "CVector"]),
-        target("SourceDiagnostics", ["Basics"]),
-        target("YAMLSyntax", ["CLibYAML", "Basics", "SourceDiagnostics"]),
-        target("WorkflowModel", ["Basics", "YAMLSyntax", "SourceDiagnostics"]),
-        target("WorkflowConversion", ["YAMLSyntax", "WorkflowModel", "SourceDiagnostics"]),
-        target("WorkflowPlanning", ["Basics", "WorkflowModel", "SourceDiagnostics"]),
-        target("OperationScheduling", [heap]),
-        target("AsyncOperations", ["Platform", "OperationScheduling", heap]),
-        target("ProcessExecution", ["Basics", "CLinux", heap]),
-        target("RunEvents", ["Basics"]),
-        target("RunJournal", ["Basics", "RunEvents"]),
-        target("RunControl", ["Basics", "CLinux", "ProcessExecution"]),
+        target("Syntax", ["CLibYAML", "Basics"]),
+        target("Workflow", ["Basics", "Syntax"]),
+        target("WorkflowConversion", ["Syntax", "Workflow"]),
+        target("Planning", ["Basics", "Syntax", "Workflow"]),
+        target("Scheduling", [heap]),
+        target("AsyncOperations", ["Platform", "Scheduling", heap]),
+        target("Processes", ["Basics", "CLinux", heap]),
+        target("RunLog", ["Basics"]),
         target(
-            "WorkflowExecution",
+            "Running",
             [
-                "Basics", "Platform", "CMessageDigest", "WorkflowModel", "WorkflowPlanning", "OperationScheduling",
-                "ProcessExecution",
-                "RunEvents",
-                "SourceDiagnostics", deque, heap,
+                "Basics", "Platform", "CMessageDigest", "Syntax", "Workflow", "Planning", "Scheduling", "Processes",
+                "RunLog", deque, heap,
             ]),
-        target("Reporting", ["Basics", "RunEvents", "SourceDiagnostics"]),
         target(
             "FlowrunCommands",
             [
-                "Basics", "CLinux", "SourceDiagnostics", "WorkflowModel", "WorkflowPlanning", "WorkflowConversion",
-                "ProcessExecution", "RunEvents", "RunJournal", "RunControl", "WorkflowExecution", "Reporting",
+                "Basics", "CLinux", "Syntax", "Workflow", "Planning", "WorkflowConversion", "Processes", "RunLog",
+                "Running",
             ]),
         .executableTarget(
             name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
         .target(
             name: "FlowrunTestSupport",
-            dependencies: [
-                "CLinux", "Platform", "ProcessExecution", "RunEvents", "SourceDiagnostics", "WorkflowModel",
-            ],
+            dependencies: ["CLinux", "Platform", "Processes", "RunLog", "Syntax", "Workflow"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
         example("ChainOfRequests"),
@@ -92,48 +84,34 @@ let package = Package(
         example("WatchingForDeadlock"),
 
         tests("BasicsTests", ["Basics", "FlowrunTestSupport"]),
-        tests("SourceDiagnosticsTests", ["SourceDiagnostics", "FlowrunTestSupport"]),
-        tests("YAMLSyntaxTests", ["YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
-        tests(
-            "WorkflowModelTests", ["Basics", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"]),
+        tests("SyntaxTests", ["Syntax", "FlowrunTestSupport"]),
+        tests("WorkflowTests", ["Basics", "Syntax", "Workflow", "FlowrunTestSupport"]),
         tests(
             "WorkflowConversionTests",
-            [
-                "WorkflowConversion", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics",
-                "FlowrunTestSupport",
-            ],
-            exclude: ["Samples"]),
+            ["Syntax", "Workflow", "WorkflowConversion", "Planning", "FlowrunTestSupport"], exclude: ["Samples"]),
         tests(
-            "WorkflowPlanningTests",
-            ["WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "SourceDiagnostics", "FlowrunTestSupport"],
+            "PlanningTests", ["Syntax", "Workflow", "Planning", "FlowrunTestSupport"],
             exclude: ["BadCases/Documents"]),
-        tests("OperationSchedulingTests", ["OperationScheduling", "FlowrunTestSupport"]),
-        tests("AsyncOperationsTests", ["AsyncOperations", "OperationScheduling", "Platform", "FlowrunTestSupport"]),
-        tests("ProcessExecutionTests", ["Basics", "ProcessExecution", "FlowrunTestSupport"]),
+        tests("SchedulingTests", ["Scheduling", "FlowrunTestSupport"]),
+        tests("AsyncOperationsTests", ["AsyncOperations", "Scheduling", "Platform", "FlowrunTestSupport"]),
+        tests("ProcessesTests", ["Basics", "Processes", "FlowrunTestSupport"]),
+        tests("RunLogTests", ["Basics", "RunLog", "Syntax", "Workflow", "FlowrunTestSupport"]),
         tests(
-            "WorkflowExecutionTests",
+            "RunningTests",
             [
-                "WorkflowExecution", "WorkflowPlanning", "WorkflowModel", "YAMLSyntax", "OperationScheduling",
-                "ProcessExecution", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport",
-            ]),
-        tests("RunControlTests", ["RunControl", "FlowrunTestSupport"]),
-        tests("RunJournalTests", ["Basics", "RunEvents", "RunJournal", "FlowrunTestSupport"]),
-        tests(
-            "ReportingTests",
-            [
-                "Basics", "Reporting", "RunEvents", "RunJournal", "SourceDiagnostics", "WorkflowModel",
+                "Syntax", "Workflow", "Planning", "Scheduling", "Processes", "RunLog", "Running",
                 "FlowrunTestSupport",
             ]),
         tests(
             "FlowrunCommandsTests",
             [
-                "Basics", "CLinux", "FlowrunCommands", "WorkflowExecution", "WorkflowPlanning", "WorkflowModel",
-                "ProcessExecution", "Reporting", "RunEvents", "SourceDiagnostics", "FlowrunTestSupport",
+                "Basics", "CLinux", "Syntax", "Workflow", "Planning", "Processes", "RunLog", "Running",
+                "FlowrunCommands", "FlowrunTestSupport",
             ]),
         tests("FlowrunEndToEndTests", ["FlowrunTestSupport"]),
         tests(
             "FlowrunDocumentationTests",
-            ["FlowrunCommands", "FlowrunTestSupport", "WorkflowModel", "RunEvents", "Basics"],
+            ["Basics", "Workflow", "RunLog", "FlowrunCommands", "FlowrunTestSupport"],
             exclude: ["Kinds"]),
     ]
 )

@@ -1,29 +1,10 @@
 internal import Basics
 internal import Glibc
-internal import ProcessExecution
-internal import SourceDiagnostics
+internal import Processes
+internal import Syntax
 
 /// The version of the program, in the one place where it is written.
 package let flowrunVersion = "0.1.0"
-
-/// The exit status of the program (flowrun(1), EXIT STATUS). A step's own status is in the log, never here.
-package enum ExitStatus: Int32, Sendable, CaseIterable {
-    case success = 0
-    /// A step failed, timed out or was lost.
-    case failure = 1
-    /// The workflow is invalid.
-    case invalid = 2
-    /// Wrong usage; EX_USAGE of sysexits.h.
-    case usage = 64
-    /// The state directory is in use by a live run of the same workflow; EX_TEMPFAIL of sysexits.h.
-    case inUse = 75
-    /// The run's own timeout; the same number as timeout(1).
-    case timeout = 124
-    /// flowrun itself could not go on.
-    case unable = 125
-    /// `flowrun ctl cancel` ended the run; what a shell says of an interrupt.
-    case cancelled = 130
-}
 
 /// The program.
 package enum Flowrun {
@@ -56,11 +37,11 @@ package enum Flowrun {
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
         switch arguments.command {
         case .run, nil: return try run(arguments)
-        case .check: return try check(arguments)
-        case .plan: try plan(arguments)
-        case .graph: try graph(arguments)
-        case .list: try list(arguments)
-        case .explain: try explain(arguments)
+        case .check: return try WorkflowCommands.check(arguments)
+        case .plan: try WorkflowCommands.plan(arguments)
+        case .graph: try WorkflowCommands.graph(arguments)
+        case .list: try WorkflowCommands.list(arguments)
+        case .explain: try WorkflowCommands.explain(arguments)
         case .completion: try completion(arguments)
         case .ctl: try CtlCommand(arguments)()
         case .why: try WhyCommand(arguments)()

@@ -1,5 +1,4 @@
-package import SourceDiagnostics
-internal import YAMLSyntax
+package import Syntax
 
 /// The file of another tool that is to become a workflow.
 package struct ForeignFile {

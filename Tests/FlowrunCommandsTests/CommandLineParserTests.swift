@@ -1,4 +1,4 @@
-import Reporting
+import RunLog
 import Testing
 
 @testable import FlowrunCommands

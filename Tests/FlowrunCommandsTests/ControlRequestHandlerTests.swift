@@ -1,12 +1,11 @@
 import Basics
 import FlowrunTestSupport
 import Glibc
-import ProcessExecution
-import Reporting
-import RunEvents
+import Planning
+import Processes
+import RunLog
+import Running
 import Testing
-import WorkflowExecution
-import WorkflowPlanning
 
 @testable import FlowrunCommands
 

@@ -1,10 +1,10 @@
 import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
-import SourceDiagnostics
+import Planning
+import Syntax
 import Testing
-import WorkflowModel
-import WorkflowPlanning
+import Workflow
 
 struct ListPrinterTests {
     private let printer: ListPrinter

@@ -1,9 +1,9 @@
 import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
+import Planning
 import Testing
-import WorkflowModel
-import WorkflowPlanning
+import Workflow
 
 struct PlanPrinterTests {
     private let release = WorkflowSketch.workflow(

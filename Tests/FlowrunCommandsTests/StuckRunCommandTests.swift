@@ -1,10 +1,10 @@
 import FlowrunTestSupport
 import Glibc
 import Testing
-import WorkflowModel
+import Workflow
 
 @testable import FlowrunCommands
-@testable import WorkflowPlanning
+@testable import Planning
 
 /// What the command makes of a run that cannot go on. No plan leads there, so one is spoiled after it was made.
 @Suite struct StuckRunCommandTests {

@@ -1,5 +1,5 @@
 import Basics
-import RunEvents
+import RunLog
 
 /// The schema of the log, made of the declarations of its events.
 enum EventSchemaText {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LibraryArticleTests {
     private static let catalog = "Sources/AsyncOperations/AsyncOperations.docc"
     private static let tests = "Tests/AsyncOperationsTests"
-    private static let schedulerTests = "Tests/OperationSchedulingTests"
+    private static let schedulerTests = "Tests/SchedulingTests"
     private static let programTests = "Tests/FlowrunEndToEndTests"
 
     @Test(arguments: [

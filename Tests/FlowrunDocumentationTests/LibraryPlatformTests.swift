@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `the library is linked with its scheduler, its platform and a heap`() throws {
-        #expect(try Self.linked() == ["AsyncOperations", "OperationScheduling", "Platform", "heap"])
+        #expect(try Self.linked() == ["AsyncOperations", "Platform", "Scheduling", "heap"])
     }
 
     @Test func `the library imports nothing but itself, a heap and locks, and one file of it the system`() throws {
@@ -42,7 +42,7 @@ import Testing
         let systems: Set = ["Android", "Darwin", "Glibc", "Musl", "WinSDK"]
         #expect(
             Set(imported.keys)
-                == systems.union(["HeapModule", "OperationScheduling", "Platform", "Synchronization"]))
+                == systems.union(["HeapModule", "Platform", "Scheduling", "Synchronization"]))
         for system in systems { #expect(imported[system] == ["Sources/Platform/Platform.swift"]) }
     }
 

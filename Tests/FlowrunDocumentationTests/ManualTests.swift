@@ -1,9 +1,9 @@
 import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
-import RunEvents
+import RunLog
 import Testing
-import WorkflowModel
+import Workflow
 
 /// The manual pages say what the program does, and nothing else.
 @Suite struct ManualTests {
@@ -98,7 +98,7 @@ import WorkflowModel
         let page = try ManualPage("flowrun-workflow.5")
         let words = Set(page.words(in: "KEYS", marked: "Cm"))
         #expect(words.isSuperset(of: KillSignal.allCases.map(\.rawValue)))
-        #expect(words.isSuperset(of: FailFast.allCases.map(\.rawValue)))
+        #expect(words.isSuperset(of: FailFastWord.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: Need.Kind.allCases.filter { $0 != .ok }.map { "\($0)" }))
         #expect(page.document.text.contains("Default: \(FanOut.defaultLimit)."))
     }

@@ -1,6 +1,6 @@
 import FlowrunTestSupport
 import Testing
-import WorkflowModel
+import Workflow
 
 @Suite struct SchemaTests {
     @Test func `every property tells what it is`() throws {
@@ -52,7 +52,7 @@ import WorkflowModel
         #expect(platforms == Platform.allCases.map(\.rawValue))
         #expect(schema.definition("signal")?["enum"]?.strings == KillSignal.allCases.map(\.rawValue))
         #expect(schema.definition("failFast")?["enum"]?.array == [.bool(false), .bool(true), .string("drain")])
-        #expect(FailFast.allCases.map(\.rawValue) == ["false", "true", "drain"])
+        #expect(FailFastWord.allCases.map(\.rawValue) == ["false", "true", "drain"])
     }
 
     private static let mistakes = [

@@ -272,6 +272,38 @@ struct ControlTests {
         try await running.finish().expect(exit: 0)
     }
 
+    @Test func `in a later round copies are counted, asked about and cancelled as they are now`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              list: { outputs: { l: json }, run: 'echo ''l=["p", "q"]'' >> "$FLOWRUN_OUTPUT"' }
+              g:
+                needs: [list]
+                retry: { attempts: 2 }
+                steps:
+                  f:
+                    for-each: "${{ steps.list.outputs.l }}"
+                    as: x
+                    run: 'test -e once-$x || { touch once-$x; exit 3; }; echo up > $x.up; read _ < $x.go'
+            """)
+        let gates = [try test.gate("p.go"), try test.gate("q.go")]
+        defer { for gate in gates { gate.open() } }
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", "2")
+        for copy in ["p", "q"] { try await running.waitForFile("\(copy).up") }
+        let answer = try await test.ask("ctl", "status", "--format", "json")
+        let status = try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8))
+        #expect(status["steps"]?.int == 3 && status["waiting"]?.strings == [])
+        try await test.ask("why", "g.f[p]").expect(exit: 0, stdout: "g.f[p]: running\n")
+        try await test.ask("why", "g").expect(exit: 0, stdout: "g: running, attempt 2\n")
+        expectAnswer("cancelling `g.f[p]`", try await test.ask("ctl", "cancel", "g.f[p]"))
+        gates[1].open()
+        let result = try await running.finish()
+        result.expect(exit: 1)
+        let ends = try result.log().records.filter { $0.event == "step.finished" && $0.step == "g.f[p]" }
+        #expect(ends.map(\.outcome) == ["failure", "cancelled"])
+    }
+
     // B4, O4
     @Test(arguments: 1...6)
     func `requests at any moment leave a log that keeps its rules`(seed: UInt64) async throws {

@@ -1,5 +1,5 @@
 import Glibc
-import ProcessExecution
+import Processes
 
 /// The event loop on a thread of its own: a test process has other plans for its main thread. There is one loop in a
 /// process, and so one thread for the tests of all targets.

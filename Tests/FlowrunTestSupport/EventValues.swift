@@ -1,4 +1,4 @@
-package import RunEvents
+package import RunLog
 
 // Events with the values that a test gives them.
 

@@ -1,5 +1,5 @@
-package import SourceDiagnostics
-package import WorkflowModel
+package import Syntax
+package import Workflow
 
 extension Expression {
     /// A sound expression out of a text; for models made by hand.

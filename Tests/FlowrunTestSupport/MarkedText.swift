@@ -1,4 +1,4 @@
-package import SourceDiagnostics
+package import Syntax
 
 /// A text with places named by keycap emoji, `1️⃣` to `9️⃣`, so that no test counts columns.
 ///

@@ -29,7 +29,7 @@ def proofs(*folders):
 
 
 def main():
-    library = proofs("Tests/AsyncOperationsTests", "Tests/OperationSchedulingTests")
+    library = proofs("Tests/AsyncOperationsTests", "Tests/SchedulingTests")
     program = proofs("Tests/FlowrunEndToEndTests")
 
     def row(match):

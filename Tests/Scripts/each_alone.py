@@ -3,7 +3,7 @@
 
     each_alone.py [--workers N] [PATTERN]
 
-PATTERN is a regular expression that the test's name has to contain, such as `ProcessExecutionTests`. Prints the output of
+PATTERN is a regular expression that the test's name has to contain, such as `ProcessesTests`. Prints the output of
 each test that fails, ends by a signal or hangs; exits with 1 if there is one.
 """
 

@@ -28,7 +28,7 @@ def extract(modules, output):
     subprocess.run(
         [swift, "symbolgraph-extract", "-module-name", "AsyncOperations", "-I", modules, "-target", triple,
          "-output-dir", output, "-minimum-access-level", "public", "-skip-synthesized-members",
-         "-experimental-allowed-reexported-modules=OperationScheduling"],
+         "-experimental-allowed-reexported-modules=Scheduling"],
         check=True)
 
 

@@ -1,10 +1,10 @@
 import FlowrunTestSupport
 import Foundation
-import SourceDiagnostics
+import Planning
+import Syntax
 import Testing
+import Workflow
 import WorkflowConversion
-import WorkflowModel
-import WorkflowPlanning
 
 /// A file of another tool, and what it comes to.
 struct Sample: Sendable, CustomTestStringConvertible {

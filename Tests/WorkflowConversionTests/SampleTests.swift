@@ -1,4 +1,4 @@
-import SourceDiagnostics
+import Syntax
 import Testing
 import WorkflowConversion
 

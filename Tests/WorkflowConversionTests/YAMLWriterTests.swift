@@ -1,7 +1,6 @@
 import FlowrunTestSupport
-import SourceDiagnostics
+import Syntax
 import Testing
-import YAMLSyntax
 
 @testable import WorkflowConversion
 

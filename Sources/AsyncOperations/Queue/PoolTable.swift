@@ -1,4 +1,4 @@
-internal import OperationScheduling
+internal import Scheduling
 
 /// The operations that hold units of pools, and the queues that wait for some. A value, under one lock for all queues.
 ///

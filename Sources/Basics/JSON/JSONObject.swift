@@ -6,7 +6,7 @@ package struct JSONObject: Sendable {
 
     /// nil if the bytes are not one JSON object and nothing else.
     package init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let fields = try? JSONScanner.fields(of: bytes) else { return nil }
+        guard let fields = JSONScanner.fields(of: bytes) else { return nil }
         self.fields = fields
         text = Array(bytes)
     }
@@ -71,7 +71,7 @@ package struct JSONObject: Sendable {
         _ name: StaticString, _ read: (UnsafeRawBufferPointer) -> Element?
     ) -> [Element]? {
         value(name) { value in
-            (try? JSONScanner.elements(of: value))?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
+            JSONScanner.elements(of: value)?.compactMap { read(UnsafeRawBufferPointer(rebasing: value[$0])) }
         }
     }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Why a text is not JSON.
 package struct JSONError: Error, Hashable {
-    /// What was found; no full stop.
+    /// Without a full stop.
     package let message: String
     /// In bytes from the start of the text.
     package let offset: Int
@@ -14,6 +14,9 @@ package struct JSONError: Error, Hashable {
 }
 
 /// Reads a JSON text (RFC 8259) from its start, value by value. The text must outlive it.
+///
+/// `next` tells the kind of the next value. The function of that kind, or `skip`, then reads it; another one must not be
+/// called.
 package struct JSONScanner {
     package enum Kind { case object, list, string, number, bool, null }
 
@@ -31,6 +34,9 @@ package struct JSONScanner {
         let name: Text
         let value: Range<Int>
     }
+
+    /// More than outputs of steps may have.
+    private static let mostNesting = 128
 
     private let bytes: UnsafeRawBufferPointer
     private let depthLimit: Int
@@ -181,6 +187,7 @@ package struct JSONScanner {
         guard offset > start else { throw error("expected a digit") }
     }
 
+    /// Reads a string. Returns its place, which `decoded` turns into its value.
     package mutating func string() throws(JSONError) -> Text {
         let start = offset + 1
         var end = start
@@ -205,21 +212,21 @@ package struct JSONScanner {
         throw JSONError("the text that begins here is not closed", at: offset)
     }
 
+    /// The value of a name or a string, its escapes replaced.
     package func decoded(_ text: Text) -> String {
         JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: bytes[text.range]))
     }
 
     // MARK: Whole texts
 
-    /// More than outputs of steps may have.
-    private static let mostNesting = 128
+    /// The fields of a text that is one object and nothing else; nil for any other.
+    static func fields(of bytes: UnsafeRawBufferPointer) -> [Field]? { try? readFields(of: bytes) }
 
-    /// The fields of a text that is one object and nothing else.
-    static func fields(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Field] {
+    private static func readFields(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Field]? {
         var scanner = JSONScanner(bytes, depthLimit: mostNesting)
         var fields: [Field] = []
         fields.reserveCapacity(32)
-        guard try scanner.next() == .object else { throw scanner.error("expected an object") }
+        guard try scanner.next() == .object else { return nil }
         try scanner.object { scanner, name throws(JSONError) in
             fields.append(Field(name: name, value: try scanner.skip()))
         }
@@ -227,11 +234,13 @@ package struct JSONScanner {
         return fields
     }
 
-    /// The places of the elements of a text that is one list and nothing else.
-    static func elements(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Range<Int>] {
+    /// The places of the elements of a text that is one list and nothing else; nil for any other.
+    static func elements(of bytes: UnsafeRawBufferPointer) -> [Range<Int>]? { try? readElements(of: bytes) }
+
+    private static func readElements(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Range<Int>]? {
         var scanner = JSONScanner(bytes, depthLimit: mostNesting)
         var elements: [Range<Int>] = []
-        guard try scanner.next() == .list else { throw scanner.error("expected a list") }
+        guard try scanner.next() == .list else { return nil }
         try scanner.list { scanner throws(JSONError) in elements.append(try scanner.skip()) }
         try scanner.end()
         return elements

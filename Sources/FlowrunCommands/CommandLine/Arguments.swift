@@ -1,4 +1,4 @@
-internal import WorkflowModel
+internal import Workflow
 
 /// A command line that has been read: the command, its options and its operands.
 struct Arguments {

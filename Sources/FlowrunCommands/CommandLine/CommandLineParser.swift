@@ -1,4 +1,4 @@
-internal import SourceDiagnostics
+internal import Syntax
 
 /// Reads a command line word by word, by the conventions of getopt_long(3).
 ///

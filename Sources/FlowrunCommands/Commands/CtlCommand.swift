@@ -1,6 +1,6 @@
 internal import Basics
-internal import RunEvents
-internal import SourceDiagnostics
+internal import RunLog
+internal import Syntax
 
 /// What `flowrun ctl` can be asked for.
 enum ControlVerb: String, CaseIterable {

@@ -1,9 +1,9 @@
 internal import Basics
 internal import Glibc
-internal import SourceDiagnostics
+internal import Planning
+internal import Syntax
+internal import Workflow
 internal import WorkflowConversion
-internal import WorkflowModel
-internal import WorkflowPlanning
 
 /// `flowrun init`: writes a first workflow file for a folder, or one converted from another tool's file.
 struct InitCommand {

@@ -1,9 +1,6 @@
 internal import Basics
 internal import Glibc
-internal import Reporting
-internal import RunControl
-internal import RunEvents
-internal import RunJournal
+internal import RunLog
 
 /// `flowrun replay`: the log of a past run, in any form, as it was or would have been shown.
 struct ReplayCommand {

@@ -1,7 +1,5 @@
 internal import Basics
-internal import RunControl
-internal import RunEvents
-internal import RunJournal
+internal import RunLog
 
 /// `flowrun runs`: the runs that can be asked about, the last one first.
 struct RunsCommand {

@@ -1,9 +1,6 @@
 internal import Basics
-internal import Reporting
-internal import RunControl
-internal import RunEvents
-internal import RunJournal
-internal import SourceDiagnostics
+internal import RunLog
+internal import Syntax
 
 /// `flowrun why`: why a step of the last run, or of a live one, ended as it did.
 struct WhyCommand {
@@ -49,7 +46,9 @@ struct WhyCommand {
             let damage = journal.damage.map(past.words)
             if var report = view.report(of: step) {
                 if let damage { StandardStream.error.say("\(damage): what came behind that is not known") }
-                report.state = damage == nil ? PastRun.State.interrupted.word : "not known"
+                if report.outcome == nil {
+                    report.state = damage == nil ? PastRun.State.interrupted.word : "not known"
+                }
                 return try StandardStream.output.deliver(
                     .lines(report.text(file: journal.file(ofStep:), view.report(of:))))
             }

@@ -1,12 +1,12 @@
 internal import Basics
 internal import Glibc
-internal import Reporting
-internal import SourceDiagnostics
-internal import WorkflowExecution
-internal import WorkflowPlanning
+internal import Planning
+internal import RunLog
+internal import Running
+internal import Syntax
 
 /// The commands that tell about a workflow file and run nothing.
-extension Flowrun {
+enum WorkflowCommands {
     static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
         let named = arguments.values(.file) + arguments.operands
         let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named

@@ -1,6 +1,6 @@
 internal import Basics
-internal import SourceDiagnostics
-internal import WorkflowModel
+internal import Syntax
+internal import Workflow
 
 /// What can be asked of a live run, one line of JSON each; the reply is one line too.
 ///
@@ -54,7 +54,12 @@ enum ControlRequest: Sendable, Hashable {
         }
         let words = Accepted.fields.keys.sorted()
         guard case .string(let word) = fields["request"], let accepted = Accepted.fields[word] else {
-            let found = fields["request"].map { "unknown request `\($0.text)`" } ?? "no request"
+            let found =
+                switch fields["request"] {
+                case .string(let word): "unknown request `\(word)`"
+                case let value?: "a request is a text, not \(value.described)"
+                case nil: "no request"
+                }
             throw ControlRequestError(message: "\(found); expected \(Phrase.alternatives(words))")
         }
         let value = try accepted.value(of: word, among: members)

@@ -1,8 +1,7 @@
 internal import Basics
-internal import ProcessExecution
-internal import Reporting
-internal import RunEvents
-internal import WorkflowExecution
+internal import Processes
+internal import RunLog
+internal import Running
 
 /// Answers the requests that reach a live run.
 @EventLoopActor

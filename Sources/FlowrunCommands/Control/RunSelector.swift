@@ -1,7 +1,6 @@
 internal import Basics
 internal import Glibc
-internal import RunControl
-internal import RunJournal
+internal import RunLog
 
 /// Which runs a command is about: where their state is, and which of several is meant.
 struct RunSelector {

@@ -1,5 +1,4 @@
-internal import Reporting
-internal import RunEvents
+internal import RunLog
 
 /// Where a live run stands, for people.
 struct StatusPrinter {

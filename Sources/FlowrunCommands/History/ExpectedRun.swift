@@ -1,6 +1,6 @@
-internal import Reporting
-internal import WorkflowExecution
-internal import WorkflowPlanning
+internal import Planning
+internal import RunLog
+internal import Running
 
 /// A run of a plan in which each step takes as long as when it last succeeded.
 struct ExpectedRun {

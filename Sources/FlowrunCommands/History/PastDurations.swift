@@ -1,6 +1,5 @@
-internal import RunControl
-internal import RunJournal
-internal import WorkflowPlanning
+internal import Planning
+internal import RunLog
 
 /// How long the steps of a workflow took in its last runs.
 struct PastDurations {

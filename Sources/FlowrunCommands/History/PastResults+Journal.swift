@@ -1,8 +1,7 @@
 internal import Basics
-internal import RunEvents
-internal import RunJournal
-internal import WorkflowExecution
-internal import WorkflowModel
+internal import RunLog
+internal import Running
+internal import Workflow
 
 extension PastResults {
     /// What the journals of runs say of their steps, of which each resumes the one behind it. The runs in `others`, the
@@ -26,7 +25,12 @@ extension PastResults {
             while journal.next({ event in
                 if isOther { return record.noteHook(event.kind) }
                 guard case .stepOutput(let output) = event.kind else { return record.note(event.kind) }
-                record.note(output, loss: journal.lastLoss.map { $0 == .changed ? .changed : .unknown })
+                let loss: StandardOutput? = journal.lastLoss.map { $0 == .changed ? .changed : .unknown }
+                if let piece = journal.lastPiece {
+                    record.note(output, read: { past.output(piece) }, loss: loss)
+                } else {
+                    record.note(output, read: nil, loss: loss)
+                }
             }) {}
             if let failure = journal.failure { throw failure }
             if let place = journal.damage {

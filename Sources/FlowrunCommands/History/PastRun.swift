@@ -1,7 +1,5 @@
 internal import Basics
-internal import RunControl
-internal import RunEvents
-internal import RunJournal
+internal import RunLog
 
 /// One run that has a journal in a state directory.
 struct PastRun: Sendable {
@@ -83,6 +81,9 @@ struct PastRun: Sendable {
         guard let journal else { throw .failed("the journal of the run `\(run)` is gone") }
         return journal
     }
+
+    /// Reads a piece of a step's output; nil if it has changed or is gone.
+    func output(_ piece: OutputPiece) -> [UInt8]? { piece.bytes(in: folder.descriptor) }
 
     /// Where its journal was changed.
     func words(of damage: JournalDamage) -> String {

@@ -1,7 +1,6 @@
 internal import Basics
-internal import RunControl
-internal import RunJournal
-internal import WorkflowExecution
+internal import RunLog
+internal import Running
 
 /// The results that a resuming run begins with.
 struct ResumedRun {

@@ -1,6 +1,5 @@
 internal import Basics
-internal import RunControl
-internal import RunJournal
+internal import RunLog
 
 /// The runs of which a state directory has a journal.
 struct RunHistory {

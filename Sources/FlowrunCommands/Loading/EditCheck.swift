@@ -1,4 +1,4 @@
-package import SourceDiagnostics
+package import Syntax
 
 /// Tries the edits of findings before they are offered: applies each to the text and reads the findings of the result.
 ///

@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
-internal import WorkflowModel
-internal import WorkflowPlanning
+internal import Planning
+internal import Workflow
 
 /// How long steps take, as past runs tell it, or a file: one JSON object of ids to seconds.
 struct StepDurations {

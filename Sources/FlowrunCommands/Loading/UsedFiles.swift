@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
-internal import SourceDiagnostics
-internal import WorkflowModel
+internal import Syntax
+internal import Workflow
 
 /// Finds and reads the files that a workflow uses, on the way from its own file.
 enum UsedFiles {

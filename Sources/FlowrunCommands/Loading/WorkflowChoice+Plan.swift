@@ -1,7 +1,7 @@
-internal import Reporting
-internal import SourceDiagnostics
-internal import WorkflowModel
-internal import WorkflowPlanning
+internal import Planning
+internal import RunLog
+internal import Syntax
+internal import Workflow
 
 extension WorkflowChoice {
     /// The plan of the whole file. Shows all findings on standard error; throws if one is an error.

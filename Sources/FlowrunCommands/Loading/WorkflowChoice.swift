@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
-internal import SourceDiagnostics
-internal import WorkflowPlanning
+internal import Planning
+internal import Syntax
 
 /// Which workflow file a command line means, and which steps of it.
 ///

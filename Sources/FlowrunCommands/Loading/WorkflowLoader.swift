@@ -1,7 +1,7 @@
 internal import CLinux
-package import SourceDiagnostics
-package import WorkflowModel
-package import WorkflowPlanning
+package import Planning
+package import Syntax
+package import Workflow
 
 /// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
 package struct WorkflowLoader {

@@ -1,6 +1,6 @@
-internal import SourceDiagnostics
-internal import WorkflowModel
-internal import WorkflowPlanning
+internal import Planning
+internal import Syntax
+internal import Workflow
 
 /// The boxes, frames and arrows of a plan's picture, with every fan-out folded into one.
 struct GraphDrawing {

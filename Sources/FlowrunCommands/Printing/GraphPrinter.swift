@@ -1,6 +1,6 @@
 internal import Basics
-internal import WorkflowModel
-package import WorkflowPlanning
+package import Planning
+internal import Workflow
 
 /// What `flowrun graph` answers: steps as boxes, groups as frames around theirs, an arrow from what is needed to what
 /// needs it. A fan-out is drawn once, with the number of its instances.

@@ -1,8 +1,8 @@
 internal import Basics
-internal import Reporting
-internal import SourceDiagnostics
-internal import WorkflowModel
-package import WorkflowPlanning
+package import Planning
+internal import RunLog
+internal import Syntax
+internal import Workflow
 
 /// What `flowrun list` answers: steps and groups as the file declares them, under the names by which they can be run.
 package struct ListPrinter {

@@ -1,7 +1,7 @@
 internal import Basics
-internal import WorkflowExecution
-internal import WorkflowModel
-internal import WorkflowPlanning
+internal import Planning
+internal import Running
+internal import Workflow
 
 extension PlanPrinter {
     /// When each step would start and end, in the order of the starts, and when everything would be over.

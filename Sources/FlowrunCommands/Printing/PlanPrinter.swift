@@ -1,10 +1,9 @@
 internal import Basics
-internal import Reporting
-internal import RunEvents
-internal import SourceDiagnostics
-internal import WorkflowExecution
-internal import WorkflowModel
-package import WorkflowPlanning
+package import Planning
+internal import RunLog
+internal import Running
+internal import Syntax
+internal import Workflow
 
 /// What `flowrun plan` answers.
 package struct PlanPrinter {

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import SourceDiagnostics
-internal import WorkflowModel
-internal import WorkflowPlanning
+internal import Planning
+internal import Syntax
+internal import Workflow
 
 /// The files that a run reads because the workflow names them, which nothing may be written over.
 struct InputFiles {

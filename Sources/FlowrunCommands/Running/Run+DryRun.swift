@@ -1,14 +1,13 @@
 internal import Basics
-internal import ProcessExecution
-internal import RunControl
-internal import WorkflowExecution
-internal import WorkflowPlanning
+internal import Planning
+internal import Processes
+internal import Running
 
 extension Run {
     /// Shows what would run and, if a run would be resumed, what would be taken over. Starts and changes nothing: takes
     /// no lock, counts no run, and ends nothing that a dead run has left.
     func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
-        var printer = PlanPrinter(plan, jobs: request.jobs ?? Self.cores, known: values.known)
+        var printer = PlanPrinter(plan, jobs: request.options.jobs, known: values.known)
         printer.estimate(from: pastDurations)
         if request.isResumed { printer.resume(try forecast(of: plan, with: values)) }
         try StandardStream.output.deliver(request.log == .json ? .json(printer.json()) : .lines(printer.text()))
@@ -22,7 +21,6 @@ extension Run {
         try demandInstances(of: plan, in: past)
         var options = options(with: values)
         options.past = past
-        options.again = request.again
         options.definitionKey = key.flatMap { KeyedHash.Key($0) }
         // A dry run makes no file.
         options.temporaryFolder = "/dev/null"
@@ -66,14 +64,4 @@ extension Run {
         }
         return (nil, nil)
     }
-}
-
-/// The steps that a run would take over, as far as that is known before it starts.
-struct ExpectedResume {
-    /// nil if there is none to resume.
-    let run: String?
-    /// The warnings of such a run.
-    let notes: [String]
-    /// By id.
-    let steps: [String: ResumeForecast]
 }

@@ -1,14 +1,11 @@
 internal import Basics
 internal import Glibc
-internal import ProcessExecution
-internal import Reporting
-internal import RunControl
-internal import RunEvents
-internal import RunJournal
-internal import SourceDiagnostics
-internal import WorkflowExecution
-internal import WorkflowModel
-package import WorkflowPlanning
+package import Planning
+internal import Processes
+internal import RunLog
+internal import Running
+internal import Syntax
+internal import Workflow
 
 /// One `flowrun run`: from the request to the exit status.
 package struct Run {
@@ -31,8 +28,8 @@ package struct Run {
         }
         alterPlan(&plan)
         try values.demand(by: plan)
-        if !request.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
-        for id in request.again where !plan.has(id) {
+        if !request.options.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
+        for id in request.options.again where !plan.has(id) {
             throw .usage("--from \(id): the run has no step or group of this id; `flowrun list` shows them")
         }
         guard !request.isDryRun else {
@@ -174,7 +171,7 @@ package struct Run {
 
     /// Refuses a name in `--from` that is a copy of a fan-out and none of those that the resumed run had.
     func demandInstances(of plan: Plan, in past: PastResults) throws(CommandError) {
-        for id in request.again {
+        for id in request.options.again {
             guard let (all, meant) = plan.instances(inPlaceOf: id, among: past.steps.keys) else { continue }
             let shown =
                 all.prefix(Self.instancesShown).joined(separator: ", ") + (all.count > Self.instancesShown ? ", …" : "")
@@ -199,7 +196,6 @@ package struct Run {
         let resumed = try files?.resume(
             request.resumedRun, targets: request.choice.steps, outputReads: plan.outputReads)
         options.past = resumed?.results
-        options.again = request.again
         options.note = resumed == nil ? ResumedRun.nothing : resumed?.note
     }
 
@@ -272,10 +268,10 @@ package struct Run {
     private func listen(for handler: ControlRequestHandler, in files: RunFiles?, _ logs: RunLogs) -> Bool {
         let stuck = "--paused needs the control socket, because nothing else can resume the run"
         guard let files else {
-            if request.isPaused { logs.say(stuck) }
-            return !request.isPaused
+            if request.options.startsPaused { logs.say(stuck) }
+            return !request.options.startsPaused
         }
-        guard request.isPaused else {
+        guard request.options.startsPaused else {
             files.serveSoon(handler.answer) { message in
                 logs.say("\(message); continuing, but `ctl` will not find the run")
             }
@@ -287,21 +283,11 @@ package struct Run {
     }
 
     func options(with values: RunValues) -> RunOptions {
-        var options = RunOptions()
+        var options = request.options
         options.parameters = values.parameters
         options.secrets = values.secrets
-        options.arguments = request.arguments
-        options.jobs = request.jobs ?? Self.cores
-        options.environment = request.environment.map { ($0.name, $0.value) }
-        options.failFast = request.failFast ? true : nil
-        options.timeout = request.timeout
         options.folder = folder(of: request.file)
-        options.isConfirmed = request.isConfirmed
-        options.startsPaused = request.isPaused
         options.run = RunID.make()
-        options.version = flowrunVersion
-        options.tellsLocks = request.isVerbose
-        options.tracesScripts = request.isTraced
         options.forcesColors = request.log == .text && request.colorsOutput
         options.temporaryFolder = Self.absolute(environmentVariable("TMPDIR") ?? "/tmp")
         return options

@@ -1,9 +1,7 @@
 internal import Basics
 internal import Glibc
-internal import ProcessExecution
-internal import Reporting
-internal import RunEvents
-internal import RunJournal
+internal import Processes
+internal import RunLog
 
 extension DescriptorSink: RecordSink {}
 
@@ -28,7 +26,7 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    /// `journal`, nil where none is kept, and `view` are told of each event first. `estimate` is asked where the terminal
+    /// `journal`, nil where none is kept, and `view` are told of each event first. `estimate` is asked if the terminal
     /// shows what is left.
     init(
         _ request: RunRequest, journal: JournalWriter?, view: RunView, estimate: @escaping () -> RunEstimate?

@@ -1,52 +1,28 @@
 internal import Basics
 internal import Glibc
-package import Reporting
-internal import SourceDiagnostics
-internal import WorkflowModel
+package import RunLog
+internal import Running
+internal import Syntax
+internal import Workflow
 
 /// What one `flowrun run` is asked to do.
-package struct RunRequest: Sendable, Equatable {
+package struct RunRequest: Sendable {
     package enum Log: String, Sendable, CaseIterable {
         case text, json, quiet
     }
 
-    package struct Assignment: Sendable, Equatable {
-        package let name: String
-        package let value: String
-
-        init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-
-        /// `NAME=value`; nil where there is no `=`.
-        init?(_ text: String) {
-            guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-            self.init(name: String(text[..<equals]), value: String(text[text.utf8.index(after: equals)...]))
-        }
-    }
-
     /// The workflow file and the steps of it.
     let choice: WorkflowChoice
-    /// nil: as many as there are cores.
-    package var jobs: Int?
-    package var environment: [Assignment] = []
+    /// What the runner has to know of it. Values, secrets and what is taken over follow once the workflow is read.
+    var options = RunOptions()
     /// In the order of the command line.
-    package var parameters: [Assignment] = []
-    /// What follows `--`, for the steps that are chosen.
-    package var arguments: [String] = []
-    package var failFast = false
-    package var timeout: Duration?
+    var parameters: [Assignment] = []
     package var log = Log.text
     package var logFile: String?
     package var output: OutputMode?
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
     package var isVerbose = false
-    /// Shells show each command of a script.
-    package var isTraced = false
-    /// Nothing starts until `ctl resume`.
-    package var isPaused = false
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsJournal = true
@@ -56,20 +32,20 @@ package struct RunRequest: Sendable, Equatable {
     package var isResumed = false
     /// The run to take over from; nil for the last one.
     package var resumedRun: String?
-    /// Steps and groups that are not taken over, nor what is behind them.
-    package var again: [String] = []
     /// What a step depends on is on the disk before it starts.
     package var isDurable = false
     /// How much output the journal keeps in files, in bytes; nil if the command line does not say.
     package var outputLimit: Int?
-    /// Steps that ask before they start have their answer.
-    package var isConfirmed = false
     /// Only shows what would run.
     package var isDryRun = false
 
     package init(file: String) { self.init(WorkflowChoice(file: file)) }
 
-    init(_ choice: WorkflowChoice) { self.choice = choice }
+    init(_ choice: WorkflowChoice) {
+        self.choice = choice
+        options.jobs = Run.cores
+        options.version = flowrunVersion
+    }
 
     /// `-` is standard input.
     var file: String { choice.file }
@@ -79,8 +55,8 @@ extension RunRequest {
     /// What the command line of `run` asks for; throws on values that cannot be meant.
     init(_ arguments: Arguments) throws(CommandError) {
         self.init(try WorkflowChoice(arguments))
-        jobs = try arguments.jobs()
-        environment = try arguments.values(.env).map { text throws(CommandError) in
+        if let jobs = try arguments.jobs() { options.jobs = jobs }
+        options.environment = try arguments.values(.env).map { text throws(CommandError) in
             guard let given = Assignment(text), VariableName.isValid(given.name) else {
                 throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")
             }
@@ -90,32 +66,33 @@ extension RunRequest {
             guard text.isExactArgument else {
                 throw .usage("--env \(given.name): the value is not UTF-8; give it encoded, or in a file")
             }
-            return given
+            return (given.name, given.value)
         }
         parameters = try arguments.parameters()
-        self.arguments = arguments.passed
-        guard self.arguments.allSatisfy(\.isExactArgument) else {
+        options.arguments = arguments.passed
+        guard options.arguments.allSatisfy(\.isExactArgument) else {
             throw .usage("an argument behind `--` is not UTF-8; give it encoded, or in a file")
         }
-        failFast = arguments.has(.failFast)
-        timeout = try arguments.duration(.timeout)
+        options.failFast = arguments.has(.failFast) ? true : nil
+        options.timeout = try arguments.duration(.timeout)
         log = arguments.choice(.log) ?? .text
         logFile = arguments.value(.logFile)
         output = arguments.choice(.output)
         progress = arguments.choice(.progress) ?? .auto
         color = arguments.choice(.color) ?? .auto
         isVerbose = arguments.has(.verbose)
-        isTraced = arguments.has(.trace)
-        isPaused = arguments.has(.paused)
+        options.tellsLocks = isVerbose
+        options.tracesScripts = arguments.has(.trace)
+        options.startsPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)
         keepsJournal = !arguments.has(.noJournal)
         usesHistory = !arguments.has(.noHistory)
         isDurable = arguments.has(.durable)
         outputLimit = try arguments.size(.outputLimit)
-        again = arguments.values(.from)
-        isResumed = arguments.has(.resume) || !again.isEmpty
+        options.again = arguments.values(.from)
+        isResumed = arguments.has(.resume) || !options.again.isEmpty
         resumedRun = arguments.value(.resume)
-        isConfirmed = arguments.has(.yes)
+        options.isConfirmed = arguments.has(.yes)
         isDryRun = arguments.has(.dryRun)
     }
 
@@ -149,9 +126,9 @@ extension RunRequest {
 
 extension Arguments {
     /// `--param`, in the order of the command line.
-    func parameters() throws(CommandError) -> [RunRequest.Assignment] {
+    func parameters() throws(CommandError) -> [Assignment] {
         try values(.param).map { text throws(CommandError) in
-            guard let given = RunRequest.Assignment(text), !given.name.isEmpty else {
+            guard let given = Assignment(text), !given.name.isEmpty else {
                 throw .usage("--param \(text): expected NAME=VALUE, such as --param channel=stable")
             }
             guard text.isExactArgument else {

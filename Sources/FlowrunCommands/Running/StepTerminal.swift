@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
-internal import ProcessExecution
-internal import WorkflowExecution
+internal import Processes
+internal import Running
 
 /// flowrun's terminal, for the one step that has it.
 @EventLoopActor

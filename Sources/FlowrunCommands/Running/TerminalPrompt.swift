@@ -1,8 +1,8 @@
 internal import Basics
 internal import Glibc
-internal import ProcessExecution
-internal import Reporting
-internal import WorkflowExecution
+internal import Processes
+internal import RunLog
+internal import Running
 
 /// Asks on the terminal: a line on standard error, the answer from standard input.
 ///

@@ -1,5 +1,4 @@
-internal import SourceDiagnostics
-internal import YAMLSyntax
+internal import Syntax
 
 /// The YAML file that is converted, for excerpts of its nodes.
 struct YAMLSource {

@@ -1,4 +1,4 @@
-internal import YAMLSyntax
+internal import Syntax
 
 // The matrix of a job.
 extension GitHubConversion {

@@ -1,5 +1,4 @@
-internal import SourceDiagnostics
-internal import YAMLSyntax
+internal import Syntax
 
 /// A GitHub workflow as one of flowrun: a group for each job, whose members run one after the other.
 struct GitHubConversion {

@@ -1,4 +1,4 @@
-internal import WorkflowModel
+internal import Workflow
 
 /// The expressions of a GitHub workflow, and what flowrun says in their place.
 enum GitHubExpression {

@@ -1,4 +1,4 @@
-internal import YAMLSyntax
+internal import Syntax
 
 /// One step of a job.
 struct GitHubStep {

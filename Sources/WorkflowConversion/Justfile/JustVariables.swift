@@ -1,4 +1,4 @@
-internal import WorkflowModel
+internal import Workflow
 
 /// The variables of a justfile, and the names that the shell has them under.
 struct JustVariables {

@@ -1,4 +1,4 @@
-internal import WorkflowModel
+internal import Workflow
 
 /// The variables of a makefile, and what texts with references to them come to.
 struct MakeVariables {

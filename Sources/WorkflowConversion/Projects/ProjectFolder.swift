@@ -1,5 +1,4 @@
-internal import SourceDiagnostics
-internal import YAMLSyntax
+internal import Syntax
 
 /// A folder that has no workflow file yet, as far as a first one can be made from what is there.
 package struct ProjectFolder {

@@ -1,4 +1,4 @@
-internal import YAMLSyntax
+internal import Syntax
 
 /// One thing that a task does, in the order of its `cmds`.
 enum TaskItem {

@@ -1,5 +1,5 @@
-internal import WorkflowModel
-internal import YAMLSyntax
+internal import Syntax
+internal import Workflow
 
 /// The variables of a Taskfile as far as they are seen at one place, and what texts with `{{…}}` come to.
 struct TaskVariables {

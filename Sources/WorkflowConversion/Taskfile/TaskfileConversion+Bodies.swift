@@ -1,5 +1,4 @@
-internal import SourceDiagnostics
-internal import YAMLSyntax
+internal import Syntax
 
 // What a task does.
 extension TaskfileConversion {

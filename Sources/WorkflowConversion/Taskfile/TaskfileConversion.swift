@@ -1,5 +1,4 @@
-internal import SourceDiagnostics
-internal import YAMLSyntax
+internal import Syntax
 
 /// A Taskfile as a workflow: a step for each task.
 struct TaskfileConversion {

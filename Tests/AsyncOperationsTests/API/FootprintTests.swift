@@ -1,7 +1,7 @@
 import Testing
 
 @testable import AsyncOperations
-@testable import OperationScheduling
+@testable import Scheduling
 
 /// What is kept of what waits, and of what has gone, by what stays: nothing, or what goes with the next rows that have
 /// ended.

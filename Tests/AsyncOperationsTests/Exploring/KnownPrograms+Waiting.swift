@@ -1,5 +1,5 @@
 import AsyncOperations
-import OperationScheduling
+import Scheduling
 
 // Programs that hung because something waited for itself in a way that was not seen.
 

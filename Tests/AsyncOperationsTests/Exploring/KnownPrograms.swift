@@ -1,5 +1,5 @@
 import AsyncOperations
-import OperationScheduling
+import Scheduling
 import Testing
 
 /// A small program in which the order of things has mattered before.
@@ -62,7 +62,24 @@ extension Program {
             KnownProgram(
                 name: "what is skipped has a member that was cancelled, which another one needs",
                 program: cancelInsideTheSkipped),
+            KnownProgram(
+                name: "a queue is suspended before a third attempt that wants units", program: suspendedBeforeAnAttempt),
+            KnownProgram(
+                name: "a group that timed out between its rounds gets a member", program: memberAddedAfterTheTimeout),
         ] + waiting
+
+    static let suspendedBeforeAnAttempt = Program(
+        queues: [Queue(width: 3)],
+        operations: [Operation(failures: 9, attempts: 3, units: [0: 1, 1: 1]), Operation()],
+        clients: [[.add(0, queue: 0), .add(1, queue: 0), .suspendQueue(0)]])
+
+    static let memberAddedAfterTheTimeout = Program(
+        queues: [Queue(width: 2)],
+        operations: [
+            Operation(kind: .compound(.concurrent, failsFast: false), attempts: 2, timeout: 6),
+            Operation(kind: .compound(.concurrent, failsFast: false), parent: 0, attempts: 2),
+            Operation(parent: 1, failures: 9), Operation(),
+        ], clients: [[.add(0, queue: 0), .addMember(3, to: 1)]])
 
     static let resumeOfTheTaken = Program(
         queues: [Queue(width: 3)], operations: [Operation(kind: .waterfall, steps: [.yield, .yield])],

@@ -1,5 +1,5 @@
 import AsyncOperations
-import OperationScheduling
+import Scheduling
 
 // Programs as somebody would write them down.
 

@@ -1,9 +1,9 @@
 import FlowrunCommands
 import FlowrunTestSupport
 import Foundation
-import Reporting
-import SourceDiagnostics
-import WorkflowModel
+import RunLog
+import Syntax
+import Workflow
 
 /// The findings about a text as `check --format json` gives them, and the text with their edits.
 struct EditedFile {

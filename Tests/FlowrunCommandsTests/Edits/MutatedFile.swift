@@ -8,7 +8,7 @@ struct MutatedFile {
     /// The examples and the documents of the tests of findings.
     static let originals: [String] = {
         let examples = "\(PackageFolder.path)/examples"
-        let documents = "\(PackageFolder.path)/Tests/WorkflowPlanningTests/BadCases/Documents"
+        let documents = "\(PackageFolder.path)/Tests/PlanningTests/BadCases/Documents"
         var texts: [String] = []
         for file in (FileManager.default.subpaths(atPath: examples) ?? []).sorted() where file.hasSuffix(".yml") {
             guard !file.contains("/."), !file.contains("build/") else { continue }

@@ -1,0 +1,232 @@
+internal import Basics
+internal import Glibc
+internal import RunLog
+internal import Syntax
+internal import Workflow
+
+/// What may take the place of the last word of an unfinished command line.
+struct CompletionAnswer {
+    /// What the shell does beside offering the candidates.
+    enum Kind: String {
+        /// Nothing.
+        case words
+        /// No blank behind a candidate, because something has to follow.
+        case prefixes
+        /// Offer files, or folders, too.
+        case files, folders
+    }
+
+    struct Candidate: Equatable {
+        let text: String
+        /// A few words about it; empty if there are none.
+        let help: String
+
+        init(_ text: String, _ help: String = "") {
+            self.text = text
+            self.help = help
+        }
+    }
+
+    private(set) var kind = Kind.words
+    private(set) var candidates: [Candidate] = []
+
+    /// The answer to `flowrun __complete SHELL WORD...` as it is written; empty for a shell that is not known.
+    static func text(for request: [String]) -> String {
+        guard let shell = request.first.flatMap(CompletionScript.init), request.count > 1 else { return "" }
+        var words = Array(request.dropFirst())
+        if shell == .bash { words = joined(words) }
+        // The shell would do this where the line is run.
+        for index in words.indices.dropLast() { words[index] = words[index].expandingHome }
+        let answer = CompletionAnswer(words)
+        let last = words[words.count - 1]
+        // bash replaces only what follows the last `=` or `:`.
+        let kept = shell == .bash ? last.utf8.lastIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } : nil
+        let offset = kept.map { last.utf8.distance(from: last.startIndex, to: $0) + 1 } ?? 0
+        let lines = answer.candidates.map { candidate in
+            let help = candidate.help.asOneLine
+            return switch shell {
+            case .bash: String(decoding: candidate.text.utf8.dropFirst(offset), as: UTF8.self).escapedForBash
+            case .zsh: candidate.text.escapingColons + (help.isEmpty ? "" : ":\(help)")
+            case .fish: candidate.text + (help.isEmpty ? "" : "\t\(help)")
+            }
+        }
+        return ([answer.kind.rawValue] + lines).map { $0 + "\n" }.joined()
+    }
+
+    /// bash cuts words at `=` and `:` and passes those as words of their own, with the quotes that were typed.
+    private static func joined(_ words: [String]) -> [String] {
+        var result: [String] = []
+        var isOpen = false
+        for word in words {
+            let isBreak = word == "=" || word == ":"
+            if !result.isEmpty, isBreak || isOpen {
+                result[result.count - 1] += word
+            } else {
+                result.append(word)
+            }
+            isOpen = isBreak
+        }
+        return result.map { $0.withoutQuotes }
+    }
+
+    /// The last of the words is the one to complete.
+    init(_ words: [String]) {
+        var parser = CommandLineParser()
+        // Mistakes before it are reported when the line is run.
+        for word in words.dropLast() { try? parser.take(word) }
+        let arguments = parser.arguments
+        let word = words.last ?? ""
+        if let option = parser.pending {
+            complete(option.completion, word, arguments)
+        } else if !parser.isTerminated, word.hasPrefix("-") {
+            completeOption(word, arguments)
+        } else {
+            completeOperand(word, arguments, isHelp: parser.isHelpWord, isTerminated: parser.isTerminated)
+        }
+        // A word that can only be shown with escapes cannot be typed.
+        candidates = candidates.filter { $0.text.hasPrefix(word) && $0.text.visible == $0.text }
+    }
+
+    private mutating func completeOption(_ word: String, _ arguments: Arguments) {
+        let isFirst = arguments.command == nil && arguments.operands.isEmpty
+        let options = Option.all.filter {
+            $0.isAccepted(by: arguments.command ?? .run) && (isFirst || $0.name == .help || !$0.commands.isEmpty)
+        }
+        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            candidates = options.map { Candidate($0.spelling, $0.help) }
+            return
+        }
+        let name = String(word[...equals])
+        guard let option = options.first(where: { $0.long.map { $0 + "=" } == name }) else { return }
+        complete(option.completion, String(word[word.utf8.index(after: equals)...]), arguments)
+        candidates = candidates.map { Candidate(name + $0.text, $0.help) }
+    }
+
+    private mutating func completeOperand(_ word: String, _ arguments: Arguments, isHelp: Bool, isTerminated: Bool) {
+        let operands = (arguments.command ?? .run).operands
+        // What a step takes is not known; mostly it is a file.
+        if isTerminated, (arguments.command ?? .run) == .run {
+            kind = .files
+            return
+        }
+        let isFirst = arguments.command == nil && arguments.operands.isEmpty
+        let count = arguments.operands.count
+        if !isHelp, let last = operands.last, count < operands.count || last.isRepeatable {
+            complete(operands[min(count, operands.count - 1)].completion, word, arguments)
+        }
+        if isFirst { candidates = Command.allCases.map { Candidate($0.rawValue, $0.summary) } + candidates }
+    }
+
+    private mutating func complete(_ completion: CompletionKind, _ word: String, _ arguments: Arguments) {
+        switch completion {
+        case .nothing: break
+        case .files: kind = .files
+        case .workflow:
+            if arguments.command?.takesSteps ?? true { completeSteps(arguments) }
+            if !arguments.has(.file) { kind = .files }
+        case .folders: kind = .folders
+        case .words(let words): candidates = words.map { Candidate($0) }
+        case .findings: candidates = DiagnosticCode.allCases.map { Candidate($0.rawValue, $0.title) }
+        case .steps: completeSteps(arguments)
+        case .parameters: completeParameter(word, arguments)
+        case .requests: completeRequest(arguments)
+        case .records: completeRecord(arguments)
+        }
+    }
+
+    private mutating func completeSteps(_ arguments: Arguments) {
+        candidates = FileOutline(arguments)?.steps.map { Candidate($0.id, $0.help) } ?? []
+    }
+
+    private mutating func completeParameter(_ word: String, _ arguments: Arguments) {
+        guard let parameters = FileOutline(arguments)?.workflow.parameters else { return }
+        guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            kind = .prefixes
+            candidates = parameters.map { Candidate("\($0.name)=", $0.description ?? "") }
+            return
+        }
+        let name = String(word[..<equals])
+        switch parameters.first(where: { $0.name == name })?.kind {
+        case .bool: candidates = ["true", "false"].map { Candidate("\(name)=\($0)") }
+        case .choice(let choices): candidates = choices.map { Candidate("\(name)=\($0)") }
+        case .path: kind = .files
+        default: break
+        }
+    }
+
+    private mutating func completeRequest(_ arguments: Arguments) {
+        let verbs = ControlVerb.allCases
+        switch arguments.operands.last.flatMap(ControlVerb.init) {
+        case .cancel: completeSteps(arguments)
+        case nil where arguments.operands.count < 2:
+            candidates = verbs.map { Candidate($0.rawValue) }
+            guard arguments.operands.isEmpty else { return }
+            if !arguments.has(.file) { kind = .files }
+            candidates +=
+                Self.directory(arguments).map(ControlClient.answeringRuns)?.map { Candidate($0, "live") } ?? []
+        default: break
+        }
+    }
+
+    private mutating func completeRecord(_ arguments: Arguments) {
+        guard let directory = Self.directory(arguments) else { return }
+        candidates = ((try? RunHistory(in: directory).runs()) ?? []).map {
+            Candidate($0.run, "\($0.state.word), \($0.header.file)")
+        }
+    }
+
+    /// The state directory of the file that is meant; nil where there is none yet.
+    private static func directory(_ arguments: Arguments) -> StateDirectory? {
+        for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
+        return try? RunSelector(arguments, operand: arguments.operands.first).place().directory
+    }
+}
+
+extension Option {
+    fileprivate var completion: CompletionKind {
+        switch value {
+        case .none: .nothing
+        case .required(_, let completion), .optional(_, let completion): completion
+        }
+    }
+}
+
+extension String {
+    fileprivate var expandingHome: String {
+        guard hasPrefix("~/"), let home = environmentVariable("HOME") else { return self }
+        return home + dropFirst()
+    }
+
+    /// As `_describe` of zsh wants a candidate.
+    fileprivate var escapingColons: String {
+        guard utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "\\") }) else { return self }
+        return reduce(into: "") { text, letter in
+            text += letter == ":" || letter == "\\" ? "\\\(letter)" : "\(letter)"
+        }
+    }
+
+    /// bash puts a candidate on the line as it is, where `;` would end the command. It takes brackets as they are.
+    fileprivate var escapedForBash: String {
+        var text = ""
+        for letter in self {
+            let isPlain = letter.isLetter || letter.isNumber || "_-./=:@%+,[]".contains(letter)
+            text += isPlain ? "\(letter)" : "\\\(letter)"
+        }
+        return text
+    }
+
+    /// What the shell would pass for a word that is not finished.
+    fileprivate var withoutQuotes: String {
+        var text = ""
+        var isEscaped = false
+        for letter in self {
+            if !isEscaped, letter == "\\" {
+                isEscaped = true
+                continue
+            }
+            if isEscaped || letter != "\"" && letter != "'" { text.append(letter) }
+            isEscaped = false
+        }
+        return text
+    }
+}

@@ -1,0 +1,281 @@
+internal import Basics
+internal import Glibc
+internal import Processes
+internal import RunLog
+internal import Running
+
+/// The files of a live run in its state directory: the lock, the control socket, the journal.
+@EventLoopActor
+final class RunFiles {
+    /// A run that is over sooner than this makes no control socket.
+    private static let socketDelay = Duration.milliseconds(50)
+
+    private let directory: StateDirectory
+    private let name: String?
+    private let run: String
+    private let lock: RunLock?
+    /// The entry of this run in the lock.
+    private let holder: RunLock.Holder
+    private var server: ControlServer?
+    /// Open as long as the journal is written.
+    private var runFolder: StateDirectory?
+    private var pendingService: (@EventLoopActor () -> Void)?
+    /// nil before the run is counted, and if it cannot be.
+    private var entry: StateDirectory.Entry?
+
+    /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
+    /// can be used: the run goes on without being steered or kept apart from others, unless it was asked for what needs
+    /// one.
+    static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
+        let place = StatePlace(file: request.file, explicit: request.stateDirectory)
+        let directory = try directory(at: place, for: request)
+        let name = directory.flatMap(place.name)
+        if request.file != "-" {
+            do throws(RunLockError) {
+                try FileLock.take(of: request.file) { holder in
+                    // A runner takes down what it has left, and lets go; nobody else is about to.
+                    if let holder, !holder.isFlowrun { return false }
+                    let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
+                    return last.map { !$0.isAlive } ?? false
+                }
+            } catch {
+                let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
+                throw Self.error(error, file: request.file, lastHolder: last)
+            }
+        }
+        return try directory.map { directory throws(CommandError) in
+            try RunFiles(directory, name: name, run: run, request)
+        }
+    }
+
+    private static func directory(at place: StatePlace, for request: RunRequest) throws(CommandError) -> StateDirectory?
+    {
+        var candidate = place.preferred
+        var failure: StateError?
+        while true {
+            do throws(StateError) {
+                return try StateDirectory.made(candidate.path, isInProject: candidate.isInProject)
+            } catch {
+                guard !error.isUnsafe, request.stateDirectory == nil else { throw .unable(error.message) }
+                guard failure == nil, let fallback = place.fallback else {
+                    let message = (failure ?? error).message
+                    if let option = request.optionThatNeedsState {
+                        throw .unable(
+                            "\(message); \(option) needs one: name a folder that can be written with --state-dir")
+                    }
+                    StandardStream.error.say("\(message); continuing, but `ctl` and `why` will not find the run")
+                    return nil
+                }
+                failure = error
+                candidate = fallback
+            }
+        }
+    }
+
+    private init(
+        _ directory: StateDirectory, name: String?, run: String, _ request: RunRequest
+    ) throws(CommandError) {
+        self.directory = directory
+        self.name = name
+        self.run = run
+        holder = RunLock.Holder(
+            pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal)
+        guard let name else {
+            // Nobody keeps a list of the runs of standard input.
+            lock = nil
+            return
+        }
+        let lock: RunLock
+        do throws(RunLockError) {
+            lock = try RunLock(of: name, in: directory)
+        } catch {
+            throw Self.error(error, file: request.file, directory: directory)
+        }
+        // The previous holder is over. Its entry says that it has ended, unless it was killed.
+        if let last = lock.previous, !last.hasEnded {
+            try Self.endLeftovers(of: last.run, mark: last.mark)
+            if let folder = lock.temporaryFolder(of: last.run) { FolderRemoval.removeOwn(folder) }
+            directory.removeSocket(of: last.run)
+        }
+        lock.enter(holder)
+        self.lock = lock
+    }
+
+    /// Records where this run is about to make its temporary folder, for the next start if this run is killed.
+    func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: run) }
+
+    /// Whether what is written to a path would be a file of flowrun's own state.
+    func owns(_ path: String) -> Bool { directory.owns(path) }
+
+    /// `lastHolder` is the run that had the lock of the same name last, in the same state directory.
+    private static func error(_ error: RunLockError, file: String, lastHolder: RunLock.Holder?) -> CommandError {
+        switch error {
+        case .held:
+            guard let holder = lastHolder, holder.isAlive else {
+                return CommandError(
+                    .inUse,
+                    ["`\(file)` is already being run, under another name or with another state directory"])
+            }
+            return held(file, by: holder)
+        case .unusable(let error):
+            return .unable(
+                "cannot lock `\(file)`: \(SystemError(error).words); copy it to a file system that has locks")
+        }
+    }
+
+    private static func error(_ error: RunLockError, file: String, directory: StateDirectory) -> CommandError {
+        switch error {
+        case .held(let holder): held(file, by: holder)
+        case .unusable(let error):
+            .unable(
+                "cannot lock `\(file)` in `\(directory.path)`: \(SystemError(error).words); "
+                    + "name a folder on another file system with --state-dir")
+        }
+    }
+
+    private static func held(_ file: String, by holder: RunLock.Holder?) -> CommandError {
+        let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
+        let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
+        return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
+    }
+
+    /// Listens for requests until `close`, once the run has lasted a moment. `report` gets the reason if that
+    /// fails.
+    ///
+    /// Until then the lock tells `flowrun ctl` that there is a run to wait for; a run without one listens at once.
+    func serveSoon(
+        _ answer: @escaping ControlServer.Answer, report: @escaping @EventLoopActor (String) -> Void
+    ) {
+        pendingService = { [weak self] in
+            if let message = self?.serve(answer) { report(message) }
+        }
+        guard lock != nil else { return startService() }
+        Poller.shared.after(Self.socketDelay) { [weak self] in self?.startService() }
+    }
+
+    /// Ends the wait of `serveSoon`, as before the whole process is stopped: it must be found even then.
+    func startService() {
+        let service = pendingService
+        pendingService = nil
+        service?()
+    }
+
+    /// Listens for requests from now until `close`. Returns the reason if that fails, otherwise nil.
+    func serve(_ answer: @escaping ControlServer.Answer) -> String? {
+        if lock == nil { directory.removeStaleSockets() }
+        do throws(ControlSocketError) {
+            server = try ControlServer(of: run, in: directory, answer: answer)
+            return nil
+        } catch {
+            return "cannot make a socket in `\(directory.path)`: \(SystemError(error.errno).words)"
+        }
+    }
+
+    /// Counts the run among those of the state directory. Called before its key and number are read.
+    func count() { entry = directory.enter { RunHistory(in: directory).lastNumber } }
+
+    /// The results that a resuming run begins with. Prepares the run to resume first: kills leftover processes and
+    /// truncates the journal to its last complete record. `named` is its id, nil for the last one of the same targets.
+    func resume(
+        _ named: String?, targets: [String], outputReads: Set<String>
+    ) throws(CommandError) -> ResumedRun {
+        let history = RunHistory(in: directory)
+        let request = ResumeRequest(
+            run: named, targets: targets, workflow: name, lastHolder: lock?.previous, key: entry?.key,
+            outputReads: outputReads)
+        let past = try ResumedRun.find(request, in: history)
+        if let past { try Self.prepare(past) }
+        return try ResumedRun(past, request, in: history)
+    }
+
+    private static func prepare(_ past: PastRun) throws(CommandError) {
+        // What outlives the end of a run was meant to.
+        let state: PastRun.State
+        do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
+        if state.isInterrupted { try endLeftovers(of: past.run, mark: past.header.mark) }
+        do throws(SystemError) {
+            try past.recover()
+        } catch {
+            throw .unable("cannot recover the journal of the run `\(past.run)`: \(error.words)")
+        }
+    }
+
+    private static func endLeftovers(of run: String, mark: UInt64?) throws(CommandError) {
+        let (count, left): (Int, [Int32])
+        do throws(SystemError) {
+            (count, left) = try RunLeftovers.end(of: run, mark: mark)
+        } catch {
+            throw .unable("cannot look for what is left of the run `\(run)`: \(error.words)")
+        }
+        guard left.isEmpty else {
+            let numbers = left.map { "\($0)" }.joined(separator: ", ")
+            throw .unable("cannot end what is left of the run `\(run)`: process \(numbers)")
+        }
+        if count > 0 {
+            let processes = count == 1 ? "1 process" : "\(count) processes"
+            StandardStream.error.say("ended \(processes) that the run `\(run)` left when it was killed")
+        }
+    }
+
+    /// What digests in journals are made with; nil if it can be neither read nor made.
+    var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
+
+    /// Makes the journal of the run, in a new folder of its own. `make` makes its header.
+    func openJournal(
+        isDurable: Bool, outputLimit: Int, _ make: (JournalPlace) -> JournalHeader
+    ) throws(CommandError) -> JournalWriter {
+        let folder: StateDirectory
+        do throws(StateError) {
+            folder = try directory.makeRunFolder(run)
+        } catch {
+            throw .unable(error.isUnsafe ? error.message : Self.noJournal(error.message))
+        }
+        runFolder = folder
+        do throws(SystemError) {
+            let journal = try JournalWriter(
+                in: folder.descriptor, make(place(in: folder)), isDurable: isDurable, outputLimit: outputLimit)
+            if isDurable { try directory.sync() }
+            return journal
+        } catch {
+            directory.removeRun(run)
+            throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
+        }
+    }
+
+    /// The entries of a journal's header that come from its state directory.
+    struct JournalPlace {
+        /// The workflow's name; nil for standard input.
+        let workflow: String?
+        let folder: String
+        let number: Int
+        /// The checksum of the key; nil if there is none.
+        let key: String?
+    }
+
+    private func place(in folder: StateDirectory) -> JournalPlace {
+        JournalPlace(
+            workflow: name, folder: folder.path, number: entry?.number ?? RunHistory(in: directory).lastNumber + 1,
+            key: entry.map { CRC32C.digits(of: $0.key) })
+    }
+
+    /// Removes what a run that never began has left: its journal, and its name in the lock.
+    func forgetRun() {
+        if runFolder != nil { directory.removeRun(run) }
+        lock?.disown()
+    }
+
+    private static func noJournal(_ reason: String) -> String {
+        "cannot keep a journal of the run: \(reason); --no-journal runs without one"
+    }
+
+    /// Removes what is kept of runs that are too old. `outputSize` as in `RunHistory`.
+    func removeOldRuns(outputSize: Int) { RunHistory(in: directory).removeOldRuns(outputSize: outputSize) }
+
+    /// Ends the service. The lock goes with the process, and records that nothing of the run is left.
+    func close() {
+        pendingService = nil
+        server?.close()
+        server = nil
+        lock?.end(holder)
+    }
+}

@@ -1,0 +1,77 @@
+internal import CLinux
+internal import Glibc
+internal import Processes
+
+/// The live end of a run's control socket: lines in, lines out, on the event loop, whatever they say.
+///
+/// A connection carries one request and its reply. Nothing here ever waits: a client that does not write, or does not
+/// read, costs its connection's memory and no more.
+@EventLoopActor
+final class ControlServer {
+    /// Makes the reply to a request, both without the end of the line. Called in the order in which requests come.
+    typealias Answer = @EventLoopActor ([UInt8]) -> [UInt8]
+
+    private static let maximumConnections = 32
+
+    private let directory: StateDirectory
+    private let name: String
+    private let listener: Int32
+    private let answer: Answer
+    // Oldest first.
+    private var connections: [ControlConnection] = []
+
+    /// Listens on the run's socket from now on. Throws if it cannot be made.
+    init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(ControlSocketError) {
+        name = directory.socketName(of: run)
+        listener = clinux_listen(directory.descriptor, name)
+        guard listener >= 0 else { throw ControlSocketError(errno: errno) }
+        self.directory = directory
+        self.answer = answer
+        Poller.shared.watch(listener, for: .read) { self.acceptAll() }
+    }
+
+    /// Ends it: the socket's name goes, and connections that are open are cut. Called once.
+    func close() {
+        unlinkat(directory.descriptor, name, 0)
+        Poller.shared.unwatch(listener)
+        Glibc.close(listener)
+        for connection in connections { connection.close() }
+        connections = []
+    }
+
+    private func acceptAll() {
+        while true {
+            var peer: uid_t = 0
+            let descriptor = clinux_accept(listener, &peer)
+            guard descriptor >= 0 else {
+                if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS { pause() }
+                if errno == ECONNABORTED || errno == EINTR { continue }
+                return
+            }
+            guard peer == geteuid() else {
+                Glibc.close(descriptor)
+                continue
+            }
+            if connections.count == Self.maximumConnections { connections.removeFirst().close() }
+            let connection = ControlConnection(descriptor, answer: answer) { [weak self] connection in
+                self?.connections.removeAll { $0 === connection }
+            }
+            connections.append(connection)
+            connection.start()
+        }
+    }
+
+    /// Without descriptors the waiting connection would wake the loop again and again.
+    private func pause() {
+        Poller.shared.unwatch(listener)
+        Poller.shared.after(.milliseconds(100)) { [weak self] in
+            guard let self else { return }
+            Poller.shared.watch(listener, for: .read) { self.acceptAll() }
+        }
+    }
+}
+
+/// Why a control socket cannot be made.
+struct ControlSocketError: Error, Sendable, Hashable {
+    let errno: Int32
+}

@@ -1,0 +1,218 @@
+internal import Basics
+internal import Glibc
+
+/// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
+/// that there is never a stale one to remove.
+final class RunLock: Sendable {
+    /// The run that has the lock.
+    struct Holder: Sendable, Hashable {
+        let pid: Int32
+        let run: String
+        /// The part that the marks of the run's processes share; nil if they have none.
+        var mark: UInt64?
+        /// True once the run has ended and nothing of it is left but what it has reported as lost.
+        var hasEnded = false
+        /// True for a run with a journal, unless it has ended by itself.
+        var keepsJournal: Bool
+
+        init(pid: Int32, run: String, mark: UInt64? = nil, keepsJournal: Bool = false) {
+            self.pid = pid
+            self.run = run
+            self.mark = mark
+            self.keepsJournal = keepsJournal
+        }
+    }
+
+    /// The run that had it last; nil if there was none.
+    let previous: Holder?
+    private let descriptor: Int32
+
+    /// The line in the file: `PID RUN MARK CHECKSUM`, before the checksum the state of the run if it has a word, padded
+    /// with blanks so that a shorter line covers a longer one. The path of the last temporary folder follows, with its
+    /// run.
+    private static let headSize = 64
+    private static var markDigits: Int { 10 }
+
+    /// Takes the lock of the workflow with this name, at once or not at all. The file names the previous holder until
+    /// `enter`, so that a start that is killed before that leaves its findings to the next one.
+    init(of name: String, in directory: StateDirectory) throws(RunLockError) {
+        let file = openat(
+            directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .unusable(errno: errno) }
+        descriptor = file
+        let error = FileLock.wait(for: file) { Self.holder(in: file).map { !$0.isAlive } ?? false }
+        previous = Self.holder(in: file)
+        guard error == 0 else {
+            // The holder lives, if it is the one that is written there.
+            throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
+        }
+    }
+
+    /// Makes `holder` the one that the file names.
+    func enter(_ holder: Holder) { write(holder) }
+
+    /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for anything.
+    func end(_ holder: Holder) {
+        var ended = holder
+        ended.hasEnded = true
+        ended.keepsJournal = false
+        write(ended)
+    }
+
+    /// Restores the previous holder for a run that is refused: a run that never began is not the last one. What the
+    /// previous run has left is gone by then. The lock itself stays taken.
+    func disown() {
+        if var previous {
+            previous.hasEnded = true
+            write(previous)
+        } else {
+            ftruncate(descriptor, 0)
+        }
+    }
+
+    /// Records where a run is about to make its temporary folder.
+    func note(temporaryFolder path: String, of run: String) {
+        let bytes = Array("\(run) \(path)\0".utf8)
+        _ = pwrite(descriptor, bytes, bytes.count, off_t(Self.headSize))
+    }
+
+    /// The temporary folder that a run has made, if it was the last one to make any.
+    func temporaryFolder(of run: String) -> String? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(Self.headSize)))
+        }
+        guard let end = bytes.firstIndex(of: 0) else { return nil }
+        let text = String(decoding: bytes[..<end], as: UTF8.self)
+        return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
+    }
+
+    private func write(_ holder: Holder) {
+        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
+        line += holder.state.description.utf8
+        line.append(UInt8(ascii: " "))
+        line += CRC32C.digits(of: line).utf8
+        line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
+        line.append(UInt8(ascii: "\n"))
+        _ = pwrite(descriptor, line, line.count, 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Who has, or had last, the lock of a workflow; does not take it.
+    static func holder(of name: String, in directory: StateDirectory) -> Holder? {
+        let file = openat(directory.descriptor, fileName(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return holder(in: file)
+    }
+
+    /// The names of all locks in a state directory, free or not, in no order.
+    static func names(in directory: StateDirectory) -> [String] {
+        directory.names().filter(isFileName).map { String($0.dropLast(ending.count)) }
+    }
+
+    /// When a lock was taken last.
+    static func lastChange(of name: String, in directory: StateDirectory) -> Duration {
+        directory.lastChange(of: fileName(name))
+    }
+
+    private static var ending: String { ".lock" }
+
+    static func isFileName(_ name: String) -> Bool { name.hasSuffix(ending) }
+
+    private static func fileName(_ name: String) -> String { name + ending }
+
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    }
+
+    /// Reads the text between the run and the checksum: a mark, and the word of a state. Returns false if it is anything
+    /// else.
+    private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
+        if isBlank(rest[...]) { return true }
+        guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
+        var mark: UInt64 = 0
+        for byte in rest[1...markDigits] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            default: return false
+            }
+        }
+        holder.mark = mark == 0 ? nil : mark
+        let state = rest[(markDigits + 1)...]
+        let end = state.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? state.startIndex
+        return holder.take(state: UnsafeRawBufferPointer(rebasing: state[..<end]))
+    }
+
+    private static func isBlank(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+        bytes.allSatisfy { $0 == UInt8(ascii: " ") }
+    }
+
+    /// The index of a line's last word, if that is the checksum of all before it.
+    private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
+        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else {
+            return nil
+        }
+        let start = last + 1 - CRC32C.digitCount
+        let sum = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start]))
+        return UInt64(sum).isHexadecimal(UnsafeRawBufferPointer(rebasing: line[start...last])) ? start : nil
+    }
+
+    private static func holder(in file: Int32) -> Holder? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
+            let count = pread(file, buffer.baseAddress, buffer.count, 0)
+            guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            let line = UnsafeRawBufferPointer(buffer)[..<end]
+            guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])), pid > 0
+            else { return nil }
+            let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
+            // Names of sockets are made of it: nothing else may pass for a run.
+            guard RunID.isValid(text(run)) else { return nil }
+            var holder = Holder(pid: pid, run: text(run))
+            let rest = line[run.endIndex...]
+            // Locks of older versions have neither mark nor checksum.
+            if isBlank(rest) { return holder }
+            guard let sum = startOfSum(in: line), sum > rest.startIndex else { return nil }
+            return read(UnsafeRawBufferPointer(rebasing: rest[..<sum]), into: &holder) ? holder : nil
+        }
+    }
+}
+
+/// Why a run cannot have its lock.
+enum RunLockError: Error, Sendable, Hashable {
+    /// Nil if the holder has not written its name yet.
+    case held(by: RunLock.Holder?)
+    case unusable(errno: Int32)
+}
+
+extension RunLock.Holder {
+    /// What stands for it in the file.
+    fileprivate var state: StaticString { Self.state(hasEnded, keepsJournal) }
+
+    private static func state(_ hasEnded: Bool, _ keepsJournal: Bool) -> StaticString {
+        switch (hasEnded, keepsJournal) {
+        case (false, false): ""
+        case (false, true): " journal"
+        case (true, false): " ended"
+        // It was killed, and its leftovers have been removed.
+        case (true, true): " swept"
+        }
+    }
+
+    /// Returns false for a text that is no state.
+    fileprivate mutating func take(state bytes: UnsafeRawBufferPointer) -> Bool {
+        for (hasEnded, keepsJournal) in [(false, false), (false, true), (true, false), (true, true)] {
+            let word = Self.state(hasEnded, keepsJournal)
+            guard word.utf8CodeUnitCount == bytes.count,
+                bytes.isEmpty || memcmp(bytes.baseAddress!, word.utf8Start, bytes.count) == 0
+            else { continue }
+            (self.hasEnded, self.keepsJournal) = (hasEnded, keepsJournal)
+            return true
+        }
+        return false
+    }
+
+    /// Whether a process of its number runs; another one may have got the number since.
+    var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
+}

@@ -1,0 +1,102 @@
+internal import Basics
+internal import Glibc
+
+/// Where the state of a workflow's runs is kept, and under which name.
+///
+/// That is `.flowrun` beside the workflow file, so that everything about a project is in the project; where that folder
+/// cannot be written, a folder of the user's own named after it (XDG base directories).
+struct StatePlace: Sendable {
+    /// The place to use, if it can be.
+    var preferred: Candidate {
+        // Workflows of many folders may share what was asked for.
+        explicit.map { Candidate(path: $0, isInProject: Self.hasDefaultName($0)) } ?? beside
+    }
+    /// With all links of its last name followed, so that a linked file shares the state of the original.
+    private let file: String?
+    private let explicit: String?
+    /// The folder of the workflow file; nil for the current one.
+    private let folder: String?
+
+    struct Candidate: Sendable, Hashable {
+        let path: String
+        /// Whether it lies in somebody's project, among files that are kept.
+        let isInProject: Bool
+    }
+
+    /// `file` is the workflow file as it was named, `-` for standard input, nil for any in the current folder;
+    /// `explicit` is what `--state-dir` says.
+    init(file: String?, explicit: String?) {
+        let file = file.map(Self.original)
+        self.file = file
+        self.explicit = explicit
+        guard let file, file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            folder = nil
+            return
+        }
+        folder = slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// Where to go if the preferred place cannot be used; nil if that one was asked for, or the user has no home.
+    var fallback: Candidate? { explicit == nil ? own : nil }
+
+    private var beside: Candidate {
+        Candidate(path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
+    }
+
+    private var own: Candidate? {
+        Self.stateHome.map {
+            Candidate(path: "\($0)/flowrun/\(Self.digest(Self.absolute(folder)))", isInProject: false)
+        }
+    }
+
+    /// What the names of the workflow's files in a directory begin with, which is one of these places; nil for standard
+    /// input, of which any number may run.
+    ///
+    /// A directory has one name for a workflow, whether it was asked for or not: the lock is found by it.
+    func name(in directory: StateDirectory) -> String? {
+        guard let file, file != "-" else { return nil }
+        let base = file.utf8.lastIndex(of: UInt8(ascii: "/")).map { file[file.utf8.index(after: $0)...] } ?? file[...]
+        let start = base.utf8.prefix(100).asText
+        if explicit == nil || [beside, own].contains(where: { $0.map { directory.isSame(as: $0.path) } ?? false }) {
+            // A name may have 255 bytes, and these get something behind them.
+            return base.utf8.count <= 200 ? String(base) : "\(start)-\(Self.digest(String(base)))"
+        }
+        return "\(start)-\(Self.digest("\(Self.absolute(folder))/\(base)"))"
+    }
+
+    private static let defaultName = ".flowrun"
+
+    private static func hasDefaultName(_ path: String) -> Bool {
+        path.split(separator: "/").last.map { $0 == defaultName } ?? false
+    }
+
+    /// Where a link leads in the end; the path itself if it is none, or leads nowhere.
+    private static func original(_ file: String) -> String {
+        var status = stat()
+        guard file != "-", lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
+            let path = resolvedPath(file)
+        else { return file }
+        return path
+    }
+
+    private static var stateHome: String? {
+        if let path = getenv("XDG_STATE_HOME").map({ String(cString: $0) }), path.hasPrefix("/") { return path }
+        guard let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") else { return nil }
+        return "\(home)/.local/state"
+    }
+
+    /// The folder's real path; the folder itself if it cannot be resolved.
+    private static func absolute(_ folder: String?) -> String { resolvedPath(folder ?? ".") ?? folder ?? "." }
+
+    /// 64 bits by FNV-1a, as 16 digits: names only have to differ, nobody gains by making two alike in a folder of his
+    /// own.
+    private static func digest(_ text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash.hexadecimal(digits: 16)
+    }
+}
+
+extension Sequence<UInt8> {
+    fileprivate var asText: String { String(decoding: Array(self), as: UTF8.self) }
+}

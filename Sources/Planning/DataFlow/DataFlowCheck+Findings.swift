@@ -1,0 +1,158 @@
+import Syntax
+import Workflow
+
+// Names that nothing has.
+extension DataFlowCheck {
+    /// What expressions can read beside the variables of fan-outs.
+    static let roots = ["params", "vars", "steps", "env", "run", "previous"]
+
+    /// Roots of other tools, each with what flowrun says.
+    private static let foreignRoots = [
+        "matrix": "axes are read by their own name", "inputs": "`inputs` is `params`",
+        "variables": "`variables` is `vars`", "parameters": "`parameters` is `params`",
+        "arguments": "`arguments` is `params`",
+        "needs": "`needs` is `steps`", "tasks": "`tasks` is `steps`", "jobs": "`jobs` is `steps`",
+        "outputs": "an output is read with `steps.ID.outputs.NAME`",
+        "github": "variables of the environment are read with `env`, as in `env.GITHUB_SHA`",
+        "runner": "variables of the environment are read with `env`, as in `env.RUNNER_OS`",
+        "job": "the outcome of a step is read with `steps.ID.outcome`",
+        "workflow": "`workflow` is `run`", "each": "a loop variable is read by the name that `as` gives it",
+        "strategy": "axes are read by their own name",
+    ]
+    private static let replacements = [
+        "inputs": "params", "variables": "vars", "parameters": "params", "arguments": "params",
+        "needs": "steps", "tasks": "steps", "jobs": "steps", "workflow": "run",
+    ]
+
+    mutating func unknownRoot(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) {
+        let text = name.text
+        var field: ExpressionNode.Name?
+        if case .field(let first)? = path.first { field = first }
+        if hasVariable(text) {
+            report(
+                .notKnownHere,
+                "`\(text)` has no value here: `for-each` belongs to the whole fan-out, not to a copy",
+                at: name.range, fix: .init("write a list that does not depend on the copy"))
+        } else if text == "secrets" || declared.secret(text) != nil {
+            report(
+                .unknownName, "an expression cannot read secrets", at: name.range,
+                fix: .init("list it under the step's `secrets`, and read it as an environment variable"))
+        } else if text == "matrix" || text == "each", let field, hasVariable(field.text) {
+            let prefix = SourceRange(start: name.range.start, end: field.range.start)
+            report(
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
+                fix: .init("write `\(field.text)`", edits: [.init(range: prefix, replacement: "")]))
+        } else if text == "github" || text == "runner", let field {
+            report(
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
+                fix: .init(Self.remedy(forGitHubs: field.text, of: text, isWhole: path.count == 1)))
+        } else if let hint = Self.foreignRoots[text] {
+            let replacement = Self.replacements[text]
+            report(
+                .unknownName, "`\(text)` is not a name that expressions know", at: name.range,
+                fix: .init(hint, edits: replacement.map { [.init(range: name.range, replacement: $0)] } ?? []))
+        } else if let fix = meant(by: text) {
+            report(
+                .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
+                fix: .init("write `\(fix)`", edits: [.init(range: name.range, replacement: fix)]))
+        } else {
+            let visible = findings.isFull ? [] : variables(around: place.row).prefix(12 - Self.roots.count)
+            let known = Self.roots.map { "`\($0).…`" } + visible.map { "`\($0.name)`" }
+            report(
+                .unknownName, "unknown name \(Phrase.quoted(text))", at: name.range,
+                notes: [.init("names here are \(known.joined(separator: ", "))")],
+                fix: .init("write it in single quotes: `'\(text)'`"))
+        }
+    }
+
+    /// GitHub tells its steps in variables what its expressions read.
+    private static func remedy(forGitHubs field: String, of root: String, isWhole: Bool) -> String {
+        if field == "token" {
+            return
+                "declare it at the top, `secrets: { GITHUB_TOKEN: { env: GITHUB_TOKEN } }`, and list it in the steps "
+                + "that may see it"
+        }
+        guard isWhole, field != "event" else {
+            return "let a step read it from the file that the variable GITHUB_EVENT_PATH names"
+        }
+        return "under GitHub the variable has it: `env.\(root.uppercased())_\(field.uppercased()) ?? ''`"
+    }
+
+    /// A declared name that was written without its root, or a near one.
+    private mutating func meant(by text: String) -> String? {
+        let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
+        if declared.parameter(text, of: use) != nil { return "params.\(text)" }
+        if workflow.sharedValue(text, in: sharedScope) != nil { return "vars.\(text)" }
+        if place.isCondition, let status = StatusFunction(rawValue: text) { return "\(status.rawValue)()" }
+        if !suggestions.isSpent {
+            let visible = variables(around: place.row).map(\.name)
+            if let near = suggestions.nearest(to: text, among: Self.roots + visible) { return near }
+        }
+        if names.visible(text, from: workflow.nodes[place.row].parent.row) != nil { return "steps.\(text)" }
+        let isCapital = text.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0 &- 0x30 < 10 || $0 &- 0x41 < 26 }
+        return isCapital ? "env.\(text)" : nil
+    }
+
+    mutating func unknownField(
+        _ name: ExpressionNode.Name, _ message: String, among known: some Collection<String>, otherwise: String? = nil,
+        note: Diagnostic.Note? = nil
+    ) {
+        let near = suggestions.nearest(to: name.text, among: known)
+        var notes = note.map { [$0] } ?? []
+        if near == nil, !known.isEmpty {
+            notes.insert(.init("it has \(Phrase.alternatives(known))"), at: 0)
+        }
+        let fix: Diagnostic.Fix? =
+            if let near {
+                .init("write `\(near)`", edits: [.init(range: name.range, replacement: near)])
+            } else {
+                otherwise.map { .init($0) }
+            }
+        report(.unknownName, "\(message) \(Phrase.quoted(name.text))", at: name.range, notes: notes, fix: fix)
+    }
+
+    mutating func unknownResult(_ name: ExpressionNode.Name, _ result: ValueType.Result) {
+        let node = workflow.nodes[result.row]
+        let isFanOut = node.settings?.fanOut != nil && !result.isInstance
+        if ["result", "status", "conclusion", "state"].contains(name.text) {
+            report(
+                .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text))", at: name.range,
+                fix: .init("write `outcome`", edits: [.init(range: name.range, replacement: "outcome")]))
+        } else if declared.output(name.text, of: result.row) != nil {
+            report(
+                .unknownName, "`\(node.id)` has no field \(Phrase.quoted(name.text)), but an output", at: name.range,
+                fix: .init(
+                    "write `outputs.\(name.text)`",
+                    edits: [.init(range: name.range, replacement: "outputs.\(name.text)")]))
+        } else if !result.isInstance, node.isGroup, names.member(name.text, of: result.row) != nil {
+            let isUse = workflow.use(of: NodeIndex(result.row)) != nil
+            let place = isUse ? "what `\(node.id)` uses" : "`\(node.id)`"
+            report(
+                .unknownName, "`\(name.text)` is inside `\(node.id)` and cannot be read from here", at: name.range,
+                fix: .init(
+                    isFanOut
+                        ? "write `items.*.\(name.text)` for that of every copy"
+                        : "give \(place) an output: `outputs: { NAME: \"${{ steps.\(name.text).outputs.NAME }}\" }`"
+                ))
+        } else {
+            unknownField(
+                name, "`\(node.id)` has no field", among: findings.isFull ? [] : fieldNames(of: result))
+        }
+    }
+
+    mutating func unknownStep(_ id: ExpressionNode.Name) {
+        var scope = place.isInBody ? place.row : workflow.nodes[place.row].parent.row
+        var candidates: [String] = []
+        while candidates.count < 1000, !suggestions.isSpent {
+            for member in workflow.members(of: NodeIndex(scope)) where workflow[member].hook == nil {
+                candidates.append(workflow[member].id)
+                if candidates.count >= 1000 { break }
+            }
+            if scope == 0 || workflow.nodes[scope].isUse { break }
+            scope = workflow.nodes[scope].parent.row
+        }
+        unknownField(
+            id, "there is no step or group", among: candidates,
+            otherwise: "`steps` reads siblings of the step or of a group around it")
+    }
+}

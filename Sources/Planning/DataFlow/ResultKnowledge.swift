@@ -1,0 +1,102 @@
+import Workflow
+
+/// Answers what is certain about results when a step that reads them starts.
+///
+/// What follows from the needs of the step and of the enclosing groups is known at once. Anything further is a question
+/// first; `answer` answers all of them together, and the caller asks again.
+struct ResultKnowledge {
+    private let workflow: Workflow
+    private let resolved: ResolvedNeeds
+    /// Made when an expression first asks.
+    private lazy var needs = ResultNeeds(workflow, resolved)
+    private var answers: [Question: ResultFacts] = [:]
+    private var questions: Set<Question> = []
+    /// How many rows may be visited to find cycles.
+    private var visitsLeft = 1 << 20
+    private lazy var mayBeRuledOut = needs.rowsThatMayBeRuledOut()
+
+    struct Question: Hashable {
+        let reader: UInt32
+        let target: UInt32
+    }
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
+        self.workflow = workflow
+        resolved = needs
+    }
+
+    /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
+    mutating func predecessor(of row: Int) -> Int? { needs.predecessor(of: row) }
+
+    /// True if `row` cannot need `target` without closing a cycle.
+    mutating func wouldCloseCycle(_ row: Int, needing target: Int) -> Bool {
+        needs.waits(target, for: row, limit: &visitsLeft)
+    }
+
+    /// The facts that are certain about `target` when `row` starts; empty if it need not have ended. Everything, until
+    /// the question has its answer. O(depth * log(needs)).
+    mutating func facts(about target: Int, for row: Int) -> ResultFacts {
+        var facts: ResultFacts = []
+        // The needs of the enclosing groups are met, too: the groups have started.
+        workflow.forEachAround(row) { facts.formUnion(needs.facts(about: target, when: $0)) }
+        guard !facts.contains(.succeeded) else { return facts }
+        let question = Question(reader: UInt32(row), target: UInt32(target))
+        if let answer = answers[question] { return answer }
+        questions.insert(question)
+        return .all
+    }
+
+    /// Answers the questions so far; false if there are none. For 64 results O(rows + needs), and only of the rows
+    /// between the results and their readers.
+    mutating func answer() -> Bool {
+        guard !questions.isEmpty else { return false }
+        let order = NeedOrder(needs)
+        let targets = Set(questions.map(\.target)).sorted { order.position(of: $0) < order.position(of: $1) }
+        var place: [UInt32: Int] = [:]
+        for (index, target) in targets.enumerated() { place[target] = index }
+        // The questions of one pass are next to each other.
+        let sorted = questions.map { (question: $0, place: place[$0.target] ?? 0) }.sorted { $0.place < $1.place }
+        var pass = ResultPass(needs, order)
+        var upcoming = 0
+        for first in stride(from: 0, to: targets.count, by: ResultPass.width) {
+            let word = targets[first..<min(first + ResultPass.width, targets.count)]
+            let start = upcoming
+            while upcoming < sorted.count, sorted[upcoming].place < word.endIndex { upcoming += 1 }
+            let asked = sorted[start..<upcoming]
+            let readers = Set(asked.map(\.question.reader))
+            var last = 0
+            for reader in readers {
+                workflow.forEachAround(Int(reader)) { last = max(last, order.position(of: UInt32($0))) }
+            }
+            pass.run(to: last, about: word)
+            for (question, place) in asked {
+                var facts: ResultFacts = []
+                workflow.forEachAround(Int(question.reader)) { row in
+                    // A row that waits for itself never starts, so nothing about its start is false.
+                    facts.formUnion(order.isOrdered(row) ? pass.facts(about: place - first, when: row) : .all)
+                }
+                answers[question] = facts
+            }
+        }
+        questions = []
+        return true
+    }
+
+    /// The facts that are certain about a member of a group that has ended with success.
+    mutating func facts(aboutMember row: Int) -> ResultFacts {
+        // A manual step may have been left out.
+        let isSure = !mayBeRuledOut.contains(row) && workflow.nodes[row].settings?.isManual != true
+        return isSure ? needs.concluded([.ended, .endedWell], about: row) : .ended
+    }
+}
+
+extension Workflow {
+    /// The row and the enclosing groups, without the workflow itself.
+    fileprivate func forEachAround(_ row: Int, _ body: (Int) -> Void) {
+        var row = row
+        while row != 0 {
+            body(row)
+            row = nodes[row].parent.row
+        }
+    }
+}

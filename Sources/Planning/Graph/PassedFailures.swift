@@ -1,0 +1,450 @@
+import Syntax
+import Workflow
+
+/// Finds steps that run after a failure although nothing in them says so: what they need runs `always()` or on a
+/// `failure()`, and its success is all that they ask for.
+struct PassedFailures {
+    private let workflow: Workflow
+    private let needs: ResolvedNeeds
+    /// By row: whether it may run, and succeed, although something that it needs has failed.
+    private var runsAfterFailure: [Bool]
+    /// Of rows whose condition decides by the status of what they need: what a failure of that makes of it.
+    private var truths: [Int: ConditionTruth] = [:]
+    /// What rows with such a condition require all the same, by row.
+    private var required: [Int: [Int]] = [:]
+    /// By row: false for what is tolerated, and for a group that fails only by its members, none of which may fail.
+    private let mayFail: [Bool]
+    /// By row: the member before it in a sequence.
+    private var membersBefore: [Int: Int] = [:]
+    /// How many rows are looked at one by one for one question.
+    private static let mostGuards = 256
+
+    init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
+        self.workflow = workflow
+        self.needs = needs
+        mayFail = Self.rowsThatMayFail(workflow)
+        runsAfterFailure = workflow.nodes.map { $0.settings?.condition?.holdsAfterFailure == true }
+        for row in workflow.nodes.indices {
+            guard let condition = workflow.nodes[row].settings?.condition, condition.usesStatus else { continue }
+            truths[row] = condition.root.truth(of: .failure)
+        }
+        for row in workflow.nodes.indices where workflow.nodes[row].settings?.isSequence == true {
+            var before: Int?
+            for member in workflow.members(of: NodeIndex(row)) {
+                if workflow.nodes[member.row].hook == nil { membersBefore[member.row] = before }
+                before = member.row
+            }
+        }
+        required = Dictionary(uniqueKeysWithValues: truths.keys.map { ($0, findRequired(by: $0)) })
+    }
+
+    private static func rowsThatMayFail(_ workflow: Workflow) -> [Bool] {
+        var mayFail = workflow.nodes.map { node in
+            guard let settings = node.settings else { return !node.isGroup || node.isUse }
+            return !settings.continueOnError && (!node.isGroup || node.isUse || settings.mayFailGroup)
+        }
+        for row in workflow.nodes.indices.dropFirst().reversed() where mayFail[row] {
+            let parent = workflow.nodes[row].parent.row
+            if workflow.nodes[parent].settings?.continueOnError != true { mayFail[parent] = true }
+        }
+        return mayFail
+    }
+
+    /// Whether there is anything to look for.
+    static func concern(_ workflow: Workflow) -> Bool {
+        workflow.nodes.contains { $0.settings?.condition?.usesStatus == true }
+    }
+
+    /// O(rows + needs). If steps after one that runs after failures have other needs as well, once more for each 64
+    /// needs of that one.
+    func add(to findings: inout FindingList) {
+        var questions: [Question] = []
+        var mayFail: [Int: MayFail] = [:]
+        for row in workflow.nodes.indices.dropFirst() where !decidesByStatus(row) {
+            let passing = needed(by: row).filter { runsAfterFailure[$0.row] }
+            guard !passing.isEmpty else { continue }
+            for need in passing {
+                let needed = mayFail[need.row] ?? failures(before: need.row)
+                mayFail[need.row] = needed
+                guard !needed.rows.isEmpty else { continue }
+                // A member of a sequence needs all before it anyway.
+                if needed.areOfItsSequence, isLaterMember(row, than: need.row) { continue }
+                questions.append(Question(row: row, need: need))
+            }
+        }
+        guard !questions.isEmpty else { return }
+        var answers = questions.map { _ in Passed() }
+        var open: [Int] = []
+        // Those about one row follow each other.
+        var known: (row: Int, guards: Set<Int>?)?
+        for (index, question) in questions.enumerated() {
+            if known?.row != question.row { known = (question.row, guards(of: question.row)) }
+            guard let guards = known?.guards else {
+                open.append(index)
+                continue
+            }
+            if let mayFail = mayFail[question.need.row] { answers[index] = passed(mayFail, guards) }
+        }
+        if !open.isEmpty { answer(open, of: questions, mayFail, &answers) }
+        for (question, passed) in zip(questions, answers) where passed.count > 0 {
+            findings.add(.warning) { finding(about: question.row, question.need, passed) }
+        }
+    }
+
+    private struct Question {
+        let row: Int
+        /// The row that runs after a failure.
+        let need: Edge
+    }
+
+    /// The needs of the step that runs after failures, as far as their failure counts.
+    private struct MayFail {
+        let rows: [Int]
+        let all: Set<Int>
+        /// Whether all are members before it in one sequence.
+        let areOfItsSequence: Bool
+    }
+
+    private func failures(before row: Int) -> MayFail {
+        let needed = needed(by: row).map(\.row)
+        var rows = failing(needed)
+        if let truth = truths[row], !truth.namesThatMakeItFalse.isEmpty {
+            let direct = Set(needed)
+            rows.removeAll { direct.contains($0) && truth.isFalse(ifFailed: workflow.nodes[$0].id) }
+        }
+        return MayFail(
+            rows: rows, all: Set(rows), areOfItsSequence: rows.allSatisfy { isLaterMember(row, than: $0) })
+    }
+
+    /// True if both are members of one sequence, in this order of the file.
+    private func isLaterMember(_ row: Int, than other: Int) -> Bool {
+        membersBefore[row] != nil && other < row && workflow.nodes[other].parent == workflow.nodes[row].parent
+    }
+
+    /// Rows whose failure has no effect on the step.
+    private struct Passed {
+        var count = 0
+        /// The first few of them.
+        var first: [Int] = []
+        static let shown = 4
+
+        mutating func add(_ row: Int) {
+            count += 1
+            if first.count < Self.shown { first.append(row) }
+        }
+    }
+
+    /// The rows whose failure keeps a row from running; nil if they are too many to look at one by one.
+    private func guards(of row: Int) -> Set<Int>? {
+        let enclosing = rows(around: row)
+        guard enclosing.allSatisfy({ needs.range(of: $0).count <= Self.mostGuards }) else { return nil }
+        var guards: Set<Int> = []
+        var open = enclosing.flatMap(requiredWithMemory)
+        while let next = open.popLast() {
+            guard guards.insert(next).inserted else { continue }
+            guard guards.count <= Self.mostGuards, size(of: next) <= Self.mostGuards else { return nil }
+            open += before(next)
+        }
+        return guards
+    }
+
+    /// How many rows `before` may return at most.
+    private func size(of row: Int) -> Int {
+        Int(workflow.nodes[row].subtreeEnd) - row + (required[row]?.count ?? needs.range(of: row).count)
+    }
+
+    /// A row and the groups around it, as far as what they need decides whether they run.
+    private func rows(around row: Int) -> [Int] {
+        var rows: [Int] = []
+        var next = row
+        while next != 0 {
+            if !decidesByStatus(next) { rows.append(next) }
+            next = workflow.nodes[next].parent.row
+        }
+        return rows
+    }
+
+    /// O(guards), and not of all that may fail.
+    private func passed(_ mayFail: MayFail, _ guards: Set<Int>) -> Passed {
+        var passed = Passed()
+        for row in mayFail.rows where !guards.contains(row) {
+            passed.add(row)
+            if passed.count == Passed.shown { break }
+        }
+        passed.count = mayFail.rows.count - guards.count { mayFail.all.contains($0) }
+        return passed
+    }
+
+    /// Carries along all needs the failures that stop a row, for 64 rows that may fail at a time.
+    private func answer(
+        _ open: [Int], of questions: [Question], _ mayFail: [Int: MayFail], _ answers: inout [Passed]
+    ) {
+        var targets: [Int] = []
+        var places: [Int: Int] = [:]
+        for index in open {
+            for row in mayFail[questions[index].need.row]?.rows ?? [] where places[row] == nil {
+                places[row] = targets.count
+                targets.append(row)
+            }
+        }
+        // The rows that the answer to a question depends on, by the word of 64 that holds each.
+        var masks: [Int: [(word: Int, mask: UInt64)]] = [:]
+        for need in Set(open.map { questions[$0].need.row }) {
+            var words: [Int: UInt64] = [:]
+            for row in mayFail[need]?.rows ?? [] {
+                guard let place = places[row] else { continue }
+                words[place / 64, default: 0] |= 1 << UInt64(place % 64)
+            }
+            masks[need] = words.map { ($0.key, $0.value) }.sorted { $0.word < $1.word }
+        }
+        var asked: [[Int]] = Array(repeating: [], count: (targets.count + 63) / 64)
+        for index in open { for (word, _) in masks[questions[index].need.row] ?? [] { asked[word].append(index) } }
+        var next = [Int](repeating: 0, count: questions.count)
+        let order = stopOrder()
+        var stops = [UInt64](repeating: 0, count: workflow.nodes.count)
+        var bits = stops
+        for (word, indices) in asked.enumerated() {
+            let members = targets[word * 64..<min(targets.count, word * 64 + 64)]
+            for (place, target) in members.enumerated() { bits[target] = 1 << UInt64(place) }
+            for row in order { stops[row] = ownStops(of: row, stops, bits) }
+            var (row, known): (Int, UInt64) = (0, 0)
+            for index in indices {
+                if row != questions[index].row {
+                    row = questions[index].row
+                    known = stopsAround(row, stops)
+                }
+                let mask = masks[questions[index].need.row]?[next[index]].mask ?? 0
+                next[index] += 1
+                var rest = mask & ~known
+                while rest != 0 {
+                    answers[index].add(targets[word * 64 + rest.trailingZeroBitCount])
+                    rest &= rest - 1
+                }
+            }
+            for target in members { bits[target] = 0 }
+        }
+    }
+
+    /// What keeps a row from running: what it and the enclosing groups require.
+    private func stopsAround(_ row: Int, _ stops: [UInt64]) -> UInt64 {
+        rows(around: row).reduce(0) { known, around in
+            requiredWithMemory(by: around).reduce(known) { $0 | stops[$1] }
+        }
+    }
+
+    /// The row itself, what it requires, and the members of a group: the failure of a member is the group's, and so is
+    /// what rules a member out. In a sequence each member needs all before it, whatever decides about those between.
+    private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
+        var known = bits[row]
+        for target in required(by: row) { known |= stops[target] }
+        if let before = membersBefore[row] { known |= stops[before] }
+        if workflow.nodes[row].isGroup {
+            for member in workflow.members(of: NodeIndex(row)) { known |= stops[member.row] }
+        }
+        return known
+    }
+
+    /// Members before their group, and what is required before what requires it.
+    private func stopOrder() -> [Int] {
+        var order: [Int] = []
+        var isSeen = [Bool](repeating: false, count: workflow.nodes.count)
+        var path: [(row: Int, rest: ArraySlice<Int>)] = []
+        for root in workflow.nodes.indices.dropFirst() where !isSeen[root] {
+            isSeen[root] = true
+            path.append((root, before(root)[...]))
+            while let last = path.indices.last {
+                guard let next = path[last].rest.popFirst() else {
+                    order.append(path.removeLast().row)
+                    continue
+                }
+                guard !isSeen[next] else { continue }
+                isSeen[next] = true
+                path.append((next, before(next)[...]))
+            }
+        }
+        return order
+    }
+
+    private func before(_ row: Int) -> [Int] {
+        let members = workflow.nodes[row].isGroup ? workflow.members(of: NodeIndex(row)).map(\.row) : []
+        return members + requiredWithMemory(by: row)
+    }
+
+    private struct Edge {
+        let row: Int
+        let range: SourceRange
+        /// nil for the member before in a sequence.
+        let position: Int?
+    }
+
+    /// What a row needs without another word about its end, the member before it in a sequence included.
+    private func needed(by row: Int) -> [Edge] {
+        var edges: [Edge] = []
+        var isBeforeNeeded = false
+        let before = membersBefore[row]
+        for index in needs.range(of: row) {
+            let entry = needs.entries[index]
+            let need = workflow.need(Int(entry.position), of: row)
+            isBeforeNeeded = isBeforeNeeded || Int(entry.target) == before
+            guard need.kind == .ok else { continue }
+            edges.append(Edge(row: Int(entry.target), range: need.range, position: Int(entry.position)))
+        }
+        if let before, !isBeforeNeeded {
+            edges.append(Edge(row: before, range: workflow.nodes[row].range, position: nil))
+        }
+        return edges
+    }
+
+    private func decidesByStatus(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
+
+    /// The rows whose failure counts: in place of one that cannot fail, what it and what is in it needs.
+    private func failing(_ rows: [Int]) -> [Int] {
+        guard rows.contains(where: { !mayFail[$0] }) else { return rows }
+        var found: [Int] = []
+        var seen = Set(rows)
+        var open = Array(rows.reversed())
+        while let row = open.popLast() {
+            guard !mayFail[row] else {
+                found.append(row)
+                continue
+            }
+            let isTolerated = workflow.nodes[row].settings?.continueOnError == true
+            let members = isTolerated ? [] : workflow.members(of: NodeIndex(row)).map(\.row)
+            for next in (needed(by: row).map(\.row) + members).reversed() where seen.insert(next).inserted {
+                open.append(next)
+            }
+        }
+        return found
+    }
+
+    /// What has to succeed, or to be skipped, before a row.
+    private func required(by row: Int) -> [Int] { required[row] ?? findRequired(by: row) }
+
+    private func findRequired(by row: Int) -> [Int] {
+        let explicit = needs.range(of: row).map { needs.entries[$0] }.filter { entry in
+            workflow.need(Int(entry.position), of: row).kind == .success
+        }
+        var needed = needed(by: row).map(\.row)
+        if let truth = truths[row] { needed.removeAll { !truth.isFalse(ifFailed: workflow.nodes[$0].id) } }
+        return needed + explicit.map { Int($0.target) }
+    }
+
+    /// The same with the member before in a sequence, even if `needs` names its kind.
+    private func requiredWithMemory(by row: Int) -> [Int] {
+        let required = required(by: row)
+        guard let before = membersBefore[row], !required.contains(before) else { return required }
+        return required + [before]
+    }
+
+    private func finding(about row: Int, _ need: Edge, _ passed: Passed) -> Diagnostic {
+        let names = passed.first.map { workflow.nodes[$0].id }
+        let (name, between) = (workflow.nodes[row].id, workflow.nodes[need.row].id)
+        let condition = workflow.nodes[need.row].settings?.condition
+        var notes = [Diagnostic.Note("`\(between)` runs after a failure, too", at: condition?.range ?? need.range)]
+        if need.position == nil {
+            notes.append(.init("in a sequence, `\(name)` needs those before it"))
+        }
+        let all = Phrase.all(names, of: passed.count)
+        return Diagnostic(
+            .passedFailure, "`\(name)` runs even if \(all) \(passed.count == 1 ? "fails" : "fail")", in: workflow.file,
+            at: need.range, severity: .warning, notes: notes,
+            fix: Diagnostic.Fix(
+                "let `\(name)` need \(all), too; or write `if: always()` if it is to run in any case",
+                edits: passed.count == names.count && need.position != nil
+                    ? NeedEdits(workflow).adding(names, behind: need.range) : []))
+    }
+}
+
+extension Settings {
+    /// True for a group that may fail by more than its members.
+    fileprivate var mayFailGroup: Bool {
+        timeout != nil || !requirements.isEmpty || confirmation != nil || !outputs.isEmpty || fanOut?.items != nil
+    }
+}
+
+/// The value of a condition after a failure, and which needs decide it by theirs.
+private struct ConditionTruth {
+    /// nil where other values decide.
+    let value: Bool?
+    /// The ids of which the failure of one is enough.
+    var namesThatMakeItTrue: Set<String> = []
+    var namesThatMakeItFalse: Set<String> = []
+
+    func isFalse(ifFailed name: String) -> Bool { value == false || namesThatMakeItFalse.contains(name) }
+
+    var negated: ConditionTruth {
+        ConditionTruth(
+            value: value.map { !$0 }, namesThatMakeItTrue: namesThatMakeItFalse,
+            namesThatMakeItFalse: namesThatMakeItTrue)
+    }
+
+    /// The truth of `a && b && …`.
+    static func all(_ parts: [ConditionTruth]) -> ConditionTruth {
+        if parts.contains(where: { $0.value == false }) { return ConditionTruth(value: false) }
+        let open = parts.filter { $0.value == nil }
+        guard let first = open.first else { return ConditionTruth(value: true) }
+        return ConditionTruth(
+            value: nil,
+            namesThatMakeItTrue: open.dropFirst().reduce(first.namesThatMakeItTrue) {
+                $0.intersection($1.namesThatMakeItTrue)
+            },
+            namesThatMakeItFalse: open.reduce(into: []) { $0.formUnion($1.namesThatMakeItFalse) })
+    }
+}
+
+extension Expression {
+    /// True if a condition lets its step run although something that it needs has failed. Where other values decide, it
+    /// counts as one that may if a status function is needed for that.
+    fileprivate var holdsAfterFailure: Bool {
+        usesStatus && (root.truth(of: .failure).value ?? (root.truth(of: .nothing).value == false))
+    }
+}
+
+extension ExpressionNode {
+    fileprivate enum Status {
+        case failure
+        /// No status function lets anything run.
+        case nothing
+    }
+
+    fileprivate func truth(of status: Status) -> ConditionTruth {
+        switch kind {
+        case .literal(.bool(let value)): return ConditionTruth(value: value)
+        case .call(.always, _), .call(.failure, _): return ConditionTruth(value: status == .failure)
+        case .call(.success, _), .call(.cancelled, _): return ConditionTruth(value: status == .nothing)
+        case .not(let part): return part.truth(of: status).negated
+        case .all(let parts): return .all(parts.map { $0.truth(of: status) })
+        case .any(let parts): return ConditionTruth.all(parts.map { $0.truth(of: status).negated }).negated
+        case .comparison(.equal, let left, let right): return Self.equality(left, right, status)
+        case .comparison(.notEqual, let left, let right): return Self.equality(left, right, status).negated
+        default: return ConditionTruth(value: nil)
+        }
+    }
+
+    private static func equality(
+        _ left: ExpressionNode, _ right: ExpressionNode, _ status: Status
+    ) -> ConditionTruth {
+        if let name = left.stepOfOutcome ?? right.stepOfOutcome {
+            // Neither is the outcome of a step that has failed.
+            let isGood = left.isGoodOutcome || right.isGoodOutcome
+            return ConditionTruth(value: nil, namesThatMakeItFalse: isGood ? [name] : [])
+        }
+        guard let left = left.truth(of: status).value, let right = right.truth(of: status).value else {
+            return ConditionTruth(value: nil)
+        }
+        return ConditionTruth(value: left == right)
+    }
+
+    /// The id in `steps.ID.outcome`.
+    private var stepOfOutcome: String? {
+        guard case .reference(let root, let path) = kind, root.text == "steps", path.count == 2,
+            case .field(let step) = path[0], case .field(let field) = path[1], field.text == "outcome"
+        else { return nil }
+        return step.text
+    }
+
+    private var isGoodOutcome: Bool {
+        guard case .literal(.string(let text)) = kind else { return false }
+        return text == "success" || text == "skipped"
+    }
+}

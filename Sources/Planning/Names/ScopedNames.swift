@@ -1,0 +1,95 @@
+import Basics
+import Workflow
+
+/// Finds a member of a group by its id.
+///
+/// One open-addressing table for the whole workflow: a dictionary per group would cost an allocation for each of many
+/// tiny groups.
+struct ScopedNames {
+    private struct Slot {
+        var tag: UInt32 = 0
+        /// 0 is an empty slot: the workflow itself is a member of nothing.
+        var row: UInt32 = 0
+    }
+
+    private let nodes: [WorkflowNode]
+    private var slots: [Slot]
+    private let mask: Int
+
+    init(_ nodes: [WorkflowNode]) {
+        var capacity = 8
+        while capacity < nodes.count + nodes.count / 2 { capacity *= 2 }
+        self.nodes = nodes
+        mask = capacity - 1
+        slots = [Slot](repeating: Slot(), count: capacity)
+        var hashes = NameHashes { ByteHash.of(nodes[$0].id) }
+        for row in nodes.indices.dropFirst() {
+            let hash = hashes.hash(row, of: nodes.count)
+            let (index, tag) = probe(hash, in: nodes[row].parent.row) { nodes[$0].id == nodes[row].id }
+            // The first of two members with one id stays; the decoder has reported the second.
+            if slots[index].row == 0 { slots[index] = Slot(tag: tag, row: UInt32(row)) }
+        }
+    }
+
+    /// The row that a name means for a member of `scope`: another member, or a member of an enclosing group, innermost
+    /// first. Hooks have no name that could be needed, and what is inside one, or inside a body that is used, sees
+    /// nothing outside.
+    func visible(_ name: String, from scope: Int) -> Int? { visible(name, hash: ByteHash.of(name), from: scope) }
+
+    /// The same where the hash of the name is known.
+    func visible(_ name: String, hash: UInt64, from scope: Int) -> Int? {
+        var scope = scope
+        while true {
+            let row = Int(slots[probe(hash, in: scope) { nodes[$0].id == name }.index].row)
+            if row != 0 { return nodes[row].hook == nil ? row : nil }
+            if scope == 0 || nodes[scope].isClosed { return nil }
+            scope = nodes[scope].parent.row
+        }
+    }
+
+    /// The member of exactly this group.
+    func member(_ name: String, of group: Int) -> Int? {
+        let row = Int(slots[probe(ByteHash.of(name), in: group) { nodes[$0].id == name }.index].row)
+        return row == 0 ? nil : row
+    }
+
+    /// The slot that holds the member, or the empty one where it would go. `isNamed` compares the name of a row.
+    @inline(__always)
+    private func probe(_ hash: UInt64, in scope: Int, isNamed: (Int) -> Bool) -> (index: Int, tag: UInt32) {
+        var mixed = hash ^ UInt64(scope) &* 0x9E37_79B9_7F4A_7C15
+        mixed ^= mixed >> 29
+        let tag = UInt32(truncatingIfNeeded: mixed >> 32)
+        var index = Int(truncatingIfNeeded: mixed) & mask
+        while slots[index].row != 0 {
+            let row = Int(slots[index].row)
+            if slots[index].tag == tag, nodes[row].parent.row == scope, isNamed(row) { break }
+            index = (index + 1) & mask
+        }
+        return (index, tag)
+    }
+}
+
+/// The hashes of many names, made some hundred at a time. The loop that looks into a table is short that way: the table
+/// of a large workflow is more than a processor keeps at hand, and in a short loop it fetches several places at once.
+struct NameHashes {
+    private static let blockSize = 512
+
+    private let hash: (Int) -> UInt64
+    private var block: [UInt64] = []
+    private var start = 0
+
+    /// `hash` makes the hash of the name with this number.
+    init(hash: @escaping (Int) -> UInt64) { self.hash = hash }
+
+    /// The hash of a name, of `count` in all. Cheap where names are asked for in order.
+    mutating func hash(_ index: Int, of count: Int) -> UInt64 {
+        if !block.indices.contains(index - start) { fill(from: index, to: min(count, index + Self.blockSize)) }
+        return block[index - start]
+    }
+
+    private mutating func fill(from first: Int, to end: Int) {
+        start = first
+        block.removeAll(keepingCapacity: true)
+        for index in first..<end { block.append(hash(index)) }
+    }
+}

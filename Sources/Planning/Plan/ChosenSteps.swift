@@ -1,0 +1,61 @@
+import Workflow
+
+/// What the command line or `default` names, beside what comes along because it is needed.
+struct ChosenSteps: Sendable {
+    /// Rows of the plan at hand.
+    private(set) var rows: Set<PlanIndex> = []
+    /// What is named in all instances that the run will make.
+    private(set) var definitions: Set<NodeIndex> = []
+
+    /// `named` are rows of an outline, of which those that are kept and fixed become the plan.
+    init(_ named: [PlanIndex], among outline: Plan, isKept: [Bool], isFixed: [Bool]) {
+        let named = Set(named)
+        var number = PlanIndex.root
+        for row in outline.rows {
+            if named.contains(row) {
+                if isFixed[row] { rows.insert(number) } else { definitions.insert(outline.nodes[row].definition) }
+            }
+            if isKept[row], isFixed[row] { number = number.next }
+        }
+    }
+}
+
+// Who gets the words behind `--`.
+extension Plan {
+    /// Whether a step is named, or is in a group that is: it gets the arguments of the command line, if it takes any.
+    /// O(depth).
+    package func isNamed(_ row: PlanIndex) -> Bool {
+        guard let chosen else { return true }
+        var row = row
+        while true {
+            if chosen.rows.contains(row) || chosen.definitions.contains(nodes[row].definition) { return true }
+            // The name of a group is not that of its manual members.
+            guard row != .root, !isLeftOutOfGroups(row) else { return false }
+            row = nodes[row].parent
+        }
+    }
+
+    /// Whether some step that is named takes arguments. O(rows), and the length of the scripts of those.
+    package var takesArguments: Bool {
+        rows.contains { row in
+            if nodes[row].role == .step { return isNamed(row) && workflow.takesArguments(nodes[row].definition) }
+            return isDynamicFanOut(row) && takesArguments(insideFanOut: row)
+        }
+    }
+
+    /// The same of the instances that the run will make.
+    private func takesArguments(insideFanOut row: PlanIndex) -> Bool {
+        let fanOut = nodes[row].definition
+        let inside = fanOut.row..<Int(workflow[fanOut].subtreeEnd)
+        return inside.lazy.map { NodeIndex($0) }.contains { definition in
+            guard !isLeftOut(definition), workflow.takesArguments(definition) else { return false }
+            var next = definition
+            while next != fanOut {
+                if chosen?.definitions.contains(next) == true { return true }
+                if workflow.settings(of: next)?.isManual == true { return false }
+                next = workflow[next].parent
+            }
+            return isNamed(row)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package import Workflow
+
+/// Which parameters and secrets the steps of a plan read: those that an expression names or a script has as a word, and
+/// those that a step lists under `secrets`; and what the `vars` read that are read. What a condition over known values
+/// alone switches off reads nothing.
+package struct PlanReads {
+    package private(set) var parameters: Set<String> = []
+    package private(set) var secrets: Set<String> = []
+    package private(set) var sharedValues: Set<SharedValueID> = []
+    private let workflow: Workflow
+    private let hasSharedValues: Bool
+    /// Parameters that are looked for in scripts.
+    private let names: [String]
+
+    /// `wanted` are the parameters that somebody asks about. O(rows), and the length of the scripts where some are wanted
+    /// or there are `vars`.
+    package init(_ plan: Plan, known: KnownValues, wanted: [String]) {
+        let outline = plan.outline
+        workflow = outline.workflow
+        hasSharedValues = workflow.hasSharedValues
+        names = wanted
+        if let folder = workflow.defaults.workingDirectory { note(folder, in: .root) }
+        var isNoted = [Bool](repeating: false, count: workflow.nodes.count)
+        var row = PlanIndex.root
+        while row < outline.rows.upperBound {
+            let definition = outline.nodes[row].definition
+            if let condition = outline.condition(of: row) { note(condition, in: workflow[definition].parent) }
+            guard !known.rulesOut(row, of: outline) else {
+                row = outline.nodes[row].subtreeEnd
+                continue
+            }
+            if !isNoted[definition.row] {
+                isNoted[definition.row] = true
+                note(definition)
+            }
+            row = row.next
+        }
+    }
+
+    /// The names that one definition reads, its condition included.
+    package init(by definition: NodeIndex, of workflow: Workflow) {
+        self.workflow = workflow
+        hasSharedValues = true
+        names = []
+        if let condition = workflow.settings(of: definition)?.condition {
+            note(condition, in: workflow[definition].parent)
+        }
+        note(definition)
+    }
+
+    private mutating func note(_ definition: NodeIndex) {
+        let node = workflow.nodes[definition.row]
+        // What a group says to the body that it uses is evaluated around it.
+        let scope = node.isGroup && !node.isUse ? definition : node.parent
+        note(node.body, in: scope)
+        if hasSharedValues, node.hasCommand {
+            for id in workflow.sharedValuesRead(by: definition) { note(id) }
+        }
+        if let use = workflow.use(of: definition) {
+            for template in use.arguments.flatMap(\.templates) { note(template, in: scope) }
+            if let settings = use.settings {
+                noteEnvironment(settings, in: definition)
+                note(settings.requirements, in: definition)
+            }
+            if let folder = use.defaults.workingDirectory { note(folder, in: definition) }
+        }
+        guard let settings = node.settings else { return }
+        note(settings.secrets)
+        noteEnvironment(settings, in: scope)
+        note(settings.requirements, in: scope)
+        if let input = settings.standardInput { note(input, in: scope) }
+        if let items = settings.fanOut?.items { note(items, in: node.parent) }
+        for case .expression(let template) in settings.outputs.map(\.source) {
+            note(template, in: node.isGroup ? definition : scope)
+        }
+    }
+
+    private mutating func noteEnvironment(_ settings: Settings, in scope: NodeIndex) {
+        for entry in settings.env { if let value = entry.value { note(value, in: scope) } }
+        if let folder = settings.workingDirectory { note(folder, in: scope) }
+    }
+
+    private mutating func note(_ requirements: [Requirement], in scope: NodeIndex) {
+        for requirement in requirements {
+            note(requirement.condition, in: scope)
+            note(requirement.message, in: scope)
+        }
+    }
+
+    private mutating func note(_ body: WorkflowNode.Body, in scope: NodeIndex) {
+        switch body {
+        case .script(let script): note(script, in: scope)
+        case .arguments(let words): words.forEach { note($0, in: scope) }
+        case .group, .milestone: break
+        }
+    }
+
+    private mutating func note(_ id: SharedValueID) {
+        guard sharedValues.insert(id).inserted else { return }
+        let value = workflow[id]
+        for expression in value.expressions { note(expression, in: id.scope) }
+        guard let command = value.command else { return }
+        note(command.body, in: id.scope)
+        note(command.secrets)
+        for other in workflow.dependencies(of: id) { note(other) }
+    }
+
+    private mutating func note(_ uses: [SecretUse]) { for use in uses { secrets.insert(use.name) } }
+
+    private mutating func note(_ template: Template, in scope: NodeIndex) {
+        template.expressions.forEach { note($0, in: scope) }
+    }
+
+    private mutating func note(_ expression: Expression, in scope: NodeIndex) {
+        for case (let root, let field?) in expression.references {
+            if root == "params", isWorkflows(field, in: scope) { parameters.insert(field) }
+            if root == "vars", let id = workflow.sharedValue(field, in: scope) { note(id) }
+        }
+    }
+
+    private mutating func note(_ script: Script, in scope: NodeIndex) {
+        guard !names.isEmpty else { return }
+        let text = script.text(in: workflow.file)
+        for name in names where !parameters.contains(name) && isWorkflows(name, in: scope) && text.hasWord(name) {
+            parameters.insert(name)
+        }
+    }
+
+    /// Whether what is inside a group sees the workflow's own parameter of a name.
+    private func isWorkflows(_ name: String, in scope: NodeIndex) -> Bool {
+        guard let use = workflow.use(around: scope, isInside: true) else { return true }
+        guard use.source == .template, workflow.usedFile(around: use.group) == nil else { return false }
+        return !use.parameters.contains { $0.name == name }
+    }
+}

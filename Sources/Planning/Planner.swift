@@ -1,0 +1,94 @@
+package import Syntax
+package import Workflow
+
+/// Turns a workflow into a plan, or says why it could never finish. Pure; no recursion on the depth of the graph.
+package enum Planner {
+    /// How many rows a plan may have, groups and fan-outs counted: about 100 MB.
+    package static let rowLimit = 1_000_000
+
+    /// Everything wrong with the graph, sorted by place; a workflow without errors here has a plan. O(steps + needs)
+    /// for a sound workflow.
+    package static func findings(in workflow: Workflow) -> [Diagnostic] { prove(workflow).diagnostics }
+
+    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error. Fan-outs whose items
+    /// follow from the known values have their instances in the plan.
+    package static func plan(
+        _ workflow: Workflow, known: KnownValues = .none
+    ) -> (plan: Plan?, diagnostics: [Diagnostic]) {
+        let proof = prove(workflow)
+        guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
+        var layout = proof.layout ?? PlanLayout(workflow, isOutline: true)
+        if let settled = workflow.settling(known) {
+            let larger = PlanLayout(settled, isOutline: true)
+            // What is too large to be shown is left to the run.
+            if larger.total <= rowLimit { layout = larger }
+        }
+        var expansion = PlanExpansion(layout, proof.needs)
+        expansion.expandWorkflow()
+        let rows = expansion.takeRows()
+        let origin = PlanOrigin(layout.workflow, standardOutputReads: proof.standardOutputReads)
+        let outline = Plan(origin, measuring: rows.nodes, edges: rows.edges)
+        return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
+    }
+
+    /// What is known of a workflow before its rows are made.
+    private struct Proof {
+        let needs: ResolvedNeeds
+        /// nil where each definition is one row.
+        let layout: PlanLayout?
+        let standardOutputReads: Set<NodeIndex>
+        let diagnostics: [Diagnostic]
+    }
+
+    private static func prove(_ workflow: Workflow) -> Proof {
+        var resolver = NeedResolver(workflow)
+        let needs = resolver.resolve()
+        var findings = resolver.findings
+
+        if !needs.followFileOrder(workflow.nodes) {
+            let graph = DependencyGraph(workflow, needs)
+            var reporter = CycleReporter(workflow, needs, graph)
+            for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
+        }
+
+        if workflow.hasDefault {
+            var defaults = DefaultFindings(workflow, resolver.names)
+            defaults.add(to: &findings)
+        }
+        var undoes = UndoesFindings(workflow, resolver.names)
+        undoes.add(to: &findings)
+
+        var sharedValues = SharedValueFindings(workflow: workflow)
+        sharedValues.add(to: &findings)
+
+        if PassedFailures.concern(workflow) { PassedFailures(workflow, needs).add(to: &findings) }
+
+        var locks = LockFindings(workflow)
+        locks.add(to: &findings)
+
+        var standardOutputReads: Set<NodeIndex> = []
+        if !sharedValues.isTooDeep, DataFlowCheck.concerns(workflow) {
+            var dataFlow = DataFlowCheck(workflow, needs, resolver.names)
+            dataFlow.check()
+            standardOutputReads = dataFlow.standardOutputReads
+            findings.append(dataFlow.findings)
+        }
+
+        // Without a fan-out each definition is one row.
+        var layout: PlanLayout?
+        if workflow.nodes.count > rowLimit || workflow.nodes.indices.contains(where: workflow.isFanOut) {
+            let outline = PlanLayout(workflow, isOutline: true)
+            if let finding = outline.sizeFinding(limit: rowLimit) { findings.add(.error) { finding } }
+            layout = outline
+        }
+        return Proof(
+            needs: needs, layout: layout, standardOutputReads: standardOutputReads, diagnostics: findings.sorted)
+    }
+}
+
+extension Workflow {
+    /// True if some file says what runs when no step is named.
+    fileprivate var hasDefault: Bool { defaultSteps != nil || uses.contains { $0.defaultSteps != nil } }
+
+    fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }
+}

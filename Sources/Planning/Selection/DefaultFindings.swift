@@ -1,0 +1,70 @@
+import Syntax
+import Workflow
+
+/// What is wrong with the names in `default`.
+struct DefaultFindings {
+    private let workflow: Workflow
+    private let names: ScopedNames
+    private var keys: [NodeIndex: Set<String>] = [:]
+    private var suggestions = Suggestion()
+    /// The first step or group with an id.
+    private lazy var rowsByID = Dictionary(
+        workflow.nodes.indices.dropFirst().map { (workflow.nodes[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
+    /// Enough to help in files that people write, and quick in those that programs write.
+    private lazy var paths = workflow.nodes.indices.dropFirst().prefix(20_000).map { workflow.path(of: NodeIndex($0)) }
+
+    init(_ workflow: Workflow, _ names: ScopedNames) {
+        self.workflow = workflow
+        self.names = names
+    }
+
+    /// O(names), each times the groups on its way.
+    mutating func add(to findings: inout FindingList) {
+        add(workflow.defaultSteps ?? [], in: .root, to: &findings)
+        for use in workflow.uses { add(use.defaultSteps ?? [], in: use.group, to: &findings) }
+    }
+
+    private mutating func add(_ steps: [StepReference], in group: NodeIndex, to findings: inout FindingList) {
+        for step in steps {
+            if let fanOut = workflow.instanceOfDynamicFanOut(in: step.name, of: group, by: &self) {
+                findings.add(.error) { dynamic(step, of: fanOut) }
+            } else if workflow.definition(named: step.name, in: group, by: &self) == nil {
+                findings.add(.error) { unknown(step) }
+            }
+        }
+    }
+
+    private func dynamic(_ step: StepReference, of fanOut: String) -> Diagnostic {
+        Diagnostic(
+            .unknownStep,
+            "`default` cannot name \(Phrase.quoted(step.name)): only the run knows the instances of `\(fanOut)`",
+            in: workflow.file, at: step.range,
+            fix: Diagnostic.Fix(
+                "name `\(fanOut)`", edits: [Diagnostic.Fix.Edit(range: step.range, replacement: fanOut)]))
+    }
+
+    private mutating func unknown(_ step: StepReference) -> Diagnostic {
+        let near =
+            rowsByID[step.name].map { workflow.path(of: NodeIndex($0)) }
+            ?? suggestions.nearest(to: step.name, among: paths)
+        return Diagnostic(
+            .unknownStep, "`default` names \(Phrase.quoted(step.name)), and there is no such step or group",
+            in: workflow.file, at: step.range,
+            fix: near.map {
+                Diagnostic.Fix(
+                    "did you mean `\($0)`?", edits: [Diagnostic.Fix.Edit(range: step.range, replacement: $0)])
+            } ?? Diagnostic.Fix("write the id of a step or group, with those of the groups around it: `build.compile`"))
+    }
+}
+
+extension DefaultFindings: MemberSearch {
+    func member(_ id: String, of group: NodeIndex) -> NodeIndex? {
+        names.member(id, of: group.row).map { NodeIndex($0) }
+    }
+
+    mutating func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool {
+        let known = keys[fanOut] ?? Set(workflow.settings(of: fanOut)?.fanOut?.instances.map(\.key) ?? [])
+        keys[fanOut] = known
+        return known.contains(key)
+    }
+}

@@ -1,0 +1,222 @@
+package import Basics
+internal import Glibc
+
+/// Writes a run's journal: every event as one record, behind a header. It is to be the first of the reporters, so that
+/// what another one shows is in the journal.
+///
+/// Records wait in memory until `flush`, which is called before flowrun waits for anything. The end of a step that had a
+/// process is written at once: nothing that depends on it may have begun before. After a failed write nothing more is
+/// written, and the file ends behind its last whole record.
+package final class JournalWriter: Reporter, OutputPlaces {
+    package static let fileName = "journal.jsonl"
+    /// How much may wait for `flush`.
+    private static let bufferLimit = 256 << 10
+    /// The default of `outputLimit`, in bytes.
+    package static let standardOutputLimit = 128 << 20
+
+    /// Why the journal is incomplete; nil as long as it is not.
+    package private(set) var failure: SystemError?
+    /// What has been written to files beside the journal, in bytes.
+    package private(set) var outputSize = 0
+    package private(set) var lastPlace: OutputPlace?
+    private let folder: Int32
+    private let path: String?
+    private let descriptor: Int32
+    private let isDurable: Bool
+    /// How many bytes of the journal the records of output in files may take.
+    private let recordLimit: Int
+    private var recordSize = 0
+    private var room: OutputRoom
+    private var json = JSONWriter(capacity: 16 * 1024)
+    /// The latest output events of which nothing is kept; one record will stand for all of them.
+    private var dropped: DroppedOutput?
+    private var size = 0
+    /// By writer, for running attempts that have written something.
+    private var outputs: [StepOutput.Writer: KeptOutput] = [:]
+    /// Whether files were made since the folder was last written through to the disk.
+    private var hasNewFiles = false
+    /// By step, of attempts that have ended: names of files.
+    private var files: [String: String] = [:]
+
+    /// Makes the journal in the folder of its run, which is open until `close`, and holds it as that of a live run.
+    /// `isDurable`: what a step depends on is on the disk before the step starts.
+    /// `outputLimit` is how much output is kept in files, in bytes, beside the end of each step.
+    package init(
+        in folder: Int32, _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit
+    ) throws(SystemError) {
+        self.folder = folder
+        room = OutputRoom(limit: outputLimit)
+        recordLimit = max(outputLimit, 1 << 20)
+        path = header.folder
+        self.isDurable = isDurable
+        descriptor = try Self.makeFile(in: folder)
+        JournalHold.take(descriptor)
+        JournalLine.append(to: &json, header.write)
+        // Twice, since without the header nothing else about the run is known, and not even that there was one.
+        json.repeatAll()
+        flush()
+        if isDurable, fsync(folder) != 0 { throw .last }
+        if let failure { throw failure }
+    }
+
+    deinit { close(descriptor) }
+
+    /// An empty one that is there already, as in the folder of an earlier run, will do.
+    private static func makeFile(in folder: Int32) throws(SystemError) -> Int32 {
+        let file = openat(folder, fileName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        var status = stat()
+        if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0, status.st_nlink == 1 {
+            return file
+        }
+        close(file)
+        throw SystemError(EEXIST)
+    }
+
+    package func report(_ event: RunEvent) {
+        lastPlace = nil
+        guard failure == nil else { return }
+        switch event.kind {
+        case .stepOutput(let output): return report(output, event)
+        case .stepFinished(let step):
+            let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
+            files[step.step] = output?.wholeFile
+            if let output, step.outcome == .success, !output.isRead { room.mayGo(output.files, of: step.step) }
+            append(event)
+            guard step.duration != nil else { break }
+            if isDurable, let output { attempt { () throws(SystemError) in try sync(output) } }
+            flush()
+            if isDurable { sync() }
+            return
+        case .valueFinished(let value):
+            outputs[.value(value.value)] = nil
+            append(event)
+        case .runStarted, .runFinished:
+            append(event)
+            flush()
+            if isDurable { sync() }
+            return
+        default: append(event)
+        }
+        if json.count > Self.bufferLimit { flush() }
+    }
+
+    /// True once output has not been kept because there was too much of it.
+    package var isOverLimit: Bool { room.isExceeded }
+
+    package func file(ofStep step: String) -> String? {
+        files[step].flatMap { name in path.map { "\($0)/\(name)" } }
+    }
+
+    /// Writes what waits. `isGoingOn`: only what a reader would miss if the run were killed; how much is not kept may
+    /// still be counted together.
+    package func flush(isGoingOn: Bool = false) {
+        if !isGoingOn { appendDropped() }
+        guard json.count > 0, failure == nil else { return }
+        json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } }
+        json.removeAll()
+    }
+
+    // MARK: Records
+
+    private func append(_ event: RunEvent) {
+        appendDropped()
+        JournalLine.append(to: &json) { $0.fields(of: event, isJournal: true) }
+    }
+
+    private func appendDropped() {
+        if let dropped = dropped.take() { JournalLine.append(to: &json, dropped.write) }
+    }
+
+    private func note(dropped output: StepOutput, _ event: RunEvent) {
+        if dropped?.add(event, output) == true { return }
+        appendDropped()
+        dropped = DroppedOutput(event, output)
+    }
+
+    private func report(_ output: StepOutput, _ event: RunEvent) {
+        // Taken out, so that what it holds is not copied with each piece.
+        var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
+        if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt, after: kept) }
+        if output.stream == .stdout { kept.noteReader() }
+        let hadFile = kept.hasFile
+        var place: KeptOutput.Place?
+        let isInline = kept.isInline(output.bytes.count)
+        if !isInline, recordSize > recordLimit {
+            kept.giveUp()
+            outputs[output.writer] = kept
+            return note(dropped: output, event)
+        }
+        let hasRoom =
+            kept.growth(by: output.bytes.count)
+            .map { room.take($0, in: folder) { files[$0] = nil } } ?? false
+        attempt { () throws(SystemError) in
+            place = try kept.keep(output.bytes, of: output.writer.words, event.sequence, in: folder, hasRoom: hasRoom)
+        }
+        if kept.hasFile, !hadFile { hasNewFiles = true }
+        outputs[output.writer] = kept
+        guard failure == nil else { return }
+        appendDropped()
+        let start = json.count
+        if let place { lastPlace = place.isPassing ? nil : OutputPlace(file: place.file, offset: place.offset) }
+        JournalLine.append(to: &json) { json in
+            json.fields(of: event, isJournal: true) { $0.bytes(output.bytes, at: place) }
+        }
+        if place != nil {
+            outputSize += output.bytes.count
+            recordSize += json.count - start
+        }
+        if json.count > Self.bufferLimit { flush() }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let error = count < 0 ? SystemError.last : SystemError(ENOSPC)
+                cut(bytes, at: offset)
+                throw error
+            }
+            offset += count
+        }
+        size += bytes.count
+    }
+
+    /// Takes the beginning of a record away again that stands at the end of the file.
+    private func cut(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        let whole = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if whole < offset { ftruncate(descriptor, off_t(size + whole)) }
+    }
+
+    /// The data of the step's file, and the names of all that are new.
+    private func sync(_ output: KeptOutput) throws(SystemError) {
+        try output.sync()
+        guard hasNewFiles else { return }
+        if fsync(folder) != 0 { throw .last }
+        hasNewFiles = false
+    }
+
+    private func sync() { attempt { () throws(SystemError) in if fdatasync(descriptor) != 0 { throw .last } } }
+
+    private func attempt(_ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) { try body() } catch { failure = failure ?? error }
+    }
+}
+
+extension JSONWriter {
+    /// What a step has written: where it is kept, or itself if it is in no file.
+    fileprivate mutating func bytes(_ bytes: UnsafeRawBufferPointer, at place: KeptOutput.Place?) {
+        if let place {
+            field("file", place.name)
+            field("offset", place.offset)
+            field("count", bytes.count)
+            field("sum", CRC32C.digits(CRC32C.of(bytes)))
+        } else if String(validating: bytes, as: UTF8.self) != nil {
+            field("text", repairing: bytes)
+        } else {
+            field("base64", Base64.text(of: bytes))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import Basics
+internal import Glibc
+
+/// The file beside the journal with all that one attempt of a step has written, where that is too long for the journal
+/// itself; or only its end, where the run had no room for the rest.
+final class OutputFile: OutputSource, Sendable {
+    private let descriptor: Int32
+    /// How many bytes were written before those in the file.
+    let missing: Int
+    /// Where the output begins in the file.
+    private let start: Int
+
+    private init(descriptor: Int32, missing: Int = 0, start: Int = 0) {
+        self.descriptor = descriptor
+        self.missing = missing
+        self.start = start
+    }
+
+    deinit { close(descriptor) }
+
+    /// Makes a file that does not exist yet.
+    static func make(_ name: String, in folder: Int32) throws(SystemError) -> OutputFile {
+        let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last }
+        return OutputFile(descriptor: file)
+    }
+
+    /// Opens the file of this name, or the one with the end that was kept of it.
+    static func existing(_ name: String, in folder: Int32) -> OutputFile? {
+        guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
+        if let file = opened(name, in: folder) { return OutputFile(descriptor: file) }
+        guard errno == ENOENT, let file = opened(name + endSuffix, in: folder) else { return nil }
+        guard let (missing, start) = notice(of: file) else {
+            close(file)
+            return nil
+        }
+        return OutputFile(descriptor: file, missing: missing, start: start)
+    }
+
+    private static func opened(_ name: String, in folder: Int32) -> Int32? {
+        let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        return file < 0 ? nil : file
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let count = pwrite(
+                descriptor, bytes.baseAddress! + written, bytes.count - written, off_t(offset + written))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw count < 0 ? .last : SystemError(ENOSPC) }
+            written += count
+        }
+    }
+
+    /// nil unless so many bytes can be read there.
+    func bytes(from offset: Int, count: Int) -> [UInt8]? {
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = (try? read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)) ?? 0
+        }
+        return bytes.count == count ? bytes : nil
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(SystemError) -> Int {
+        guard offset >= missing else { return 0 }
+        var filled = 0
+        while filled < buffer.count {
+            let count = pread(
+                descriptor, buffer.baseAddress! + filled, buffer.count - filled,
+                off_t(offset - missing + start + filled))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Writes it through to the disk.
+    func sync() throws(SystemError) { if fdatasync(descriptor) != 0 { throw .last } }
+}
+
+// MARK: - The end of a file
+
+extension OutputFile {
+    private static let endSuffix = ".end"
+    private static let noticeWords = " bytes before this were not kept]\n"
+
+    /// Leaves only the end of a file, by copying it to another one; a process that has the first one open can read on.
+    /// Returns how many bytes that saves.
+    static func cut(_ name: String, before missing: Int, in folder: Int32) throws(SystemError) -> Int {
+        guard let descriptor = opened(name, in: folder) else { return 0 }
+        let whole = OutputFile(descriptor: descriptor)
+        let end = try make(name + endSuffix, in: folder)
+        do throws(SystemError) {
+            var size = 0
+            var bytes = Array("[\(missing)\(noticeWords)".utf8)
+            var offset = missing
+            while !bytes.isEmpty {
+                try end.write(bytes, at: size)
+                size += bytes.count
+                bytes = try whole.bytes(from: offset, limit: KeptOutput.tailSize)
+                offset += bytes.count
+            }
+        } catch {
+            unlinkat(folder, name + endSuffix, 0)
+            throw error
+        }
+        unlinkat(folder, name, 0)
+        return missing
+    }
+
+    private func bytes(from offset: Int, limit: Int) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+            do throws(SystemError) {
+                filled = try read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SystemError) { try write(bytes, at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// How many bytes the notice at the start of a file says are missing, and the notice's length.
+    private static func notice(of file: Int32) -> (missing: Int, length: Int)? {
+        let head = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
+            filled = max(pread(file, buffer.baseAddress, buffer.count, 0), 0)
+        }
+        guard let end = head.firstIndex(of: UInt8(ascii: "\n")), head.first == UInt8(ascii: "[") else { return nil }
+        let line = String(decoding: head[1...end], as: UTF8.self)
+        guard line.hasSuffix(noticeWords), let missing = Int(line.dropLast(noticeWords.utf8.count)), missing > 0 else {
+            return nil
+        }
+        return (missing, end + 1)
+    }
+}

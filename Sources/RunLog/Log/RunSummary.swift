@@ -1,0 +1,131 @@
+internal import Basics
+
+/// The last part of the text log: every error once more, what came of them, and the counts.
+struct RunSummary {
+    private static let namesKept = 8
+    private static let scriptLines = 20
+
+    private let view: RunView
+    private let logFile: String?
+    private let why: String?
+    private let outputs: (any OutputPlaces)?
+    /// Failed steps whose output stands in the log already as it came.
+    private var shown: Set<String> = []
+
+    /// `view` and `outputs`, which is nil where output is not kept, are told of each event first. `logFile` is the file
+    /// that has all output, `why` the command that tells more of a step whose id follows it; nil where there is none.
+    init(view: RunView, logFile: String?, why: String? = nil, outputs: (any OutputPlaces)? = nil) {
+        self.view = view
+        self.logFile = logFile
+        self.why = why
+        self.outputs = outputs
+    }
+
+    /// Notes that the output of a failed step has been shown as it came and need not be shown again.
+    mutating func noteShown(_ step: String) { shown.insert(step) }
+
+    /// Writes the whole summary; `flush` is called between its parts so that a long one does not pile up.
+    func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
+        if !run.errors.isEmpty {
+            text.newline()
+            text.add(run.errors.count == 1 ? "1 error:" : "\(run.errors.count) errors:", .strong)
+            text.newline()
+        }
+        let titles = run.errors.isEmpty ? [:] : view.titles
+        for failure in run.errors {
+            write(failure, titles, to: &text)
+            flush(&text)
+        }
+        if !run.tolerated.isEmpty {
+            text.add("tolerated: ", .caution)
+            let named = run.tolerated.prefix(Self.namesKept)
+            let words = view.tolerated(Set(named))
+            text.add(
+                list: named.map { id in words[id].map { "\(id) (\($0))" } ?? id }, of: run.tolerated.count,
+                limit: Self.namesKept)
+            text.newline()
+        }
+        let victims = view.victims(named: Self.namesKept)
+        // Where all is well, the reason why each step had nothing to do is only noise.
+        let isBrief = run.outcome == .success && victims.count { $0.outcome == .skipped } > 1
+        if isBrief { writeSkipped(to: &text) }
+        for group in victims where !(isBrief && group.outcome == .skipped) {
+            text.add(group.outcome == .notRun ? "not run: " : "\(group.outcome.rawValue): ", .caution)
+            text.add(list: group.names, of: group.count, limit: Self.namesKept)
+            if !group.reason.isEmpty { text.add(" because \(group.reason)") }
+            text.newline()
+            flush(&text)
+        }
+        writeCounts(run, to: &text)
+        flush(&text)
+    }
+
+    private func write(_ failure: RunFinished.Failure, _ titles: [String: String], to text: inout LogText) {
+        text.spaces(2)
+        text.add(
+            failure.step.map { titles[$0] ?? $0 } ?? failure.group.map { "group \($0)" }
+                ?? "the run", .failure)
+        text.add(": \(failure.cause.words) (\(failure.command?.file ?? failure.file)")
+        if let line = failure.command?.line ?? failure.line { text.add(":\(line)") }
+        text.add(")")
+        text.newline()
+        // A script that nothing more is known of is all there is to look at.
+        if failure.command == nil, failure.cause.root.kind == .exit, let script = failure.script {
+            write(script: script, to: &text)
+        }
+        if let step = failure.step, shown.contains(step) { return }
+        var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: text.isColored)
+        failure.outputTail.withUnsafeBytes { tail in
+            let start = OutputExcerpt.start(in: tail)
+            let file = failure.step.flatMap { outputs?.file(ofStep: $0) } ?? logFile
+            if let file, start > 0 || failure.outputBytes > tail.count {
+                text.add("    (the last lines; all of the output is in \(file))")
+                text.newline()
+            }
+            sanitizer.append(UnsafeRawBufferPointer(rebasing: tail[start...]), to: &text.buffer)
+        }
+        sanitizer.finish(to: &text.buffer)
+    }
+
+    private func writeSkipped(to text: inout LogText) {
+        let skipped = view.skipped(named: Self.namesKept)
+        text.add("skipped: ", .caution)
+        text.add(list: skipped.names, of: skipped.count, limit: Self.namesKept)
+        if let why, let first = skipped.names.first { text.add(" (`\(why) \(first.shellWord)` tells why)") }
+        text.newline()
+    }
+
+    private func write(script: String, to text: inout LogText) {
+        let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
+        let count = lines.last?.isEmpty == true ? lines.count - 1 : lines.count
+        for line in lines.prefix(min(count, Self.scriptLines)) {
+            text.add(literal: "    > ")
+            text.add(String(line))
+            text.newline()
+        }
+        guard count > Self.scriptLines else { return }
+        text.add("    > … and \(count - Self.scriptLines) more lines")
+        text.newline()
+    }
+
+    private func writeCounts(_ run: RunFinished, to text: inout LogText) {
+        text.add(run.outcome.rawValue, run.outcome.style)
+        text.add(" in \(TimeText.duration(run.duration)): ")
+        let counts = StepOutcome.allCases.compactMap { outcome in
+            run.counts[outcome] > 0 ? "\(run.counts[outcome]) \(outcome.rawValue)" : nil
+        }
+        if counts.isEmpty { text.add("no steps") } else { text.add(list: counts) }
+        text.newline()
+    }
+}
+
+extension StepOutcome {
+    var style: LogText.Style {
+        switch self {
+        case .success: .success
+        case .failure, .timeout: .failure
+        case .cancelled: .caution
+        case .skipped, .notRun: .faint
+        }
+    }
+}

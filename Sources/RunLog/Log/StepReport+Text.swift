@@ -1,0 +1,56 @@
+internal import Basics
+
+extension StepReport {
+    /// Whole lines: the step, then the links of the chain down to its root, then the root's output. `find` tells of the
+    /// root, `file` which file has all of its output; nil for unknown.
+    package func text(file: (String) -> String? = { _ in nil }, _ find: (String) -> StepReport?) -> String {
+        var (writer, tail) = (step, outputTail ?? [])
+        if tail.isEmpty, case .step(let root) = cause?.root.subject, root != step {
+            (writer, tail) = (root, find(root)?.outputTail ?? [])
+        }
+        return text(with: tail, in: file(writer))
+    }
+
+    /// `attempt 3, after exit 1, exit 1`; empty where there is nothing to say.
+    private var details: [String] {
+        var details: [String] = []
+        if let attempt, attempt > 1 {
+            details.append("attempt \(attempt)")
+            if let earlier { details.append("after \(earlier.joined(separator: ", "))") }
+        }
+        if let needs, !needs.isEmpty { details.append("for \(needs.map { "`\($0)`" }.joined(separator: ", "))") }
+        return details
+    }
+
+    /// `outputFile` has all of the output that `tail` is the end of; nil where none has.
+    private func text(with tail: [UInt8], in outputFile: String?) -> String {
+        var text = LogText(isColored: false)
+        text.add("\(InstanceValues.title(step, item: item)): \(outcome?.rawValue ?? state ?? "unknown")")
+        for detail in details { text.add(", \(detail)") }
+        text.newline()
+        var next = cause
+        var isFirst = true
+        while let link = next {
+            // The first link is about the step itself, or says its subject.
+            let isOwn = isFirst && (link.cause != nil || link.subject.words == step) || link.kind == .member
+            text.add(isFirst ? "  " : "  because ")
+            text.add(isOwn || link.subject == .run ? link.ownWords : "\(link.subject.words): \(link.message)")
+            if let file = link.file { text.add(" (\(file)\(link.line.map { ":\($0)" } ?? ""))") }
+            text.newline()
+            next = link.cause
+            isFirst = false
+        }
+        var sanitizer = OutputSanitizer(mark: "    | ", keepsColors: false)
+        tail.withUnsafeBytes { bytes in
+            let start = OutputExcerpt.start(in: bytes)
+            if start > 0 {
+                let rest = outputFile.map { "all of the output is in \($0)" } ?? "`flowrun replay` shows the whole run"
+                text.add("    (the last lines; \(rest))")
+                text.newline()
+            }
+            sanitizer.append(UnsafeRawBufferPointer(rebasing: bytes[start...]), to: &text.buffer)
+        }
+        sanitizer.finish(to: &text.buffer)
+        return text.buffer.text
+    }
+}

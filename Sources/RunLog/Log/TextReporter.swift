@@ -1,0 +1,317 @@
+internal import Basics
+
+/// The log for people: one line per completion or error, the steps' output as `OutputMode` says, a summary at the end.
+///
+/// flowrun's own lines begin with a space, a digit or a letter; a line that a step wrote stands behind `| ` or `[id] `,
+/// so that no output can pass for a line of flowrun's. Lines behind `| ` belong to the step that the last line of
+/// flowrun's names: its end, or `running` while it is the only step that runs and is shown as it writes.
+package final class TextReporter: Reporter {
+    package struct Options: Sendable {
+        /// nil: as the file says for each step, else grouped.
+        package var output: OutputMode?
+        package var isColored: Bool
+        /// Also says when steps and groups start, which signals were sent, and which steps did not run.
+        package var isVerbose: Bool
+        /// Where output too long for memory is kept until it is shown, usually TMPDIR or /tmp.
+        package var spoolDirectory: String
+        /// The file that the JSON log is written to as well; nil for none.
+        package var logFile: String?
+        /// The command that tells why a step ended as it did, such as `flowrun why`; nil where no record is kept.
+        package var why: String?
+
+        package init(
+            output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false,
+            spoolDirectory: String = "/tmp", logFile: String? = nil, why: String? = nil
+        ) {
+            self.why = why
+            self.logFile = logFile
+            self.output = output
+            self.isColored = isColored
+            self.isVerbose = isVerbose
+            self.spoolDirectory = spoolDirectory
+        }
+    }
+
+    /// How much text may wait to become a record.
+    private static let recordSize = 128 * 1024
+
+    private let sink: any RecordSink
+    private let options: Options
+    private let outputs: (any OutputPlaces)?
+    private var text: LogText
+    private var summary: RunSummary
+    /// Steps that have a process, in the order of their starts; as many as there are jobs.
+    private var running: [String] = []
+    /// Of running steps whose id does not say all.
+    private var titles: [String: String] = [:]
+    private var blocks: [String: OutputBlock] = [:]
+    /// The standard error of running commands of `vars`.
+    private var valueBlocks: [ValueID: OutputBlock] = [:]
+    /// Of running steps that are shown in another way than usual.
+    private var modes: [String: OutputMode] = [:]
+    /// The running steps that the file wants to be shown as they write.
+    private var straight: Set<String> = []
+    /// A step whose output was shown as it came and after which nothing has started.
+    private var shownLast: String?
+    /// The step that is shown as it writes, because no other one runs.
+    private var live: LiveOutput?
+    /// Whether a step's output could not be read back when it was to be shown.
+    package private(set) var lostOutput = false
+
+    /// `outputs` knows where long outputs are, nil where they are not kept. It and `view` are told of each event first.
+    package init(sink: any RecordSink, view: RunView, options: Options, outputs: (any OutputPlaces)? = nil) {
+        self.sink = sink
+        self.options = options
+        self.outputs = outputs
+        text = LogText(isColored: options.isColored)
+        summary = RunSummary(view: view, logFile: options.logFile, why: options.why, outputs: outputs)
+    }
+
+    package func report(_ event: RunEvent) {
+        if case .stepOutput(let output) = event.kind {
+            if let states = OverwrittenLines.lastStates(of: output.bytes) {
+                states.withUnsafeBytes { show(output.with($0), at: event.elapsed, place: nil) }
+            } else {
+                show(output, at: event.elapsed, place: outputs?.lastPlace)
+            }
+            // A line between those of the step whose output is shown live.
+            if output.step == nil, !text.isEmpty { live?.isAnnounced = false }
+            return flush(&text)
+        }
+        write(event)
+        if !text.isEmpty { live?.isAnnounced = false }
+        flush(&text)
+    }
+
+    private func write(_ event: RunEvent) {
+        switch event.kind {
+        case .stepOutput: break
+        case .stepFinished(let step):
+            if straight.contains(step.step) { summary.noteShown(step.step) }
+            if live?.step == step.step, blocks[step.step] == nil { shownLast = step.step }
+            stop(step.step)
+            let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
+            if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
+            if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
+            if !modes.isEmpty { modes[step.step] = nil }
+        case .groupFinished(let group):
+            if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
+        case .runStarted(let run): text.header(run)
+        case .runCancelRequested(let stopping):
+            text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: stopping.words)
+        case .runPaused(let source):
+            text.line(at: event.elapsed, verb: "paused", .caution, subject: "the run", detail: "by \(source)")
+        case .runResumed(let source):
+            text.line(at: event.elapsed, verb: "resumed", .caution, subject: "the run", detail: "by \(source)")
+        case .runJobs(let jobs, let source):
+            text.line(
+                at: event.elapsed, verb: "jobs", .caution, subject: "the run",
+                detail: "up to \(jobs) at once by \(source)")
+        case .warning(let code, let message):
+            text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
+        case .runFinished(let run):
+            if let shownLast { summary.noteShown(shownLast) }
+            summary.write(run, to: &text, flush: flush)
+        case .stepRetry(let step, let attempt, let delay):
+            stop(step)
+            text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
+            if let block = blocks.removeValue(forKey: step) { write(block, of: step) }
+        case .groupRetry(let group, let round, let delay):
+            text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
+        case .stepStarted(let step):
+            live = nil
+            shownLast = nil
+            running.append(step.step)
+            if step.name != nil || step.item != nil {
+                titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
+            }
+            if let view = step.view, options.output == nil {
+                modes[step.step] = OutputMode(view)
+                if view == .live { straight.insert(step.step) }
+            }
+            if options.isVerbose { text.verboseLine(event) }
+        case .stepRestored(let step):
+            text.line(
+                at: event.elapsed, verb: "restored", .faint,
+                subject: StepTitle.words(step.step, name: step.name, item: step.item))
+        case .stepRerun(let step, let reason):
+            text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
+        case .valueFinished(let value): write(value, at: event.elapsed)
+        case .valueStarted, .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
+            .stepAttempt, .stepUndoes, .ready, .waiting, .lockAcquired, .lockReleased:
+            if options.isVerbose { text.verboseLine(event) }
+        }
+    }
+
+    private func stop(_ step: String) {
+        straight.remove(step)
+        if !titles.isEmpty { titles[step] = nil }
+        if live?.step == step { live = nil }
+        if let index = running.firstIndex(of: step) { running.remove(at: index) }
+    }
+
+    private func mode(of step: String) -> OutputMode { modes[step] ?? options.output ?? .grouped }
+
+    private func isAlone(_ step: String) -> Bool { running.count == 1 && running[0] == step }
+
+    // MARK: Output
+
+    private func show(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
+        let step: String
+        switch output.writer {
+        case .step(let id): step = id
+        case .value(let value): return show(output, of: value, at: elapsed, place: place)
+        }
+        switch mode(of: step) {
+        case .none: return
+        case .stream: write(output, behind: mark(of: step))
+        case .grouped where live?.step == step || isAlone(step) && blocks[step] == nil:
+            showNow(output, of: step, at: elapsed)
+        case .grouped, .failed: keep(output, of: step, at: elapsed, place: place)
+        }
+    }
+
+    /// Standard output of a command of `vars` is its value, and is not shown.
+    private func show(_ output: StepOutput, of value: ValueID, at elapsed: Duration, place: OutputPlace?) {
+        guard output.stream == .stderr else { return }
+        switch options.output ?? .grouped {
+        case .none: return
+        case .stream: write(output, behind: mark(of: value.words))
+        case .grouped, .failed:
+            let block = valueBlocks[value] ?? OutputBlock(directory: options.spoolDirectory)
+            valueBlocks[value] = block
+            do throws(SystemError) {
+                try block.append(output, at: place)
+            } catch {
+                valueBlocks[value] = nil
+                warnOfOutput(of: value.words, error, at: elapsed)
+                write(block, of: value.words, mark: mark(of: value.words))
+                write(output, behind: mark(of: value.words))
+            }
+        }
+    }
+
+    /// A command of `vars` has a line if it failed, if it wrote to standard error, and in a verbose log.
+    private func write(_ value: ValueFinished, at elapsed: Duration) {
+        let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
+        let hasFailed = value.outcome.isFailure
+        let shown = hasFailed || options.output != .failed ? block : nil
+        guard hasFailed || shown != nil || options.isVerbose else { return }
+        text.line(value, at: elapsed)
+        live?.isAnnounced = false
+        if let shown { write(shown, of: value.value.words) }
+    }
+
+    private func mark(of step: String) -> String { "[\(step.visible)] " }
+
+    private func keep(_ output: StepOutput, of step: String, at elapsed: Duration, place: OutputPlace?) {
+        let block = blocks[step] ?? OutputBlock(directory: options.spoolDirectory)
+        blocks[step] = block
+        do throws(SystemError) {
+            try block.append(output, at: place)
+        } catch {
+            // Shown out of turn rather than lost, and each line says whose it is.
+            blocks[step] = nil
+            modes[step] = .stream
+            warnOfOutput(of: step, error, at: elapsed)
+            write(block, of: step, mark: mark(of: step))
+            write(output, behind: mark(of: step))
+        }
+    }
+
+    private func warnOfOutput(of subject: String, _ error: SystemError, at elapsed: Duration) {
+        text.line(
+            at: elapsed, verb: "warning", .caution, subject: subject,
+            detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
+                + error.words)
+    }
+
+    /// Whole lines behind the step's own mark.
+    private func write(_ output: StepOutput, behind mark: String) {
+        var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
+        write(output.bytes, through: &sanitizer)
+        sanitizer.finish(to: &text.buffer)
+    }
+
+    /// What the only running step writes, below a line that names it.
+    private func showNow(_ output: StepOutput, of step: String, at elapsed: Duration) {
+        var live = self.live.take() ?? LiveOutput(of: step, keepsColors: options.isColored)
+        if !live.isAnnounced {
+            text.line(at: elapsed, verb: "running", .faint, subject: titles[step] ?? step)
+            live.isAnnounced = true
+        }
+        write(output.bytes, through: &live.sanitizer)
+        // Nothing may stand behind the middle of a line: whatever comes next begins a new one.
+        if output.isPartial { live.sanitizer.finish(to: &text.buffer) }
+        self.live = live
+    }
+
+    /// Writes a step's output behind its line; in one record with it unless it is long.
+    private func write(_ block: OutputBlock, of step: String, mark: String = "| ") {
+        var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
+        if block.isSmall { return block.write(through: &sanitizer, to: &text.buffer) }
+        flush(&text)
+        sink.write(
+            pulling: block.source(through: sanitizer) { [weak self] lost, error in
+                self?.lostOutput = true
+                return "output of \(step) is incomplete: \(lost) bytes could not be read back: \(error.words)"
+            })
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, through sanitizer: inout OutputSanitizer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(sanitizer.pieceSize))
+            sanitizer.append(piece, to: &text.buffer)
+            if text.buffer.count >= Self.recordSize { flush(&text) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+        }
+    }
+
+    private func flush(_ text: inout LogText) {
+        guard !text.isEmpty else { return }
+        text.buffer.withUnsafeBytes(sink.write)
+        text.removeAll()
+    }
+}
+
+/// The step that is shown as it writes.
+private struct LiveOutput {
+    let step: String
+    var sanitizer: OutputSanitizer
+    /// Whether the last line of flowrun's names the step.
+    var isAnnounced = false
+
+    init(of step: String, keepsColors: Bool) {
+        self.step = step
+        sanitizer = OutputSanitizer(mark: "| ", keepsColors: keepsColors)
+    }
+}
+
+extension StepOutput {
+    /// The same record with other bytes.
+    fileprivate func with(_ bytes: UnsafeRawBufferPointer) -> StepOutput {
+        StepOutput(
+            writer, attempt: attempt, stream: stream, bytes: bytes,
+            isPartial: isPartial && bytes.last != UInt8(ascii: "\n"))
+    }
+}
+
+extension StepFinished {
+    /// Whether something happened that deserves a line of its own: it ran, or should have.
+    fileprivate var wasInteresting: Bool {
+        switch outcome {
+        case .success, .failure, .timeout: true
+        case .cancelled, .skipped, .notRun: duration != nil
+        }
+    }
+}
+
+extension StepOutcome {
+    fileprivate var isTrouble: Bool {
+        switch self {
+        case .failure, .timeout, .cancelled: true
+        case .success, .skipped, .notRun: false
+        }
+    }
+}

@@ -1,0 +1,351 @@
+internal import Basics
+
+/// The state of a run by its events so far, live or out of its journal. The summary, the live region, the heartbeat and
+/// `flowrun why` read it; it is told of each event before they are.
+///
+/// Of a group that is tried again only the last round counts: when the next one starts, the ends of the members are
+/// taken back, and so are the copies that the round before has made. Successes are only counted. A step that something
+/// else ruled out costs a few bytes, because causes are kept once, however many victims they have.
+package final class RunView: Reporter {
+    /// A running step, or a running command of `vars`.
+    struct Command {
+        let writer: StepOutput.Writer
+        /// The id, and behind it what says more.
+        let title: String
+        /// As in `StepStarted`.
+        let view: OutputView?
+        /// Measured from the start of the run.
+        let start: Duration
+        /// True if no other step has run since.
+        fileprivate(set) var isAlone: Bool
+
+        /// nil for a command of `vars`.
+        var step: String? { if case .step(let id) = writer { id } else { nil } }
+    }
+
+    /// The steps, and the fan-outs without copies, that ended alike for the same reason.
+    struct Victims {
+        let outcome: StepOutcome
+        let reason: String
+        /// The first few, in the order of their ends.
+        fileprivate(set) var names: [String] = []
+        fileprivate(set) var count = 0
+    }
+
+    /// The end of a step, a group or a command of `vars` without success.
+    private struct End {
+        let id: String
+        /// The values of a copy whose id has only a number for them; nil for all others.
+        var item: String?
+        let outcome: StepOutcome
+        var isTolerated = false
+        /// True for what counts as a step.
+        var isCounted = true
+        var isReplaced = false
+        let cause: Int32
+        /// Into `details`; -1 for what was never started and did not fail.
+        var detail: Int32 = -1
+
+        /// True for what takes part in the summary's counts and did not come to its own end.
+        var isVictim: Bool { isCounted && !outcome.isFailure && !isReplaced }
+    }
+
+    private struct Detail {
+        let title: String?
+        let attempt: Int
+        let earlier: [ExitStatus]
+        var tail: [UInt8] = []
+    }
+
+    /// The end of a member of a group that may be tried again.
+    private struct RoundEnd {
+        let id: String
+        /// Into `ends`; nil for a success.
+        let place: Int?
+        /// nil for a group.
+        let outcome: StepOutcome?
+    }
+
+    private(set) var steps = 0
+    private(set) var finished = 0
+    private(set) var failed = 0
+    /// The running steps in the order of their starts. A list, because there are as many as there are jobs and each
+    /// event touches one.
+    private(set) var running: [Command] = []
+    /// The running commands of `vars`.
+    private(set) var values: [Command] = []
+    private(set) var isPaused = false
+    /// True once the whole run has been asked to end.
+    private(set) var isStopping = false
+    private(set) var hasEnded = false
+    /// Grows whenever one of these changes.
+    private(set) var revision = 0
+
+    private var ends: [End] = []
+    private var details: [Detail] = []
+    private var causes: [Cause] = []
+    private var numbers: [Cause: Int32] = [:]
+    /// Of the current rounds.
+    private var roundEnds: [RoundEnd] = []
+    /// The copies that the current rounds have made.
+    private var roundCopies: [String] = []
+    /// The groups that wait for their next round.
+    private var retried: [String] = []
+    /// Ends of attempts of running steps that did not exit with 0.
+    private var attempts: [String: [ExitStatus]] = [:]
+    /// The last outcome by id, nil for what has not ended, and the ids in the order in which they came; nil where only
+    /// ends without success are kept.
+    private var names: (outcomes: [String: StepOutcome?], order: [String])?
+
+    /// `remembersAll`: tells of successes and of what has not ended as well, for some hundred bytes a step.
+    package init(remembersAll: Bool = false) { names = remembersAll ? ([:], []) : nil }
+
+    package func report(_ event: RunEvent) {
+        switch event.kind {
+        case .runStarted(let run): steps = run.steps
+        case .stepAdded(let step, _):
+            steps += 1
+            if event.round != nil { roundCopies.append(step) }
+            remember(step, nil)
+        case .stepStarted(let step): note(step, event)
+        case .stepAttempt(let step, _, let status):
+            if status != .exited(0) { attempts[step, default: []].append(status) }
+            return
+        case .stepRetry(let step, _, _): stop(step)
+        case .stepFinished(let step): note(step, event.round)
+        case .stepRestored(let step):
+            keep(nil, of: step.step, .success, event.round)
+            remember(step.step, .success)
+        case .groupStarted(let group):
+            remember(group, nil)
+            guard let index = retried.firstIndex(of: group) else { return }
+            retried.remove(at: index)
+            forgetRound(of: group)
+        case .groupFinished(let group): return note(group, event.round)
+        case .groupRetry(let group, _, _):
+            retried.append(group)
+            return
+        case .valueStarted(let start):
+            values.append(
+                Command(
+                    writer: .value(start.value), title: start.value.words, view: nil, start: event.elapsed,
+                    isAlone: false))
+            remember(start.value.words, nil)
+        case .valueFinished(let value): note(value)
+        case .runPaused: isPaused = true
+        case .runResumed: isPaused = false
+        case .runCancelRequested: isStopping = true
+        case .runFinished(let run): note(run)
+        case .runJobs, .stepRerun, .stepUndoes, .groupCancelRequested, .stepOutput, .stepCancelRequested,
+            .stepSignal, .ready, .waiting, .lockAcquired, .lockReleased, .warning:
+            return
+        }
+        revision += 1
+    }
+
+    private func note(_ step: StepStarted, _ event: RunEvent) {
+        for index in running.indices { running[index].isAlone = false }
+        running.append(
+            Command(
+                writer: .step(step.step), title: StepTitle.words(step.step, name: step.name, item: step.item),
+                view: step.view, start: event.elapsed, isAlone: running.isEmpty))
+        remember(step.step, nil)
+    }
+
+    private func note(_ step: StepFinished, _ round: Int?) {
+        stop(step.step)
+        remember(step.step, step.outcome)
+        let statuses = attempts.isEmpty ? [] : attempts.removeValue(forKey: step.step) ?? []
+        guard let cause = step.cause else { return keep(nil, of: step.step, step.outcome, round) }
+        var end = End(id: step.step, outcome: step.outcome, isTolerated: step.isTolerated, cause: number(of: cause))
+        if InstanceValues.words(step.step, item: step.item) != nil { end.item = step.item }
+        if step.attempt > 0 || step.outcome.isFailure {
+            let isNamed = step.name != nil || step.item != nil
+            end.detail = add(
+                Detail(
+                    title: isNamed ? StepTitle.words(step.step, name: step.name, item: step.item) : nil,
+                    attempt: step.attempt, earlier: statuses.count > 1 ? statuses.dropLast() : []))
+        }
+        keep(end, of: step.step, step.outcome, round)
+    }
+
+    private func note(_ group: GroupFinished, _ round: Int?) {
+        remember(group.group, group.outcome)
+        let end = group.cause.map {
+            End(id: group.group, outcome: group.outcome, isCounted: !group.isExpanded, cause: number(of: $0))
+        }
+        keep(end, of: group.group, nil, round)
+    }
+
+    private func note(_ value: ValueFinished) {
+        let id = value.value.words
+        values.removeAll { $0.writer == .value(value.value) }
+        remember(id, value.outcome)
+        guard let cause = value.cause, value.outcome != .cancelled else { return }
+        var end = End(id: id, outcome: value.outcome, isCounted: false, cause: number(of: cause))
+        if value.duration != nil { end.detail = add(Detail(title: nil, attempt: 1, earlier: [])) }
+        ends.append(end)
+    }
+
+    private func note(_ run: RunFinished) {
+        hasEnded = true
+        ends.removeAll(where: \.isReplaced)
+        roundEnds = []
+        let tails = Dictionary(
+            run.errors.lazy.filter { !$0.outputTail.isEmpty }.map { ($0.step ?? "", $0.outputTail) },
+            uniquingKeysWith: { $1 })
+        guard !tails.isEmpty else { return }
+        for end in ends where end.detail >= 0 {
+            if let tail = tails[end.id] { details[Int(end.detail)].tail = tail }
+        }
+    }
+
+    /// Adds an end, nil for a success. `outcome` is that of a step, nil for a group.
+    private func keep(_ end: End?, of id: String, _ outcome: StepOutcome?, _ round: Int?) {
+        if round != nil {
+            roundEnds.append(RoundEnd(id: id, place: end == nil ? nil : ends.count, outcome: outcome))
+        }
+        if let end { ends.append(end) }
+        if let outcome { count(outcome, 1) }
+    }
+
+    private func forgetRound(of group: String) {
+        for end in roundEnds where end.id.isInside(group) {
+            if let place = end.place { ends[place].isReplaced = true }
+            if let outcome = end.outcome { count(outcome, -1) }
+            names?.outcomes.updateValue(nil, forKey: end.id)
+        }
+        roundEnds.removeAll { $0.id.isInside(group) }
+        for copy in roundCopies where copy.isInside(group) {
+            steps -= 1
+            names?.outcomes[copy] = nil
+        }
+        roundCopies.removeAll { $0.isInside(group) }
+        retried.removeAll { $0.isInside(group) }
+    }
+
+    private func count(_ outcome: StepOutcome, _ number: Int) {
+        finished += number
+        if outcome.isFailure { failed += number }
+    }
+
+    private func stop(_ step: String) {
+        if let index = running.firstIndex(where: { $0.step == step }) { running.remove(at: index) }
+    }
+
+    private func remember(_ id: String, _ outcome: StepOutcome?) {
+        guard names != nil else { return }
+        if names!.outcomes.updateValue(outcome, forKey: id) == nil { names!.order.append(id) }
+    }
+
+    private func add(_ detail: Detail) -> Int32 {
+        details.append(detail)
+        return Int32(details.count - 1)
+    }
+
+    private func number(of cause: Cause) -> Int32 {
+        if let known = numbers[cause] { return known }
+        let number = Int32(causes.count)
+        causes.append(cause)
+        numbers[cause] = number
+        return number
+    }
+
+    private func cause(of end: End) -> Cause { causes[Int(end.cause)] }
+
+    // MARK: What runs
+
+    /// How many steps have neither ended nor started.
+    var waiting: Int { max(0, steps - finished - running.count) }
+
+    /// How many processes of steps and of `vars` run.
+    var runningCount: Int { running.count + values.count }
+
+    /// The longest running first; ties in the order of their ids.
+    func longestRunning(_ count: Int) -> [Command] {
+        Array((running + values).sorted { ($0.start, $0.writer.words) < ($1.start, $1.writer.words) }.prefix(count))
+    }
+
+    // MARK: What has ended
+
+    /// The report on a step, a group or one of `vars`; nil if nothing is known of it. O(ends without success).
+    package func report(of id: String) -> StepReport? {
+        if let outcome = names?.outcomes[id], outcome == nil || outcome == .success {
+            return StepReport(id, outcome: outcome)
+        }
+        guard let end = ends.last(where: { $0.id == id && !$0.isReplaced }) else {
+            return names?.outcomes[id].map { StepReport(id, outcome: $0) }
+        }
+        var report = StepReport(id, outcome: end.outcome)
+        report.item = end.item
+        report.cause = cause(of: end)
+        guard end.detail >= 0 else { return report }
+        let detail = details[Int(end.detail)]
+        if detail.attempt > 0 { report.attempt = detail.attempt }
+        if !detail.earlier.isEmpty { report.earlier = detail.earlier.map { "\($0)" } }
+        if !detail.tail.isEmpty { report.outputTail = detail.tail }
+        return report
+    }
+
+    /// All ids that the events have named, in the order in which they came, some more than once; empty unless the view
+    /// remembers all.
+    package var ids: [String] { names?.order ?? [] }
+
+    /// The steps that did not run or were cancelled, by outcome and reason, the earliest first, each with at most
+    /// `limit` names.
+    func victims(named limit: Int) -> [Victims] {
+        struct Key: Hashable {
+            let outcome: StepOutcome
+            let reason: String
+        }
+        guard !ends.isEmpty else { return [] }
+        var victims: [Victims] = []
+        var places: [Key: Int] = [:]
+        for end in ends where end.isVictim {
+            let reason = cause(of: end).reason
+            let key = Key(outcome: end.outcome, reason: reason)
+            let place = places[key] ?? victims.count
+            if place == victims.count {
+                places[key] = place
+                victims.append(Victims(outcome: end.outcome, reason: reason))
+            }
+            victims[place].count += 1
+            if victims[place].count <= limit { victims[place].names.append(end.id) }
+        }
+        return victims
+    }
+
+    /// The skipped steps: the first `limit` names, and how many there are.
+    func skipped(named limit: Int) -> (names: [String], count: Int) {
+        let skipped = ends.lazy.filter { $0.isVictim && $0.outcome == .skipped }
+        return (skipped.prefix(limit).map(\.id), skipped.count { _ in true })
+    }
+
+    /// Why the steps of these ids failed, which may, or the groups timed out.
+    func tolerated(_ ids: Set<String>) -> [String: String] {
+        var words: [String: String] = [:]
+        for end in ends where !ids.isEmpty && ids.contains(end.id) {
+            let cause = cause(of: end)
+            if end.isTolerated || cause.kind == .timeout { words[end.id] = cause.words }
+        }
+        return words
+    }
+
+    /// The ids of steps that failed, with what says more behind them; none for those whose id says all.
+    var titles: [String: String] {
+        var titles: [String: String] = [:]
+        for end in ends where end.detail >= 0 {
+            if let title = details[Int(end.detail)].title { titles[end.id] = title }
+        }
+        return titles
+    }
+}
+
+extension String {
+    /// True for the id of a member, at any depth, of a group.
+    fileprivate func isInside(_ group: String) -> Bool {
+        guard utf8.count > group.utf8.count, hasPrefix(group) else { return false }
+        let next = utf8[utf8.index(utf8.startIndex, offsetBy: group.utf8.count)]
+        return next == UInt8(ascii: ".") || next == UInt8(ascii: "[")
+    }
+}

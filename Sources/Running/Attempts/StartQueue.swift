@@ -1,0 +1,132 @@
+internal import Glibc
+internal import Processes
+internal import RunLog
+
+/// Who asks for a process: an attempt of a step, or the command of one of `vars`.
+@EventLoopActor
+protocol Starter: AnyObject {
+    /// Asks the machine for the process. Returns its refusal if a later one may succeed; nil if there is nothing to ask
+    /// for any more.
+    func tryStart() -> SpawnError?
+    /// The process has to be waited for.
+    func startIsDelayed()
+    /// It is not waited for any longer.
+    func startHasFailed(_ error: SpawnError)
+}
+
+/// Starts that the machine has refused, because it has no process, memory or descriptor left, oldest first.
+///
+/// While a process of the run lives they wait for its end, however late that is: the run goes on with fewer at once. Only
+/// while it has none does the time run that ends in giving up, one time for the whole run.
+@EventLoopActor
+final class StartQueue {
+    // The runner holds it and outlives it.
+    private unowned let runner: WorkflowRunner
+    // Not a deque, whose first use costs a short run more than moving a few references costs a long one.
+    private var waiting: [any Starter] = []
+    /// Processes of the run that live.
+    private var running = 0
+    private var refusal = SpawnError(errno: EAGAIN)
+    /// Since when there is nothing but refusals.
+    private var starving: EventLoopClock.Instant?
+    private var delay = firstDelay
+    private var timer: Timers.Token?
+    private var isWarned = false
+    private var hasGivenUp = false
+    private var isServing = false
+
+    /// How long a run without any process tries to get one.
+    static let patience = Duration.seconds(30)
+    private static let firstDelay = Duration.milliseconds(20)
+    private static let longestDelay = Duration.milliseconds(200)
+
+    init(of runner: WorkflowRunner) { self.runner = runner }
+
+    /// Starts a process, behind those who wait for one.
+    func start(_ starter: any Starter) {
+        guard waiting.isEmpty, !isServing else {
+            waiting.append(starter)
+            return starter.startIsDelayed()
+        }
+        guard let refusal = starter.tryStart() else { return }
+        guard !hasGivenUp else { return starter.startHasFailed(refusal) }
+        self.refusal = refusal
+        waiting.append(starter)
+        starter.startIsDelayed()
+        warn()
+        watch()
+    }
+
+    /// Takes back a start that waits; does nothing to others.
+    func withdraw(_ starter: any Starter) { waiting.removeAll { $0 === starter } }
+
+    func processHasStarted() {
+        running += 1
+        starving = nil
+        hasGivenUp = false
+        delay = Self.firstDelay
+    }
+
+    func processHasEnded() {
+        running -= 1
+        if !waiting.isEmpty { serve() }
+    }
+
+    /// A pause is over, which nothing was asked for in.
+    func resume() {
+        starving = nil
+        if !waiting.isEmpty { serve() }
+    }
+
+    private func serve() {
+        guard !isServing, !runner.isPaused else { return }
+        isServing = true
+        while !waiting.isEmpty {
+            let first = waiting.removeFirst()
+            guard let refusal = first.tryStart() else { continue }
+            self.refusal = refusal
+            waiting.insert(first, at: 0)
+            break
+        }
+        isServing = false
+        watch()
+    }
+
+    /// Looks at the time, and sets a timer for the next try: what others of the machine give back is no event.
+    private func watch() {
+        if let timer = timer.take() { runner.clock.cancel(timer) }
+        guard !waiting.isEmpty else { return }
+        let now = runner.clock.now
+        starving = running > 0 ? nil : starving ?? now
+        if let starving, starving.duration(to: now) >= Self.patience { return giveUp() }
+        timer = runner.clock.schedule(at: now.advanced(by: delay)) { [weak self] in
+            self?.timer = nil
+            self?.serve()
+        }
+        delay = min(delay * 2, Self.longestDelay)
+    }
+
+    private func giveUp() {
+        hasGivenUp = true
+        runner.result.isOutOfProcesses = true
+        let failed = waiting
+        waiting = []
+        for starter in failed { starter.startHasFailed(refusal) }
+    }
+
+    private func warn() {
+        guard running > 0, !isWarned else { return }
+        isWarned = true
+        let reason = String(cString: strerror(refusal.errno)).lowercased()
+        let hint = refusal.errno == EMFILE ? "; `ulimit -n` allows more" : ""
+        runner.recorder.record(
+            .warning(
+                code: "processes",
+                message: "no more than \(running) processes can run at once (\(reason)); the others wait\(hint)"))
+    }
+}
+
+extension SpawnError {
+    /// Whether the machine may have a process a moment later.
+    var isPassing: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(errno) }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+internal import Processes
+internal import RunLog
+internal import Syntax
+internal import Workflow
+
+/// Why a step's command could not even be made, or what it handed on cannot be taken.
+struct StepError: Error {
+    let message: String
+    /// The failed call's error number; nil if no call failed.
+    let errno: Int32?
+    let kind: Cause.Kind
+    /// What a shell would show of a program that is not there or cannot be started; nil for any other error.
+    private(set) var shellStatus: ExitStatus?
+    /// The place to blame; nil for that of the step.
+    var place: SourceRange?
+    /// Which of `vars` has no value; nil if that is not the reason.
+    var failure: SharedFailure?
+
+    init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn) {
+        self.message = message
+        self.errno = errno
+        self.kind = kind
+    }
+
+    /// A command that no process could be made of.
+    init(_ error: SpawnError, of command: ProcessCommand) {
+        self.init(Self.describe(error, of: command), errno: error.errno)
+        setShellStatus(of: error)
+    }
+
+    /// A program that could not be started in a folder.
+    init(_ error: SpawnError, program: String, folder: String? = nil) {
+        self.init(Self.describe(error, program: program, folder: folder), errno: error.errno)
+        setShellStatus(of: error)
+    }
+
+    private mutating func setShellStatus(of error: SpawnError) {
+        if error.subject != .workingDirectory {
+            shellStatus = .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
+        }
+    }
+
+    /// What went wrong with a command in words. Of one that is too long it names what is the longest.
+    static func describe(_ error: SpawnError, of command: ProcessCommand) -> String {
+        let words = describe(
+            error, program: command.arguments.first ?? "", folder: command.workingDirectory)
+        guard error.errno == E2BIG, let longest = command.longestPart else { return words }
+        return "\(words); \(longest.name) has \(longest.bytes) bytes"
+    }
+
+    /// A command of whose output something could not be read; nil if all was.
+    init?(ofOutput ending: ProcessEnding) {
+        guard let error = ending.outputError else { return nil }
+        let reason = String(cString: strerror(error)).lowercased()
+        self.init("what it wrote could not be read to the end: \(reason)", errno: error, kind: .output)
+    }
+
+    /// A command of which these processes did not end by KILL; none where flowrun could not look for them.
+    init(losing processes: [Int32]) {
+        let numbers = processes.map(String.init).joined(separator: ", ")
+        self.init(
+            processes.isEmpty
+                ? "nothing tells whether any of its processes is left"
+                : "still there \(ProcessEnding.killWindow.asWritten) after SIGKILL: process \(numbers)", kind: .lost)
+    }
+
+    static func reason(_ error: SpawnError) -> String { String(cString: strerror(error.errno)).lowercased() }
+
+    /// What went wrong in words, with the fix if there is an obvious one.
+    static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
+        let reason = reason(error)
+        switch (error.subject, error.errno) {
+        case (.workingDirectory, _):
+            return "cannot change to the working directory `\(folder ?? "")`: \(reason)"
+        case (.searchPath, ENOENT) where program == "bash":
+            return "cannot start `bash`: not found along PATH; install it, or say `shell: sh`"
+        case (.searchPath, ENOENT):
+            return "cannot start `\(program)`: not found along PATH"
+        case (.program, ENOENT):
+            return "cannot start `\(program)`: no such file, or its interpreter is missing"
+        case (.program, E2BIG):
+            return "cannot start `\(program)`: its arguments and environment are too long; pass large values in files"
+        case (.program, ENOEXEC):
+            return "cannot start `\(program)`: not a program; a script needs a first line such as `#!/bin/sh`"
+        case (.program, _), (.searchPath, _):
+            return "cannot start `\(program)`: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import DequeModule
+internal import Planning
+internal import Processes
+
+/// What expressions ask about files, and the way to the answers that they do not know yet.
+///
+/// Reading files may take long, so an evaluation that asks ends without a value; the answer is found beside the event
+/// loop, one at a time, and the evaluation begins once more. An answer counts for that one evaluation, because files
+/// change; only those that ask the same before the reading begins share it.
+@EventLoopActor
+final class FileQuestions {
+    /// An evaluation that waits for an answer.
+    private struct Evaluation {
+        let job: Job
+        var known: [FileQuestion: FileAnswer]
+        let resume: @EventLoopActor () -> Void
+    }
+
+    private final class Job {
+        let task: FileTask
+        /// Those that have come to wait for it, some of which may be forgotten.
+        var rows: [PlanIndex] = []
+        /// How many of them are not.
+        var waitingCount = 0
+
+        init(_ task: FileTask) { self.task = task }
+    }
+
+    private let fileReader: any FileReader
+    private let folder: String
+    /// At most one for each row.
+    private var evaluations: [PlanIndex: Evaluation] = [:]
+    private var current: Job?
+    /// What has not begun, oldest first; some may be given up. Nil before the first question: Swift needs long to set up
+    /// the first deque of a process, and few runs ask for files.
+    private var queue: Deque<Job>?
+    /// The same by what is asked, without what is given up.
+    private var queued: [FileQuestion: Job] = [:]
+    /// What the evaluation that goes on now knows, and the first answer that it lacks.
+    private var known: [FileQuestion: FileAnswer] = [:]
+    private var missing: FileQuestion?
+
+    init(_ fileReader: any FileReader, in folder: String) {
+        self.fileReader = fileReader
+        self.folder = folder
+    }
+
+    /// Whether the evaluation that goes on now lacks an answer.
+    var isMissing: Bool { missing != nil }
+
+    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `ask(for:then:)` at
+    /// once, and what `body` did does not count.
+    func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
+        guard !evaluations.isEmpty else {
+            let value = body()
+            return missing == nil ? value : nil
+        }
+        known = evaluations[row]?.known ?? [:]
+        let value = body()
+        known = [:]
+        guard missing == nil else { return nil }
+        evaluations[row] = nil
+        return value
+    }
+
+    /// nil if it is still to be found.
+    func answer(to question: FileQuestion) -> FileAnswer? {
+        if let answer = known[question] { return answer }
+        missing = missing ?? question
+        return nil
+    }
+
+    /// Finds what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    func ask(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
+        guard let question = missing.take() else { preconditionFailure("row \(row) lacks no answer") }
+        // One that has begun may have read what has changed since.
+        let job = queued[question] ?? enqueue(question)
+        job.rows.append(row)
+        job.waitingCount += 1
+        evaluations[row] = Evaluation(job: job, known: evaluations[row]?.known ?? [:], resume: resume)
+        beginNext()
+    }
+
+    private func enqueue(_ question: FileQuestion) -> Job {
+        let job = Job(FileTask(question, in: folder))
+        queued[question] = job
+        if queue == nil { queue = [] }
+        queue?.append(job)
+        return job
+    }
+
+    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait. The
+    /// caller sees to `beginNext`, once it has forgotten all that is to be forgotten.
+    @discardableResult
+    func forget(_ row: PlanIndex) -> Bool {
+        guard !evaluations.isEmpty, let job = evaluations.removeValue(forKey: row)?.job else { return false }
+        job.waitingCount -= 1
+        guard job.waitingCount == 0 else { return true }
+        job.task.giveUp()
+        if current === job { current = nil } else { queued[job.task.question] = nil }
+        return true
+    }
+
+    /// Begins the next that somebody waits for, unless one is under way.
+    func beginNext() {
+        while current == nil, let job = queue?.popFirst() {
+            guard !job.task.isGivenUp else { continue }
+            queued[job.task.question] = nil
+            current = job
+            fileReader.begin(job.task) { [weak self] answer in self?.end(job, answer) }
+        }
+    }
+
+    private func end(_ job: Job, _ answer: FileAnswer) {
+        guard current === job else { return }
+        current = nil
+        beginNext()
+        for row in job.rows where evaluations[row]?.job === job {
+            evaluations[row]?.known[job.task.question] = answer
+            evaluations[row]?.resume()
+        }
+    }
+}

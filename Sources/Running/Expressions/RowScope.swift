@@ -1,0 +1,115 @@
+internal import Planning
+internal import Processes
+internal import Syntax
+internal import Workflow
+
+/// What the expressions of one row may name: a step's, a group's, or those of a group's outputs, which see its members.
+@EventLoopActor
+struct RowScope: ExpressionScope {
+    let context: RunContext
+    let row: PlanIndex
+    /// Whether the members of the row itself are in sight.
+    var seesMembers = false
+    /// Whether a group's own `vars` are in sight: not where a key belongs to what is around it.
+    var seesOwn = true
+    /// Whether one of `vars` is being made.
+    var isShared = false
+    /// Whether the expression stands at the top of the body that the row uses.
+    var isInside = false
+
+    private var isInBody: Bool { isInside || seesMembers || isShared }
+
+    func value(of name: String) -> Value? {
+        switch name {
+        case "params": context.parameters(inside: context.state.plan.user(around: row, isInside: isInBody))
+        case "args": context.arguments(of: row)
+        case "env": environment
+        default:
+            context.state.plan.variables(of: row, isInside: isInBody).last { $0.name == name }?.typedValue
+        }
+    }
+
+    /// What the top of the file sets, or while it is being set what is around it.
+    private var environment: Value {
+        guard let user = context.state.plan.fileUser(around: row, isInside: isInBody) else {
+            if isShared { return context.sharedEnvironment }
+            return row == .root && !seesMembers ? context.inherited : context.environment
+        }
+        return context.readEnvironmentOfFile(user, isInside && user == row, isShared)
+    }
+
+    func shared(_ name: String) throws(EvaluationError) -> Value? {
+        let sees = context.state.plan.use(of: row) == nil ? seesOwn : isInBody
+        guard let key = context.sharedKey(of: name, seenFrom: row, seesOwn: sees) else { return nil }
+        return try context.value(of: key)
+    }
+
+    func run(_ field: String?) -> Value? { context.run(field, seenFrom: row) }
+
+    func step(_ id: String, _ field: String?) -> Value? {
+        switch context.find(id, seenFrom: row, seesMembers: seesMembers) {
+        case .row(let found): context.result(of: found, field)
+        case .leftOut(let definition): context.result(ofLeftOut: definition, field)
+        case nil: nil
+        }
+    }
+
+    func previous(_ field: String?) -> Value? {
+        context.state.plan.previous(of: row).flatMap { context.result(of: $0, field) }
+    }
+
+    func status(_ function: StatusFunction) -> Bool { context.state.status(function, of: row) }
+
+    /// Paths count from the folder of the file that the row is written in, where its steps run.
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] {
+        let folder = folder
+        guard case .list(let paths) = try answer(to: .list(Self.paths(patterns, in: folder)), "glob") else { return [] }
+        guard !folder.isEmpty else { return paths.map(\.text) }
+        return paths.map { $0.text.hasPrefix("\(folder)/") ? String($0.text.dropFirst(folder.count + 1)) : $0.text }
+    }
+
+    func hash(files patterns: [String]) throws(EvaluationError) -> String {
+        try answer(to: .hash(Self.paths(patterns, in: folder)), "hashFiles").text
+    }
+
+    /// Where the file that the row is written in is, from the folder of the workflow's first file; empty for that
+    /// folder itself.
+    private var folder: String {
+        let user = context.state.plan.fileUser(around: row, isInside: isInBody)
+        return user.flatMap(context.state.plan.use)?.folder ?? ""
+    }
+
+    private static func paths(_ patterns: [String], in folder: String) -> [String] {
+        folder.isEmpty ? patterns : patterns.map { RelativePath.joined(folder, $0) }
+    }
+
+    private func answer(to question: FileQuestion, _ function: String) throws(EvaluationError) -> Value {
+        let message: String
+        switch context.pending.files.answer(to: question) {
+        case .success(let answer)?: return answer
+        case .failure(let error)?: message = "`\(function)` cannot read `\(error.path)`: \(error.reason)"
+        // Nobody reads this: what came to it is evaluated once more.
+        case nil: message = "the answer is still to be found"
+        }
+        let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
+        throw EvaluationError(message, at: range)
+    }
+
+    /// What was written to standard output, byte for byte, if a template is nothing but its name; nil for any other.
+    func output(namedBy template: Template) -> [UInt8]? {
+        guard case .parsed(let parsed) = template, case .reference(let name, let path)? = parsed.expression?.root.kind
+        else { return nil }
+        let fields = path.compactMap { if case .field(let field) = $0 { field.text } else { nil } }
+        guard fields.count == path.count, fields.last == "stdout" else { return nil }
+        var source: PlanIndex?
+        switch (name.text, fields.count) {
+        case ("previous", 1): source = context.state.plan.previous(of: row)
+        case ("steps", 2):
+            if case .row(let found)? = context.find(fields[0], seenFrom: row, seesMembers: seesMembers) {
+                source = found
+            }
+        default: break
+        }
+        return source.flatMap { context.state.result(of: $0).standardOutput }
+    }
+}

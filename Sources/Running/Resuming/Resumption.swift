@@ -1,0 +1,168 @@
+package import Planning
+package import RunLog
+
+/// Decides which steps of a resumed run take over earlier results, and why the others run again.
+///
+/// A step is taken over if it succeeded, its definition is the same, which includes its needs, nothing has undone it,
+/// and all that it needs is unchanged since the step was last checked. To compare needs, each row that has ended has a
+/// set: the runs in which it, and all before it, was the same as now.
+///
+/// A value that is given decisions and ends and asks for nothing, so a run and a dry run get the same answers.
+package struct Resumption {
+    package let past: PastResults
+    /// The names of steps and groups that are to run again, with everything that depends on them.
+    private let again: [String]
+    private let undone: IDMarks
+    /// By step that has been decided about and has not ended.
+    private var courses: [PlanIndex: Course] = [:]
+    /// By row that has ended: the runs in which it and all before it were the same as now.
+    private var same: [PlanIndex: RunSet] = [:]
+    /// By group that has not ended: the same for its members that have.
+    private var sameInside: [PlanIndex: RunSet] = [:]
+    /// By group that has started: the same for all needs of it and of the enclosing groups.
+    private var sameAround: [PlanIndex: RunSet] = [:]
+
+    package enum Decision {
+        /// nil for a step that runs for the first time.
+        case run(RerunReason?)
+        case restore(PastResults.Step)
+    }
+
+    private enum Course {
+        case taken(PastResults.Step)
+        case runs
+        /// It runs because a failure was tolerated; if it ends so again, nothing has changed for its dependents.
+        case runsAlike(PastResults.Step)
+    }
+
+    package init(_ past: PastResults, again: [String], in plan: Plan) {
+        self.past = past
+        self.again = again
+        undone = past.undoneIDs(in: plan.workflow)
+    }
+
+    /// Decides about a step that starts, and records it. Everything that it waits for has ended. `definition` is as in
+    /// `PastResults.Step`.
+    package mutating func decide(_ row: PlanIndex, definition: String?, round: Int?, in plan: Plan) -> Decision {
+        guard !plan.isInHook(row) else { return .run(nil) }
+        guard let known = past.steps[plan.nodes[row].id], known.ran != nil, round ?? 0 == 0 else {
+            courses[row] = .runs
+            return .run(nil)
+        }
+        guard let reason = reason(for: row, known, definition, in: plan) else {
+            courses[row] = .taken(known)
+            return .restore(known)
+        }
+        let isAlike =
+            reason == .outcome && known.isTolerated && known.definition != nil && known.definition == definition
+        courses[row] = isAlike ? .runsAlike(known) : .runs
+        return .run(reason)
+    }
+
+    /// Records that a step runs although its result was to be taken over.
+    package mutating func runsAfterAll(_ row: PlanIndex) { courses[row] = .runs }
+
+    /// Records how a step or group has ended, after everything inside it.
+    package mutating func noteEnd(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) {
+        guard row != .root, !plan.isInHook(row) else { return }
+        var runs = plan.isStep(row) ? ownRuns(of: row, outcome, in: plan) : sameInside.removeValue(forKey: row) ?? all
+        sameAround[row] = nil
+        meet(&runs, needsOf: row, in: plan)
+        same[row] = runs
+        let parent = plan.parent(of: row)
+        runs.formIntersection(sameInside[parent] ?? all)
+        sameInside[parent] = runs
+    }
+
+    private var all: RunSet { RunSet(from: 0, count: past.runCount) }
+
+    private mutating func ownRuns(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) -> RunSet {
+        switch courses.removeValue(forKey: row) {
+        case .taken(let known): return known.runs(of: past.runCount)
+        case .runsAlike(let known): return known.outcome == outcome ? known.runs(of: past.runCount) : .none
+        case .runs: return .none
+        case nil:
+            guard !outcome.isFailure else { return .none }
+            let absences = past.steps[plan.nodes[row].id]?.absences ?? []
+            return RunSet(absences.lazy.filter { $0.outcome == outcome }.map(\.run), count: past.runCount)
+        }
+    }
+
+    /// nil if it can be taken over.
+    private mutating func reason(
+        for row: PlanIndex, _ known: PastResults.Step, _ definition: String?, in plan: Plan
+    ) -> RerunReason? {
+        guard let outcome = known.outcome else { return .unfinished }
+        if plan.isMeant(row, by: again) { return .asked }
+        if isUndone(known, plan.nodes[row].id) { return .undone }
+        guard outcome == .success else { return .outcome }
+        if !runs(around: row, in: plan)[known.checked] { return .upstream }
+        guard let definition, let before = known.definition else { return .result }
+        return definition == before ? nil : .definition
+    }
+
+    /// True if a hook has undone a step, and false for one that runs again in any case.
+    private func isUndone(_ known: PastResults.Step, _ id: String) -> Bool {
+        guard known.outcome == .success || known.isTolerated, let mark = undone.last(of: id) else { return false }
+        return mark.moment > known.moment
+    }
+
+    /// The runs in which all needs of a row and of the enclosing groups were the same. Computed once a group.
+    private mutating func runs(around row: PlanIndex, in plan: Plan) -> RunSet {
+        var unknown = [row]
+        while let next = unknown.last.map(plan.parent), next != .root, sameAround[next] == nil { unknown.append(next) }
+        var runs = unknown.last.map(plan.parent).flatMap { sameAround[$0] } ?? all
+        while let next = unknown.popLast() {
+            meet(&runs, needsOf: next, in: plan)
+            if next != row { sameAround[next] = runs }
+        }
+        return runs
+    }
+
+    private func meet(_ runs: inout RunSet, needsOf row: PlanIndex, in plan: Plan) {
+        for edge in plan.edges(of: row) { runs.formIntersection(same[edge.target] ?? .none) }
+    }
+}
+
+extension Resumption {
+    /// Hooks that make the same steps run again.
+    package struct UndoingHooks {
+        /// The last one first.
+        package let hooks: [String]
+        /// In the order of the plan; then those of which only the run knows whether they will be there.
+        package fileprivate(set) var steps: [String]
+    }
+
+    /// The hooks that make steps run again, by what is known before anything starts, without the steps that need those.
+    /// O(rows) if a hook has started.
+    package func undoingHooks(in plan: Plan) -> [UndoingHooks] {
+        guard !undone.isEmpty else { return [] }
+        var hooks: [UndoingHooks] = []
+        var places: [[String]: Int] = [:]
+        func note(_ id: String) {
+            guard let known = past.steps[id], isUndone(known, id) else { return }
+            let undoing = undone.hooks(of: id, after: known.moment)
+            guard let place = places[undoing] else {
+                places[undoing] = hooks.count
+                return hooks.append(UndoingHooks(hooks: undoing, steps: [id]))
+            }
+            hooks[place].steps.append(id)
+        }
+        for row in plan.rows where plan.isStep(row) && !plan.isMeant(row, by: again) && !plan.isInHook(row) {
+            note(plan.nodes[row].id)
+        }
+        let late = plan.fanOutsOfRun.map { "\(plan.nodes[$0].id)[" }
+        guard !late.isEmpty else { return hooks }
+        past.steps.keys.filter { id in late.contains { id.hasPrefix($0) } }.sorted().forEach(note)
+        return hooks
+    }
+}
+
+extension PastResults.Step {
+    /// The runs, out of so many, in which its result was the same as now.
+    fileprivate func runs(of count: Int) -> RunSet {
+        var runs = RunSet(from: ran ?? count, count: count)
+        for absence in absences { runs[absence.run] = false }
+        return runs
+    }
+}

@@ -1,0 +1,196 @@
+package import Planning
+package import RunLog
+internal import Scheduling
+internal import Syntax
+internal import Workflow
+
+/// The expected decision of a resuming run about a step, as far as that is known before anything starts.
+package enum ResumeForecast: Sendable, Hashable {
+    case takenOver
+    /// nil: for the first time.
+    case runs(RerunReason?)
+    /// It depends on values that only the run makes: those of `vars`, digests of files, the copies of a fan-out.
+    case open
+}
+
+extension WorkflowRunner {
+    /// Forecasts what the run would decide about its steps, but for those that `isRuledOut` names and those in hooks.
+    /// Starts nothing and makes no file. Called in place of `run`.
+    package func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
+        var forecast = ForecastPass()
+        let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
+        for row in leaves.sorted(by: { (plan.nodes[$0].level, $0) < (plan.nodes[$1].level, $1) }) {
+            if isRuledOut(row) {
+                end(row, .skipped, &forecast)
+            } else if plan.isStep(row), !plan.isMilestone(row) {
+                end(row, decide(row, &forecast), &forecast)
+            } else {
+                // Its members depend on its copies, which are not known.
+                forecast.note(row, above(row, &forecast))
+                if !plan.isStep(row) { forecast.note(row, .init(isOpen: true)) }
+                end(row, .success, &forecast)
+            }
+        }
+        return forecast.steps
+    }
+
+    private struct ForecastPass {
+        /// The marks of a row before the run.
+        struct Marks {
+            /// It certainly runs, or something in it does.
+            var isRunning = false
+            var isOpen = false
+
+            mutating func add(_ other: Marks) {
+                isRunning = isRunning || other.isRunning
+                isOpen = isOpen || other.isOpen
+            }
+        }
+
+        var steps: [PlanIndex: ResumeForecast] = [:]
+        var marks: [PlanIndex: Marks] = [:]
+        /// By group: the certainties of all that it and the enclosing groups need.
+        var above: [PlanIndex: Marks] = [:]
+        /// How many members of a group have ended.
+        var ended: [PlanIndex: Int] = [:]
+
+        mutating func note(_ row: PlanIndex, _ marks: Marks) { self.marks[row, default: Marks()].add(marks) }
+
+        mutating func note(_ row: PlanIndex, _ forecast: ResumeForecast) {
+            steps[row] = forecast
+            switch forecast {
+            case .takenOver: break
+            case .runs: note(row, Marks(isRunning: true))
+            case .open: note(row, Marks(isOpen: true))
+            }
+        }
+    }
+
+    /// Combines the certainties of all that a row and the enclosing groups need. Visits each group once.
+    private func above(_ row: PlanIndex, _ forecast: inout ForecastPass) -> ForecastPass.Marks {
+        var unknown = [row]
+        while let next = unknown.last.map(plan.parent), next != .root, forecast.above[next] == nil {
+            unknown.append(next)
+        }
+        var marks = unknown.last.map(plan.parent).flatMap { forecast.above[$0] } ?? .init()
+        while let next = unknown.popLast() {
+            for edge in plan.edges(of: next) { marks.add(forecast.marks[edge.target] ?? .init()) }
+            if next != row { forecast.above[next] = marks }
+        }
+        return marks
+    }
+
+    /// Returns how the step is assumed to end.
+    private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
+        guard let known = resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
+            // A condition may have kept it from running before, and may do so again.
+            forecast.note(row, hasCondition(row) { _ in true } ? .open : .runs(nil))
+            _ = resumption?.decide(row, definition: nil, round: nil, in: plan)
+            return .success
+        }
+        let above = self.above(row, &forecast)
+        let definition = above.isOpen ? nil : self.definition(of: row)
+        guard let decision = resumption?.decide(row, definition: definition, round: nil, in: plan) else {
+            return .success
+        }
+        switch decision {
+        case .restore where hasCondition(row, where: \.readsSharedValues):
+            forecast.note(row, .open)
+        case .restore(let step):
+            forecast.note(row, restore(row, step).map(ResumeForecast.runs) ?? .takenOver)
+        case .run(.upstream) where above.isOpen && !above.isRunning,
+            .run(.result) where definition == nil && known.definition != nil:
+            forecast.note(row, .open)
+        case .run(let reason):
+            forecast.steps[row] = .runs(reason)
+            // A failure that is tolerated once more changes nothing for its dependents.
+            if reason == .outcome, known.isTolerated, definition == known.definition, let outcome = known.outcome {
+                return outcome == .timeout ? .timeout : .failure
+            }
+            forecast.note(row, .runs(reason))
+        }
+        return .success
+    }
+
+    /// True if a row, or a group around it, has a condition of that kind.
+    private func hasCondition(_ row: PlanIndex, where isWanted: (Expression) -> Bool) -> Bool {
+        var next = row
+        while true {
+            if let condition = plan.condition(of: next), isWanted(condition) { return true }
+            guard next != .root else { return false }
+            next = plan.parent(of: next)
+        }
+    }
+
+    /// Takes over a step's results, as far as other steps read them. Returns why that is impossible; nil if it is done.
+    private func restore(_ row: PlanIndex, _ step: PastResults.Step) -> RerunReason? {
+        var result = RowResult(status: .exited(0), outputs: step.outputs)
+        if keepsStandardOutput(of: row), let past = resumption?.past {
+            let output = past.standardOutput(of: plan.nodes[row].id)
+            guard case .known(let bytes) = output else {
+                resumption?.runsAfterAll(row)
+                return output == .changed ? .damage : .result
+            }
+            result.standardOutput = bytes
+        }
+        state.noteResult(of: row, result)
+        return nil
+    }
+
+    /// nil if it needs something that only the run makes.
+    private func definition(of row: PlanIndex) -> String? {
+        let made: String?? = context.pending.evaluate(for: row) {
+            do throws(StepError) { return try builder.definition(of: row) } catch { return nil }
+        }
+        return made ?? nil
+    }
+
+    private func end(_ row: PlanIndex, _ outcome: OperationOutcome, _ forecast: inout ForecastPass) {
+        resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
+        if plan.isStep(row) {
+            _ = state.stepHasFinished(row, outcome, .itself, nil)
+        } else {
+            _ = state.groupHasFinished(row, outcome, .itself, at: .zero)
+            let made = context.pending.evaluate(for: row) { self.outputs(of: row, after: .success) }
+            if outcome == .success, case .success(let fields)? = made, !fields.isEmpty {
+                state.noteResult(of: row, RowResult(outputs: fields))
+            }
+        }
+        guard row != .root else { return }
+        let group = plan.parent(of: row)
+        forecast.note(group, forecast.marks[row] ?? .init())
+        forecast.ended[group, default: 0] += 1
+        if group != .root, forecast.ended[group] == bodyMembers(of: group).count { end(group, .success, &forecast) }
+    }
+
+    private func bodyMembers(of row: PlanIndex) -> [PlanIndex] {
+        plan.isStep(row) ? [] : plan.members(of: row).filter { plan.nodes[$0].hook == nil }
+    }
+}
+
+extension WorkflowRunner {
+    /// How many steps a line names at most.
+    private static let namesShown = 5
+
+    /// Warns, before anything starts, of hooks that make steps run again, and names the key that prevents it.
+    func tellUndoingHooks() {
+        for message in undoingHooks { recorder.record(.warning(code: "undone", message: message)) }
+    }
+
+    /// The warnings, a line for each set of hooks that have undone the same steps.
+    package var undoingHooks: [String] {
+        (resumption?.undoingHooks(in: plan) ?? []).map { undoing in
+            let (hooks, steps) = (undoing.hooks, undoing.steps)
+            return (hooks.count == 1 ? "the hook \(Self.names(hooks)) has" : "the hooks \(Self.names(hooks)) have")
+                + " started since: \(Self.names(steps)) will run again, with all that needs "
+                + (steps.count == 1 ? "it" : "them")
+                + "; a hook that undoes nothing says `undoes: []`, one that undoes less than its body `undoes: [ids]`"
+        }
+    }
+
+    private static func names(_ ids: [String]) -> String {
+        let shown = ids.prefix(namesShown)
+        let more = ids.count - shown.count
+        return more > 0 ? "\(shown.map { "`\($0)`" }.joined(separator: ", ")) and \(more) more" : Phrase.all(shown)
+    }
+}

@@ -1,0 +1,262 @@
+package import Workflow
+
+/// Takes secrets out of what leaves for the log: every byte that belongs to a form of a secret goes, each unbroken run
+/// of such bytes becomes one `***`.
+///
+/// A value is the state of one stream. Copies of a fresh one share the automaton, so that a stream costs a few words
+/// until it holds something back. What is held back is never more than the longest form, and only while it may still
+/// become one:
+///
+///     var mask = secrets.mask
+///     mask?.feed(bytes) { lines.append($0) }
+///     mask?.finish { lines.append($0) }
+///
+/// Bytes in, bytes out: the result does not depend on how the stream is cut. Linear in the text.
+package struct SecretMask: Sendable {
+    /// What stands in the log instead.
+    package static let replacement = "***"
+
+    private let automaton: FormAutomaton
+    /// Of the forms that go on in the next line.
+    private let wrapping: FormAutomaton
+    private var state: UInt32 = 0
+    /// How many bytes have been fed.
+    private var fed = 0
+    /// How many of them have been decided: emitted, or left out.
+    private var decided = 0
+    /// The bytes from `origin` to `fed`, of which those from `decided` are waiting.
+    private var held: [UInt8] = []
+    private var origin = 0
+    /// Waiting bytes that belong to secrets, as places in the stream; apart from one another, in order.
+    private var hidden: [Range<Int>] = []
+    /// Whether the last thing emitted was a replacement that more hidden bytes would only prolong.
+    private var endsHidden = false
+    private var sequences = ControlSequences()
+    /// What may become a form with colours in it, or with line ends.
+    private var colored: BrokenForm?
+    private var wrapped: BrokenForm?
+    /// Whether only blanks have come since the last line end.
+    private var isIndenting = false
+    private var dump: HexDump
+
+    /// A mask for these secrets; nil if there is none.
+    package init?(_ secrets: some Collection<String>) {
+        guard !secrets.isEmpty else { return nil }
+        let forms = secrets.map(SecretForms.init)
+        automaton = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.all) })
+        wrapping = FormAutomaton(forms.reduce(into: []) { $0.formUnion($1.wrapped) })
+        dump = HexDump(automaton)
+    }
+
+    /// Takes the next bytes of the stream and emits what is known to be no part of a secret. The buffers are valid
+    /// during the call of `emit` only.
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer) -> Void) {
+        var rest = bytes
+        // In pieces, so that places to hide need little memory.
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(64 << 10))
+            rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
+            let start = fed
+            scan(piece)
+            let undecided = min(fed - depth, colored?.start ?? fed, min(wrapped?.start ?? fed, dump.start ?? fed))
+            decide(to: undecided, piece, from: start, emit: emit)
+            hold(piece, from: start)
+        }
+    }
+
+    /// Emits what is still held back: the stream has ended. The mask is then ready for another one.
+    package mutating func finish(emit: (UnsafeRawBufferPointer) -> Void) {
+        decide(to: fed, UnsafeRawBufferPointer(start: nil, count: 0), from: fed, emit: emit)
+        held = []
+        origin = fed
+        state = 0
+        endsHidden = false
+        (colored, wrapped) = (nil, nil)
+        dump = HexDump(automaton)
+    }
+
+    /// How many of the last bytes may become a form.
+    private var depth: Int { Int(automaton.states[Int(state)].depth) }
+
+    /// Finds what is to be hidden, in runs that end before a byte at which a form may be broken.
+    private mutating func scan(_ piece: UnsafeRawBufferPointer) {
+        let start = fed
+        var rest = 0..<0
+        while rest.upperBound < piece.count {
+            let from = rest.upperBound
+            let end = piece[(from + 1)...].firstIndex { $0 == 0x1B || $0 == 0x0A || $0 == 0x0D } ?? piece.count
+            rest = from..<end
+            if depth > 0 { mayBreak(at: start + from, piece[from], in: piece, from: start) }
+            let run = UnsafeRawBufferPointer(rebasing: piece[rest])
+            if colored != nil || wrapped != nil { goOn(run, at: start + from) }
+            for range in dump.take(run, at: start + from) { hide(range) }
+            state = automaton.scan(run, from: state) { length, end in
+                hide(start + from + end - length..<start + from + end)
+            }
+            fed = start + end
+        }
+    }
+
+    /// Begins to look over bytes that do not show, where the text before them may become a form.
+    private mutating func mayBreak(at place: Int, _ byte: UInt8, in piece: UnsafeRawBufferPointer, from start: Int) {
+        let window = place - depth..<place
+        switch byte {
+        case 0x1B where colored == nil:
+            colored = BrokenForm(automaton, state: state, places: window, brokenAt: place)
+        case 0x0A where wrapped == nil, 0x0D where wrapped == nil:
+            var state: UInt32 = 0
+            for place in window {
+                state = wrapping.next(state, place < start ? held[place - origin] : piece[place - start])
+            }
+            let depth = Int(wrapping.states[Int(state)].depth)
+            guard depth > 0 else { return }
+            wrapped = BrokenForm(wrapping, state: state, places: place - depth..<place, brokenAt: place)
+        default: return
+        }
+        // One that goes on has seen what the other needs to know.
+        if colored == nil || wrapped == nil { (sequences, isIndenting) = (ControlSequences(), false) }
+    }
+
+    /// Takes bytes that may belong to broken forms, or stand inside.
+    private mutating func goOn(_ run: UnsafeRawBufferPointer, at start: Int) {
+        for (offset, byte) in run.enumerated() {
+            guard colored != nil || wrapped != nil else { return }
+            let place = start + offset
+            let isInvisible = sequences.includes(byte)
+            if byte == 0x0A || byte == 0x0D {
+                isIndenting = true
+            } else if byte != 0x20, byte != 0x09 {
+                isIndenting = false
+            }
+            if var form = colored.take() {
+                let goesOn =
+                    isInvisible
+                    ? form.skip(place) : form.append(byte, at: place) { hide($0.lowerBound..<$0.upperBound + 1) }
+                if goesOn { colored = form }
+            }
+            if var form = wrapped.take() {
+                let goesOn =
+                    isInvisible || isIndenting
+                    ? form.skip(place) : form.append(byte, at: place) { hide($0.lowerBound..<$0.upperBound + 1) }
+                if goesOn { wrapped = form }
+            }
+        }
+    }
+
+    private mutating func hide(_ range: Range<Int>) {
+        var range = range
+        // Broken forms are found a little out of order.
+        var index = hidden.count
+        while index > 0, hidden[index - 1].lowerBound > range.upperBound { index -= 1 }
+        var first = index
+        while first > 0, hidden[first - 1].upperBound >= range.lowerBound {
+            first -= 1
+            range = min(range.lowerBound, hidden[first].lowerBound)..<max(range.upperBound, hidden[first].upperBound)
+        }
+        hidden.replaceSubrange(first..<index, with: [range])
+    }
+
+    private mutating func decide(
+        to limit: Int, _ piece: UnsafeRawBufferPointer, from start: Int, emit: (UnsafeRawBufferPointer) -> Void
+    ) {
+        var done = 0
+        for range in hidden {
+            guard range.lowerBound < limit else { break }
+            emitPlain(to: range.lowerBound, piece, from: start, emit)
+            if !endsHidden {
+                Self.replacementBytes.withUnsafeBytes(emit)
+                endsHidden = true
+            }
+            decided = min(range.upperBound, limit)
+            guard range.upperBound <= limit else {
+                hidden[done] = limit..<range.upperBound
+                break
+            }
+            done += 1
+        }
+        hidden.removeFirst(done)
+        emitPlain(to: limit, piece, from: start, emit)
+    }
+
+    private mutating func emitPlain(
+        to end: Int, _ piece: UnsafeRawBufferPointer, from start: Int, _ emit: (UnsafeRawBufferPointer) -> Void
+    ) {
+        guard decided < end else { return }
+        endsHidden = false
+        if decided < start {
+            held.withUnsafeBytes { held in
+                emit(UnsafeRawBufferPointer(rebasing: held[(decided - origin)..<(min(end, start) - origin)]))
+            }
+        }
+        if end > start {
+            emit(UnsafeRawBufferPointer(rebasing: piece[(max(decided, start) - start)..<(end - start)]))
+        }
+        decided = end
+    }
+
+    /// Keeps the undecided bytes; `piece` begins where `held` ends.
+    private mutating func hold(_ piece: UnsafeRawBufferPointer, from start: Int) {
+        if decided >= start {
+            held.removeAll(keepingCapacity: true)
+            held.append(contentsOf: piece[(decided - start)...])
+            origin = decided
+            return
+        }
+        held.append(contentsOf: piece)
+        // Not each time, so that single bytes behind a long beginning of a form stay cheap.
+        if decided - origin > held.count / 2 {
+            held.removeFirst(decided - origin)
+            origin = decided
+        }
+    }
+
+    private static let replacementBytes = Array(replacement.utf8)
+}
+
+// MARK: - Whole texts
+
+extension SecretMask {
+    /// A text for the log: a message, a word of an argv, a script.
+    package func mask(_ text: String) -> String {
+        var stream = SecretMask(fresh: self)
+        var result: [UInt8] = []
+        var isChanged = false
+        var text = text
+        text.withUTF8 { bytes in
+            stream.feed(UnsafeRawBufferPointer(bytes)) { result.append(contentsOf: $0) }
+            stream.finish { result.append(contentsOf: $0) }
+            isChanged = !bytes.elementsEqual(result)
+        }
+        return isChanged ? String(decoding: result, as: UTF8.self) : text
+    }
+
+    /// A value for the log. A number that is a secret becomes a text.
+    package func mask(_ value: Value) -> Value {
+        switch value {
+        case .null, .bool: return value
+        case .int(let number): return masked(String(number)).map(Value.string) ?? value
+        case .decimal(let number): return masked(number.text).map(Value.string) ?? value
+        case .string(let text): return .string(mask(text))
+        case .list(let elements): return .list(elements.map { mask($0) })
+        case .object(let fields):
+            return .object(fields.map { Value.Field(name: mask($0.name), value: mask($0.value)) })
+        }
+    }
+
+    private init(fresh other: SecretMask) {
+        (automaton, wrapping) = (other.automaton, other.wrapping)
+        dump = HexDump(automaton)
+    }
+
+    /// nil if there is nothing to hide.
+    private func masked(_ text: String) -> String? {
+        let result = mask(text)
+        return result == text ? nil : result
+    }
+}
+
+/// Printing a mask by accident prints no secret.
+extension SecretMask: CustomStringConvertible, CustomReflectable {
+    package var description: String { "SecretMask" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,71 @@
+package import Planning
+internal import Scheduling
+internal import Workflow
+
+/// The order in which ready steps start, and the schedule that follows from it if each step takes its expected time. A
+/// run with this order differs from its simulation only by what steps really take.
+package struct RunOrder: Sendable {
+    /// The simulated run with this order.
+    package let run: SimulatedRun
+    /// By row of the outline; nil for the longest path in steps.
+    private let priorities: [UInt32]?
+
+    /// Orders the steps of an outline by the longest path in time, or by an order that was found to be better. One step
+    /// at a time is ordered by the longest path in steps, because no order is shorter; so is everything if `isTimed`
+    /// returns false.
+    package init(_ outline: Plan, jobs: Int, durations: [Duration], known: KnownValues, isTimed: Bool = true) {
+        guard jobs > 1, isTimed else {
+            priorities = nil
+            run = SimulatedRun(outline, jobs: jobs, durations: durations, known: known)
+            return
+        }
+        var search = ScheduleSearch(outline, jobs: jobs, durations: durations, known: known)
+        let found = search.shortest()
+        (priorities, run) = (found.priorities, found.run)
+    }
+
+    /// The priorities of a plan's rows; nil for the longest path in steps.
+    package func priorities(of plan: Plan, outline: Plan) -> RowPriorities? {
+        priorities.map { RowPriorities($0, of: plan, outline: outline) }
+    }
+}
+
+/// The priorities for the rows of a plan and those that its run adds.
+package struct RowPriorities: Sendable {
+    private let byRow: [UInt32]
+    /// For instances that only the run knows, which are all alike.
+    private var byDefinition: [NodeIndex: UInt32] = [:]
+
+    init(_ priorities: [UInt32], of plan: Plan, outline: Plan) {
+        guard !plan.fanOutsOfRun.isEmpty else {
+            byRow = priorities
+            return
+        }
+        var byID: [String: UInt32] = [:]
+        for row in outline.rows {
+            byID[outline.nodes[row].id] = priorities[row.offset]
+            byDefinition[outline.nodes[row].definition] = priorities[row.offset]
+        }
+        byRow = plan.rows.map { byID[plan.nodes[$0].id] ?? 0 }
+    }
+
+    subscript(row: PlanIndex, plan: Plan) -> UInt32 {
+        row.offset < byRow.count ? byRow[row.offset] : byDefinition[plan.nodes[row].definition] ?? 0
+    }
+}
+
+extension Plan {
+    /// True if more steps may be ready at some moment than may run, so that their order matters. O(rows + edges) if
+    /// there are more steps than that.
+    package func mayWait(jobs: Int) -> Bool {
+        guard stepCount > jobs || !fanOutsOfRun.isEmpty else { return false }
+        // Most large graphs begin with more steps than may run at once.
+        var (row, ready) = (PlanIndex.root.next, 0)
+        while row < rows.upperBound, ready <= jobs {
+            if nodes[row].role == .step, edges(of: row).isEmpty { ready += 1 }
+            row = nodes[row].subtreeEnd
+        }
+        if ready > jobs { return true }
+        return SimulatedRun.graph(of: outline).mayExceed(width: jobs) || !fanOutsOfRun.isEmpty
+    }
+}

@@ -1,0 +1,270 @@
+internal import Planning
+internal import Processes
+internal import RunLog
+internal import Scheduling
+internal import Syntax
+internal import Workflow
+
+// What the scheduler asks while the run goes on: conditions, instances, outputs of groups. An answer comes at once, or
+// once the files are hashed that an expression names.
+extension WorkflowRunner {
+    /// `platforms` and `if`, once all needs have ended.
+    func decide(_ row: PlanIndex) {
+        let id = OperationID(row)
+        guard plan.platforms(of: row).allow() else {
+            state.noteFalseCondition(of: row)
+            return send(.decided(id, .skip))
+        }
+        guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
+            limitWait(of: row)
+            return context.pending.wait(for: row) { self.decide(row) }
+        }
+        endWaitLimit(of: row)
+        switch decision {
+        case .success(.skip): state.noteFalseCondition(of: row)
+        case .success(.run) where !options.isConfirmed:
+            if let question = plan.confirmation(of: row) { return confirm(row, question) }
+        case .success: break
+        case .failure(let error):
+            state.noteFailure(of: row, error.kind, error.message, because: error.failure, place: error.place)
+        }
+        send(.decided(id, (try? decision.get()) ?? .fail))
+    }
+
+    /// What cleans up must not wait forever for a value: the step's own limit holds for that, too.
+    private func limitWait(of row: PlanIndex) {
+        guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
+        waitLimits[row] = Countdown(limit, by: clock) { [weak self] in
+            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.context.pending.forget(row) else {
+                return
+            }
+            self.state.noteFailure(of: row, .timeout, "waited longer than \(limit.asWritten) for a value")
+            self.send(.decided(OperationID(row), .fail))
+        }
+    }
+
+    func endWaitLimit(of row: PlanIndex) {
+        waitLimits.removeValue(forKey: row)?.cancel()
+    }
+
+    /// Asks people before a row starts, after those that wait for an answer already.
+    private func confirm(_ row: PlanIndex, _ question: String) {
+        guard prompt != nil else {
+            state.noteFailure(
+                of: row, .condition,
+                "needs a yes to \(Phrase.quoted(question)), and there is no terminal to ask on; "
+                    + "`--yes` gives it")
+            return send(.decided(OperationID(row), .fail))
+        }
+        questions.append((row, question))
+        if questions.count == 1 { askNext() }
+    }
+
+    func askNext() {
+        guard terminalUser == nil, let (row, question) = questions.first else { return }
+        prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
+            guard let self else { return }
+            if !isYes {
+                self.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
+            }
+            // Questions that this brings about wait behind it.
+            self.send(.decided(OperationID(row), isYes ? .run : .fail))
+            if self.questions.first?.row == row {
+                self.questions.removeFirst()
+                self.askNext()
+            }
+        }
+    }
+
+    /// Asks no more about a row that has ended.
+    func withdrawQuestion(about row: PlanIndex) {
+        guard let index = questions.firstIndex(where: { $0.row == row }) else { return }
+        questions.remove(at: index)
+        guard index == 0 else { return }
+        prompt?.withdraw()
+        askNext()
+    }
+
+    /// Asks nothing more.
+    func withdrawQuestions() {
+        questions = []
+        prompt?.withdraw()
+    }
+
+    private func decision(of row: PlanIndex) -> Result<OperationScheduler.Decision, StepError> {
+        Result { () throws(StepError) in
+            guard try isConditionTrue(of: row) else { return .skip }
+            try checkArguments(of: row)
+            try checkRequirements(of: row)
+            if plan.isStep(row), !plan.isMilestone(row) { builder.prepare(row) }
+            return .run
+        }
+    }
+
+    private func isConditionTrue(of row: PlanIndex) throws(StepError) -> Bool {
+        guard let condition = plan.condition(of: row) else { return true }
+        return try truth(of: condition, in: RowScope(context: context, row: row, seesOwn: false), "`if`")
+    }
+
+    private func truth(of condition: Expression, in scope: RowScope, _ name: String) throws(StepError) -> Bool {
+        let value: Value
+        do {
+            value = try condition.evaluate(in: scope)
+        } catch {
+            throw failure("cannot evaluate \(name): \(error.message)", .condition)
+        }
+        guard case .bool(let isTrue) = value else {
+            let text = value == .null ? "null" : value.text
+            throw StepError("\(name) is \(text), expected true or false", kind: .condition)
+        }
+        return isTrue
+    }
+
+    private func failure(_ message: String, _ kind: Cause.Kind) -> StepError {
+        var error = StepError(message, kind: kind)
+        error.failure = context.pending.failure
+        return error
+    }
+
+    private func checkRequirements(of row: PlanIndex) throws(StepError) {
+        try check(plan.requirements(of: row), in: RowScope(context: context, row: row))
+        guard let use = plan.use(of: row)?.settings else { return }
+        try check(use.requirements, in: RowScope(context: context, row: row, isInside: true))
+    }
+
+    private func check(_ requirements: [Requirement], in scope: RowScope) throws(StepError) {
+        for requirement in requirements {
+            let condition = requirement.condition
+            if try truth(of: condition, in: scope, "`\(condition.text)` of `require`") { continue }
+            let message: String
+            do {
+                message = try requirement.message.evaluate(in: scope)
+            } catch {
+                throw failure("cannot evaluate the `message` of `require`: \(error.message)", .condition)
+            }
+            var error = StepError(message, kind: .condition)
+            error.place = requirement.range
+            throw error
+        }
+    }
+
+    /// Whether the body that a group uses takes what the group gives it.
+    private func checkArguments(of row: PlanIndex) throws(StepError) {
+        guard let use = plan.use(of: row) else { return }
+        for parameter in use.parameters {
+            do {
+                _ = try context.value(of: parameter, of: use, at: row)
+            } catch {
+                var failure = failure(error.message, .expression)
+                failure.place = error.range
+                throw failure
+            }
+        }
+    }
+
+    /// The instances of a fan-out over a list that is known only now.
+    func expand(_ row: PlanIndex) {
+        let id = OperationID(row)
+        guard let items = plan.fanOut(of: row)?.items else { return send(.ended(id, .failure, mayRetry: false)) }
+        let scope = RowScope(context: context, row: row, seesOwn: false)
+        let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
+            Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
+        }
+        guard let evaluated else { return context.pending.wait(for: row) { self.expand(row) } }
+        send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
+    }
+
+    /// nil if there is none, with the reason noted.
+    private func expansion(of row: PlanIndex, by items: Result<Value, EvaluationError>) -> OperationGraph? {
+        switch items {
+        case .success(let value):
+            do {
+                let rows = try state.expand(row, over: value) { options.secrets.masked($0) != $0 }
+                for added in rows where plan.isStep(added) {
+                    recorder.record(
+                        .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
+                }
+                return OperationGraph(rows, of: plan, options: options, locks: locks)
+            } catch {
+                state.noteFailure(of: row, .expression, "the list of `for-each` \(error.message)")
+            }
+        case .failure(let error):
+            state.noteFailure(
+                of: row, .expression, "`for-each` cannot be evaluated: \(error.message)",
+                because: context.pending.failure)
+        }
+        return nil
+    }
+
+    /// True if a failed body is worth another round.
+    func weigh(_ row: PlanIndex, _ outcome: OperationOutcome) {
+        send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
+    }
+
+    /// The outputs of a group once everything in it has ended, and whether its failure is worth another round. A group
+    /// that did not succeed keeps the outputs that can be made.
+    func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) {
+        let id = OperationID(row)
+        guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
+            // A run that is being ended begins no work for them.
+            guard outcome == .success || !control.isStopping else {
+                context.pending.forget(row)
+                return send(.ended(id, outcome, mayRetry: false))
+            }
+            return context.pending.wait(for: row) { self.conclude(row, outcome) }
+        }
+        switch outputs {
+        case .success(let fields):
+            if !fields.isEmpty { state.noteResult(of: row, RowResult(outputs: fields)) }
+            send(.ended(id, outcome, mayRetry: outcome != .success && isWorthAnother(row)))
+        case .failure(let error):
+            state.noteFailure(of: row, .output, error.message, because: context.pending.failure)
+            send(.ended(id, .failure, mayRetry: plan.retry(of: row)?.reasons.isEmpty ?? true))
+        }
+    }
+
+    func outputs(
+        of row: PlanIndex, after outcome: OperationOutcome
+    ) -> Result<[Value.Field], OutputError> {
+        let scope = RowScope(context: context, row: row, seesMembers: true)
+        var outputs: [Value.Field] = []
+        for declaration in plan.settings(of: row)?.outputs ?? [] {
+            guard case .expression(let template) = declaration.source else { continue }
+            do {
+                outputs.append(Value.Field(name: declaration.name, value: try template.value(in: scope)))
+            } catch {
+                // The output of a step that was not to run. Then nothing that runs needs the group.
+                if outcome != .success || state.isIncomplete(row) { continue }
+                return .failure(OutputError("output `\(declaration.name)`: \(error.message)"))
+            }
+        }
+        return .success(outputs)
+    }
+
+    /// A group is being stopped before it could be answered.
+    func withdraw(_ row: PlanIndex) {
+        if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
+    }
+
+    /// True for a group if every failure in it is of a named kind, whichever came first.
+    private func isWorthAnother(_ row: PlanIndex) -> Bool {
+        let reasons = plan.retry(of: row)?.reasons ?? []
+        guard !reasons.isEmpty else { return true }
+        if state.stop(of: row) == .timeout, !reasons.contains(.timeout) { return false }
+        return state.rootFailures(in: row).allSatisfy { failed in
+            failed.isTimeout
+                ? reasons.contains(.timeout) : reasons.include(state.result(of: failed.row).shellStatus)
+        }
+    }
+}
+
+extension [Retry.Reason] {
+    /// Whether one of them is the way a process ended, as a shell shows it; false for nil, if there was none.
+    func include(_ status: ExitStatus?) -> Bool {
+        switch status {
+        case .exited(let code): contains(.exitCode(code))
+        case .signalled(let number): contains(.signal) || contains(.exitCode(128 + number))
+        case nil: false
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// A view of one node inside `YAMLDocument.withRoot`; sixteen bytes, reads its text only when asked.
+package struct YAMLNode {
+    package enum Kind: Sendable {
+        case scalar, sequence, mapping
+        /// Reported by the parser already; readers say nothing more about it.
+        case invalid
+    }
+
+    private let memory: UnsafePointer<YAMLMemory>
+    /// Where the node stands: the row of the alias, if it is one.
+    private let place: UInt32
+    /// The row of what it says.
+    private let row: UInt32
+
+    init(memory: UnsafePointer<YAMLMemory>, place: UInt32) {
+        self.memory = memory
+        self.place = place
+        let found = memory.pointee.rows[Int(place)]
+        row = found.kind == .alias ? found.link : place
+    }
+
+    private var content: YAMLRow { memory.pointee.rows[Int(row)] }
+
+    package var kind: Kind {
+        switch content.kind {
+        case .plain, .singleQuoted, .doubleQuoted, .literal, .folded: .scalar
+        case .sequence: .sequence
+        case .mapping: .mapping
+        case .alias, .invalid: .invalid
+        }
+    }
+
+    /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would
+    /// be.
+    package var range: SourceRange { memory.pointee.rows[Int(place)].range(from: memory.pointee.start) }
+
+    /// Where the source spells what the node says: of an alias the anchored node.
+    package var contentRange: SourceRange { content.range(from: memory.pointee.start) }
+
+    /// The number of the row that holds the node's content; two aliases of one anchor have the same.
+    package var contentRow: Int { Int(row) }
+
+    /// The number of the row where the node stands.
+    package var placeRow: Int { Int(place) }
+
+    /// One past the last row of the node's content.
+    package var contentEnd: Int { Int(content.end(at: row)) }
+
+    package var isAlias: Bool { place != row }
+
+    /// A scalar without quotes on one or more lines.
+    package var isPlain: Bool { content.kind == .plain }
+
+    /// A scalar written as `|` or `>` text.
+    package var isBlockText: Bool { content.kind == .literal || content.kind == .folded }
+
+    /// Elements of a sequence, entries of a mapping (refused ones included), 0 for a scalar. O(children).
+    package var count: Int {
+        let content = content
+        guard content.isCollection else { return 0 }
+        var children = 0
+        var child = row + 1
+        while child < content.link {
+            child = memory.pointee.rows[Int(child)].end(at: child)
+            children += 1
+        }
+        return content.kind == .mapping ? children / 2 : children
+    }
+
+    package var isEmptyCollection: Bool { content.isCollection && content.link == row + 1 }
+
+    /// The value of a scalar; empty for a collection.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Where the source spells a scalar's value as it is; nil where it has escapes or folds lines.
+    package var verbatim: SourceRange? {
+        let content = content
+        guard !content.isCollection, content.kind != .invalid, !content.isCopied else { return nil }
+        return SourceRange(content.valueInSource).moved(by: Int(memory.pointee.start))
+    }
+
+    /// The length of a scalar's value in bytes; 0 for a collection.
+    package var byteCount: Int { bytes.count }
+
+    /// Whether the node is a scalar with this value.
+    package func isText(_ text: StaticString) -> Bool {
+        guard kind == .scalar else { return false }
+        let bytes = bytes
+        return bytes.count == text.utf8CodeUnitCount
+            && bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// The value of a scalar as UTF-8, without a copy and as short-lived as the node; no bytes for a collection.
+    package var bytes: UnsafeBufferPointer<UInt8> {
+        let content = content
+        guard !content.isCollection, content.kind != .invalid else { return UnsafeBufferPointer(start: nil, count: 0) }
+        return content.value(memory.pointee.source, memory.pointee.copiedText)
+    }
+
+    /// The bytes of the source where the node stands, quotes and all.
+    package var source: UnsafeBufferPointer<UInt8> {
+        let row = memory.pointee.rows[Int(place)]
+        return UnsafeBufferPointer(rebasing: memory.pointee.source[Int(row.start)..<Int(row.end)])
+    }
+
+    /// The node that stands in a row of the same document.
+    package func node(atRow row: Int) -> YAMLNode { YAMLNode(memory: memory, place: UInt32(row)) }
+
+    /// The entry of a mapping whose key stands in a row of the same document.
+    package func entry(atKeyRow row: Int) -> (key: YAMLNode, value: YAMLNode) {
+        (node(atRow: row), node(atRow: Int(memory.pointee.rows[row].end(at: UInt32(row)))))
+    }
+
+    /// The elements of a sequence in file order; empty for anything else.
+    package var elements: Elements {
+        let content = content
+        guard content.kind == .sequence else { return Elements(memory: memory, upcoming: 0, end: 0) }
+        return Elements(memory: memory, upcoming: row + 1, end: content.link)
+    }
+
+    /// The entries of a mapping in file order, without those the parser refused; empty for anything else.
+    package var entries: Entries {
+        let content = content
+        guard content.kind == .mapping else { return Entries(memory: memory, upcoming: 0, end: 0) }
+        return Entries(memory: memory, upcoming: row + 1, end: content.link)
+    }
+
+    package struct Elements: Sequence, IteratorProtocol {
+        let memory: UnsafePointer<YAMLMemory>
+        var upcoming: UInt32
+        let end: UInt32
+
+        package mutating func next() -> YAMLNode? {
+            guard upcoming < end else { return nil }
+            defer { upcoming = memory.pointee.rows[Int(upcoming)].end(at: upcoming) }
+            return YAMLNode(memory: memory, place: upcoming)
+        }
+    }
+
+    package struct Entries: Sequence, IteratorProtocol {
+        let memory: UnsafePointer<YAMLMemory>
+        var upcoming: UInt32
+        let end: UInt32
+
+        package mutating func next() -> (key: YAMLNode, value: YAMLNode)? {
+            while upcoming < end {
+                let key = upcoming
+                let row = memory.pointee.rows[Int(key)]
+                let value = row.end(at: key)
+                upcoming = memory.pointee.rows[Int(value)].end(at: value)
+                if !row.isRefusedKey {
+                    return (YAMLNode(memory: memory, place: key), YAMLNode(memory: memory, place: value))
+                }
+            }
+            return nil
+        }
+    }
+}

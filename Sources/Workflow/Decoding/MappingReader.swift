@@ -1,0 +1,108 @@
+internal import Syntax
+
+/// Reads the entries of one mapping by key, and knows which are not words of the format. Never copied: each step has
+/// one.
+struct MappingReader: ~Copyable {
+    let node: YAMLNode
+    /// The keys that are there, known to the format but not necessarily to this place.
+    private(set) var present = KeySet()
+    /// Keys that are not words of the format, in file order.
+    private(set) var unknownKeys: [Entry] = []
+    /// Words of the format that are not supported yet, in file order.
+    private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
+    /// Per supported key the row of its key node; only those that are `present` are there. Memory of its own, because
+    /// the compiler copies all of an inline array to read one element.
+    private let rows: UnsafeMutablePointer<UInt32>
+
+    struct Entry {
+        let key: YAMLNode
+        let value: YAMLNode
+    }
+
+    init(_ node: YAMLNode) {
+        self.node = node
+        rows = .allocate(capacity: WorkflowKey.allCases.count)
+        for (key, value) in node.entries {
+            guard let known = WorkflowKey.named(key.bytes) else {
+                unknownKeys.append(Entry(key: key, value: value))
+                continue
+            }
+            if known.isSupported {
+                present.insert(known)
+                rows[Int(known.rawValue)] = UInt32(key.placeRow)
+            } else {
+                laterKeys.append((known, Entry(key: key, value: value)))
+            }
+        }
+    }
+
+    /// One entry of a mapping alone, read as that of `key`.
+    init(_ entry: Entry, as key: WorkflowKey, in node: YAMLNode) {
+        self.node = node
+        rows = .allocate(capacity: WorkflowKey.allCases.count)
+        adopt(entry, as: key)
+    }
+
+    deinit { rows.deallocate() }
+
+    func has(_ key: WorkflowKey) -> Bool { present.contains(key) }
+
+    /// The entry of a key, if it is there.
+    func take(_ key: WorkflowKey) -> Entry? {
+        guard present.contains(key) else { return nil }
+        return entry(key)
+    }
+
+    /// Forgets the entries of keys that do not belong here.
+    mutating func keepOnly(_ keys: KeySet) { present = present.subtracting(present.subtracting(keys)) }
+
+    /// Takes a misspelt or foreign entry for the key it means, so that its value is still read.
+    mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
+        guard !present.contains(key) else { return }
+        present.insert(key)
+        rows[Int(key.rawValue)] = UInt32(entry.key.placeRow)
+    }
+
+    func entry(_ key: WorkflowKey) -> Entry {
+        let (key, value) = node.entry(atKeyRow: Int(rows[Int(key.rawValue)]))
+        return Entry(key: key, value: value)
+    }
+}
+
+extension MappingReader.Entry {
+    /// Where a finding about the value belongs: at the value, or at the key of one that is not there.
+    var place: YAMLNode { value.range.start == value.range.end ? key : value }
+}
+
+/// A value that is a mapping with words of its own: one step below the keys of a place.
+enum FieldPlace: String {
+    case retry = "`retry`"
+    case parameter = "a parameter"
+    case secret = "a secret"
+    case sharedValue = "a var"
+    case requirement = "an entry of `require`"
+    case output = "an output"
+    case dotenvFile = "an entry of `dotenv`"
+
+    var words: [String] {
+        switch self {
+        case .retry: WorkflowKeys.retry
+        case .parameter: WorkflowKeys.parameter
+        case .secret: WorkflowKeys.secret
+        case .sharedValue: WorkflowKeys.sharedValue
+        case .requirement: WorkflowKeys.requirement
+        case .output: WorkflowKeys.output
+        case .dotenvFile: WorkflowKeys.dotenvFile
+        }
+    }
+}
+
+/// The entries of such a mapping by their words, misspelt and foreign ones under the word they mean.
+struct FieldReader {
+    private var entries: [(word: String, entry: MappingReader.Entry)] = []
+
+    func take(_ word: String) -> MappingReader.Entry? { entries.first { $0.word == word }?.entry }
+
+    /// The first entry of a word counts.
+    mutating func add(_ entry: MappingReader.Entry, as word: String) { entries.append((word, entry)) }
+}

@@ -1,0 +1,247 @@
+internal import Syntax
+
+extension WorkflowDecoder {
+    /// `matrix` or `for-each`, with the keys that go only together with one of them.
+    mutating func decodeFanOut(_ reader: borrowing MappingReader, in place: KeyPlace) -> FanOut? {
+        guard place == .step || place == .group || place == .use else { return nil }
+        let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
+        let (matrix, loop) = (reader.take(.matrix), reader.take(.forEach))
+        if let matrix, let loop {
+            report(
+                .conflictingKeys, "a node has either `matrix` or `for-each`, this one has both", at: loop.key,
+                notes: [.init("`matrix` is here", at: matrix.key.range)],
+                fix: .init("make the loop another axis of the matrix"))
+        }
+        reportLonelyKeys(reader, in: place)
+        let label = templateText(reader.take(.label))
+        var fanOut: FanOut?
+        if let matrix {
+            fanOut = decodeMatrix(matrix, label: label, limit: limit)
+        } else if let loop {
+            fanOut = decodeLoop(loop, variable: reader.take(.as), label: label, limit: limit)
+        }
+        return fanOut
+    }
+
+    /// The instances of combinations that the file says.
+    private mutating func named(_ combinations: [[Variable]], axisCount: Int, label: Template?) -> [FanOut.Instance] {
+        if let instances = try? FanOut.named(combinations, axisCount: axisCount, label: label) { return instances }
+        // The planner says what is wrong with the label.
+        return (try? FanOut.named(combinations, axisCount: axisCount, label: nil)) ?? []
+    }
+
+    mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
+        let isFanOut = reader.has(.matrix) || reader.has(.forEach)
+        var lonely: [(WorkflowKey, String)] = []
+        if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }
+        if !isFanOut { lonely += [(.maxItems, "`matrix` or `for-each`"), (.label, "`matrix` or `for-each`")] }
+        if !isFanOut, place == .step {
+            lonely += [(.maxParallel, "a fan-out or a group"), (.failFast, "a fan-out or a group")]
+        }
+        for (key, partner) in lonely {
+            guard let entry = reader.take(key) else { continue }
+            report(
+                .conflictingKeys, "`\(key.spelling)` has no effect here; it belongs to \(partner)", at: entry.key,
+                fix: .init("remove it"))
+        }
+    }
+
+    // MARK: for-each
+
+    private mutating func decodeLoop(
+        _ entry: MappingReader.Entry, variable: MappingReader.Entry?, label: Template?, limit: Int
+    ) -> FanOut? {
+        var name = "item"
+        if let variable, let given = text(variable) {
+            name = given
+            checkVariable(given, at: variable.value.range)
+        }
+        guard entry.value.kind == .sequence else {
+            return decodeDynamicLoop(entry, variable: name, label: label, limit: limit)
+        }
+        guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
+        if entry.value.count == 0 {
+            report(
+                .emptyList, "`for-each` has no items, so nothing runs", at: entry.value, severity: .warning,
+                fix: .init("add items, or remove the step"))
+        }
+        let values = decodeValues(entry.value, what: "an item of `for-each`")
+        let combinations = values.map { [Variable(name: name, value: $0.text)] }
+        return FanOut(
+            axes: [name], instances: named(combinations, axisCount: 1, label: label), label: label, limit: limit,
+            range: entry.key.range)
+    }
+
+    /// `for-each: ${{ … }}`: the run will know the items.
+    private mutating func decodeDynamicLoop(
+        _ entry: MappingReader.Entry, variable: String, label: Template?, limit: Int
+    ) -> FanOut? {
+        let value = entry.value
+        guard value.kind == .scalar, isExpression(value) else {
+            let text = value.text
+            let isBare = value.type == .string && Self.looksLikeExpression(text)
+            reportType(
+                entry, expected: "a list of texts, or one expression in `${{ }}`",
+                fix: isBare ? replacing(value, by: Self.braced(text)) : nil)
+            return nil
+        }
+        guard let items = expression(value) else { return nil }
+        return FanOut(
+            axes: [variable], instances: [], items: items, label: label, limit: limit, range: entry.key.range)
+    }
+
+    // MARK: matrix
+
+    private mutating func decodeMatrix(_ entry: MappingReader.Entry, label: Template?, limit: Int) -> FanOut? {
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping of axes to lists of values")
+            return nil
+        }
+        var matrix = FanOutExpansion()
+        var (include, exclude): (MappingReader.Entry?, MappingReader.Entry?)
+        var isComplete = true
+        // The axes so far, in lower case.
+        var twins: [String: String] = [:]
+        for (key, value) in entry.value.entries {
+            let axis = MappingReader.Entry(key: key, value: value)
+            switch key.text {
+            case "include": include = axis
+            case "exclude": exclude = axis
+            default:
+                if let axis = decodeAxis(axis, twins: &twins) {
+                    matrix.axes.append(axis)
+                } else {
+                    isComplete = false
+                }
+            }
+        }
+        // A wrong axis would make every exclusion of it wrong as well.
+        guard isComplete else { return nil }
+        let size = matrix.axes.reduce(matrix.axes.isEmpty ? 0 : 1) { size, axis in
+            let product = size.multipliedReportingOverflow(by: axis.values.count)
+            return product.overflow ? .max : product.partialValue
+        }
+        let rows = include?.value.count ?? 0
+        guard checkSize(size.addingReportingOverflow(rows).overflow ? .max : size + rows, limit: limit, of: entry)
+        else {
+            return nil
+        }
+        if let exclude { matrix.exclude = decodeExclude(exclude, axes: matrix.axes) }
+        if let include { matrix.include = decodeInclude(include) }
+        guard checkWork(matrix, size: size, of: entry) else { return nil }
+        let combinations = matrix.expand()
+        if combinations.isEmpty {
+            report(
+                .emptyList, "the matrix is empty, so nothing runs", at: entry.key, severity: .warning,
+                fix: .init("add an axis, or exclude less"))
+        }
+        return FanOut(
+            axes: matrix.axes.map(\.name),
+            instances: named(combinations, axisCount: matrix.axes.count, label: label), label: label, limit: limit,
+            range: entry.key.range)
+    }
+
+    private mutating func decodeAxis(
+        _ entry: MappingReader.Entry, twins: inout [String: String]
+    ) -> FanOutExpansion.Axis? {
+        let name = entry.key.text
+        checkVariable(name, at: entry.key.range)
+        if let twin = twins.updateValue(name, forKey: name.lowercased()) {
+            report(
+                .lookAlike, "the axes `\(twin)` and `\(name)` differ only in capital letters", at: entry.key,
+                severity: .warning, fix: .init("give one of them another name"))
+        }
+        guard entry.value.kind == .sequence else {
+            reportType(
+                entry, expected: "a list of values",
+                fix: entry.value.kind == .scalar && entry.value.isPlain && !entry.value.isNull
+                    ? replacing(entry.value, by: "[\(entry.value.text)]") : nil)
+            return nil
+        }
+        guard entry.value.count > 0 else {
+            report(
+                .emptyList, "the axis \(Phrase.quoted(name)) has no values, so the matrix would be empty",
+                at: entry.value,
+                fix: .init("add a value, or remove the axis"))
+            return nil
+        }
+        let values = decodeValues(entry.value, what: "a value of an axis")
+        return values.isEmpty ? nil : FanOutExpansion.Axis(name: name, range: entry.key.range, values: values)
+    }
+
+    /// The scalars of a list, each at most once.
+    private mutating func decodeValues(_ list: YAMLNode, what: String) -> [FanOutExpansion.Value] {
+        var values: [FanOutExpansion.Value] = []
+        var places: [String: SourceRange] = [:]
+        for element in list.elements {
+            guard element.kind == .scalar, !element.isNull else {
+                if element.kind != .invalid {
+                    let range = element.range.start == element.range.end ? list.range : element.range
+                    report(.wrongType, "\(what) is a text, found \(found(element))", at: range)
+                }
+                continue
+            }
+            let text = element.text
+            if let first = places[text] {
+                report(
+                    .duplicateItem, "\(Phrase.quoted(text)) is in the list twice", at: element,
+                    notes: [.init("the first one is here", at: first)], fix: .init("remove one of the two"))
+                continue
+            }
+            places[text] = element.range
+            values.append(FanOutExpansion.Value(text: text, isQuoted: element.type == .string, range: element.range))
+        }
+        return values
+    }
+
+    /// Reports a name that no variable of a step can have, or that programs listen to.
+    mutating func checkVariable(_ name: String, at range: SourceRange) {
+        if !VariableName.isValid(name) {
+            reportVariableName(name, at: range)
+        } else if VariableName.isListenedTo(name) {
+            report(
+                .reservedEnvironmentName, "`\(name)` is a variable that changes how programs behave", at: range,
+                fix: .init("choose another name"))
+        } else if VariableName.isOfExpressions(name) {
+            report(
+                .reservedEnvironmentName, "`\(name)` has a meaning of its own in expressions", at: range,
+                fix: .init("choose another name"))
+        }
+    }
+
+    mutating func reportVariableName(_ name: String, at range: SourceRange) {
+        report(
+            .invalidEnvironmentName, "\(Phrase.quoted(name)) cannot name a variable", at: range,
+            fix: .init("use letters, digits and `_`, with no digit first"))
+    }
+
+    private mutating func checkSize(
+        _ size: Int, limit: Int, of entry: MappingReader.Entry, noun: String = "instance"
+    ) -> Bool {
+        guard size > limit else { return true }
+        let found = size == .max ? "more instances than can be counted" : Phrase.count(size, noun)
+        let isRaisable = size <= FanOut.largestLimit
+        report(
+            .fanOutTooLarge, "\(Phrase.quoted(entry.key.text)) makes \(found), more than the limit of \(limit)",
+            at: entry.key,
+            fix: .init(
+                isRaisable
+                    ? "write `max-items: \(size)` if that many are meant"
+                    : "make it smaller; no fan-out may have more than \(FanOut.largestLimit)"))
+        return false
+    }
+
+    /// `include` and `exclude` are compared with every combination, each of which has a value for every axis.
+    private mutating func checkWork(_ matrix: FanOutExpansion, size: Int, of entry: MappingReader.Entry) -> Bool {
+        let rules = matrix.include.count + matrix.exclude.count
+        let (what, work, remedy) =
+            size * rules > FanOutExpansion.workLimit
+            ? (Phrase.count(rules, "rule"), "compare", "write fewer `include` and `exclude` entries")
+            : (Phrase.count(matrix.axes.count, "value") + " in each", "make", "write fewer axes")
+        guard size * max(rules, matrix.axes.count) > FanOutExpansion.workLimit else { return true }
+        report(
+            .fanOutTooLarge, "the matrix has \(Phrase.count(size, "combination")) and \(what), too many to \(work)",
+            at: entry.key, fix: .init(remedy))
+        return false
+    }
+}

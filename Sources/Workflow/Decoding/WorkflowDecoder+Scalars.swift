@@ -1,0 +1,286 @@
+internal import Syntax
+
+// One function per kind of simple value. Each reports what is wrong and then returns nil, and takes an absent entry as
+// nothing to say.
+extension WorkflowDecoder {
+    /// Any scalar, by its source text; the words of `name` and `description` are labels.
+    mutating func text(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .scalar, !entry.value.isNull else {
+            reportType(entry, expected: "a text")
+            return nil
+        }
+        return entry.value.text
+    }
+
+    /// A path: a text with at least one character.
+    mutating func path(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry, let path = text(entry) else { return nil }
+        guard path.isEmpty else { return path }
+        report(
+            .invalidValue, "\(Phrase.quoted(entry.key.text)) takes a path, found an empty text", at: entry.value,
+            fix: .init("write `.` for the workflow file's folder, or remove the key"))
+        return nil
+    }
+
+    /// A path that may hold expressions.
+    mutating func folder(_ entry: MappingReader.Entry?) -> Template? {
+        guard let entry, path(entry) != nil else { return nil }
+        return template(entry.value)
+    }
+
+    /// Any scalar, with the expressions in it.
+    mutating func templateText(_ entry: MappingReader.Entry?) -> Template? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .scalar, !entry.value.isNull else {
+            reportType(entry, expected: "a text")
+            return nil
+        }
+        return template(entry.value)
+    }
+
+    mutating func mapping(_ entry: MappingReader.Entry) -> MappingReader? {
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping")
+            return nil
+        }
+        return MappingReader(entry.value)
+    }
+
+    mutating func bool(_ entry: MappingReader.Entry?, expected: String = "`true` or `false`") -> Bool? {
+        guard let entry else { return nil }
+        let value = entry.value
+        if value.type == .bool { return value.text.lowercased() == "true" }
+        guard value.kind == .scalar, value.type == .string else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        let word = value.text.lowercased()
+        let key = Phrase.quoted(entry.key.text)
+        if value.isPlain, let meant = Self.lookAlike(word) {
+            report(
+                .lookAlike, "\(key) takes \(expected), and `\(value.text)` is a text in YAML 1.2", at: value,
+                fix: replacing(value, by: String(meant)))
+        } else if word == "true" || word == "false" {
+            reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: word))
+        } else {
+            reportType(entry, expected: expected)
+        }
+        return nil
+    }
+
+    /// What YAML 1.1 took a word for; nil if for a text.
+    static func lookAlike(_ word: String) -> Bool? {
+        switch word {
+        case "yes", "on", "y": true
+        case "no", "off", "n": false
+        default: nil
+        }
+    }
+
+    /// A whole number from 1 to `limit`.
+    mutating func count(_ entry: MappingReader.Entry?, limit: Int = 1_000_000) -> Int? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a whole number from 1 to \(limit)"
+        let digits = value.text
+        guard value.type == .int, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            if value.type == .int || value.type == .float {
+                reportValue(entry, expected: expected)
+            } else if value.type == .string, Int(digits) != nil {
+                reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: digits))
+            } else {
+                reportType(entry, expected: expected)
+            }
+            return nil
+        }
+        guard let number = Int(digits), (1...limit).contains(number) else {
+            reportValue(entry, expected: expected)
+            return nil
+        }
+        return number
+    }
+
+    /// A number, fractions allowed.
+    mutating func decimal(_ entry: MappingReader.Entry?, from lowest: Double, to highest: Double) -> Double? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a number from \(Int(lowest)) to \(Int(highest))"
+        let number = Double(value.text)
+        guard value.type == .int || value.type == .float else {
+            let isQuoted = value.type == .string && number != nil
+            reportType(
+                entry, expected: isQuoted ? "\(expected) without quotes" : expected,
+                fix: isQuoted ? replacing(value, by: value.text) : nil)
+            return nil
+        }
+        guard let number, number >= lowest, number <= highest else {
+            reportValue(entry, expected: expected)
+            return nil
+        }
+        return number
+    }
+
+    /// A number of bytes.
+    mutating func size(_ entry: MappingReader.Entry?) -> Int? {
+        guard let entry else { return nil }
+        let value = entry.value
+        guard value.kind == .scalar, value.type == .string || value.type == .int || value.type == .float else {
+            reportType(entry, expected: SizeText.expected)
+            return nil
+        }
+        switch SizeText.read(value.text) {
+        case .size(let size): return size
+        case .tooLarge: reportValue(entry, expected: "a size of at most \(SizeText.limit)GiB")
+        case .invalid(let suggestion):
+            report(
+                .invalidValue,
+                "\(Phrase.quoted(entry.key.text)) takes \(SizeText.expected), found \(found(value))", at: value,
+                fix: suggestion.map { replacing(value, by: $0) })
+        }
+        return nil
+    }
+
+    mutating func duration(_ entry: MappingReader.Entry?, mayBeZero: Bool = false) -> Duration? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "a duration such as `90s`, `10m` or `1h30m`"
+        guard value.kind == .scalar, value.type != .null, value.type != .bool else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        let text = value.text
+        switch DurationText.read(text) {
+        case .duration(.zero) where !mayBeZero:
+            reportValue(entry, expected: "a duration above zero")
+        case .duration(let duration):
+            return duration
+        case .tooLong:
+            reportValue(entry, expected: "a duration of at most \(DurationText.limitInDays) days")
+        case .invalid(let suggestion):
+            let isZero = mayBeZero && Double(text) == 0
+            let isNumber = value.type == .int || value.type == .float
+            let fix = (isZero ? "0s" : suggestion).map { replacing(value, by: $0) }
+            if isNumber, fix != nil {
+                report(
+                    .invalidValue, "\(Phrase.quoted(entry.key.text)) needs a unit, found \(Phrase.quoted(text))",
+                    at: value, fix: fix)
+            } else {
+                reportValue(entry, expected: expected, fix: fix)
+            }
+        }
+        return nil
+    }
+
+    mutating func killSignal(_ entry: MappingReader.Entry?) -> KillSignal? {
+        guard let entry else { return nil }
+        let value = entry.value
+        let expected = "one of \(Phrase.alternatives(KillSignal.allCases.map(\.rawValue)))"
+        guard value.kind == .scalar, value.type == .string else {
+            reportType(entry, expected: expected)
+            return nil
+        }
+        if let signal = KillSignal(rawValue: value.text) { return signal }
+        let word = value.text.uppercased()
+        let name = word.hasPrefix("SIG") ? String(word.dropFirst(3)) : word
+        reportValue(
+            entry, expected: expected, fix: KillSignal(rawValue: name).map { replacing(value, by: $0.rawValue) })
+        return nil
+    }
+
+    /// A scalar that is one of a few words; `foreign` are other tools' words for them.
+    mutating func word(
+        _ entry: MappingReader.Entry, of words: [String], orFor foreign: [String: String] = [:]
+    ) -> String? {
+        let value = entry.value
+        guard value.kind == .scalar, !value.isNull else {
+            reportType(entry, expected: Phrase.alternatives(words))
+            return nil
+        }
+        let text = value.text
+        if words.contains(text) { return text }
+        let near = foreign[text.lowercased()] ?? suggestions.nearest(to: text, among: words)
+        reportValue(entry, expected: Phrase.alternatives(words), fix: near.map { replacing(value, by: $0) })
+        return nil
+    }
+}
+
+extension WorkflowDecoder {
+    mutating func report(
+        _ code: DiagnosticCode, _ message: String, at range: SourceRange, severity: Diagnostic.Severity = .error,
+        notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
+    ) {
+        guard !isKnown else { return }
+        if let alias = alias(to: range) {
+            return report(code, message, at: range, through: alias, severity: severity, notes: notes, fix: fix)
+        }
+        findings.add(severity) {
+            Diagnostic(code, message, in: file, at: range, severity: severity, notes: notes, fix: fix)
+        }
+    }
+
+    mutating func report(
+        _ code: DiagnosticCode, _ message: String, at node: YAMLNode, severity: Diagnostic.Severity = .error,
+        notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
+    ) {
+        report(code, message, at: node.range, severity: severity, notes: notes, fix: fix)
+    }
+
+    /// A value of another kind than the key wants; silent where the parser has spoken already.
+    mutating func reportType(
+        _ entry: MappingReader.Entry, expected: String, fix: Diagnostic.Fix? = nil
+    ) {
+        let value = entry.value
+        let isRefusedBraces = value.kind == .mapping && value.count > 0 && value.entries.first { _ in true } == nil
+        guard value.kind != .invalid, !isRefusedBraces, !isExpression(value) else { return }
+        let key = Phrase.quoted(entry.key.text)
+        report(.wrongType, "\(key) takes \(expected), found \(found(entry.value))", at: entry.place, fix: fix)
+    }
+
+    /// A value of the right kind that says something impossible.
+    mutating func reportValue(_ entry: MappingReader.Entry, expected: String, fix: Diagnostic.Fix? = nil) {
+        guard !isExpression(entry.value) else { return }
+        let (key, value) = (Phrase.quoted(entry.key.text), Phrase.quoted(entry.value.text))
+        report(.invalidValue, "\(key) takes \(expected), found \(value)", at: entry.value, fix: fix)
+    }
+
+    /// Whether a value holds an expression, which is a finding of its own.
+    func isExpression(_ node: YAMLNode) -> Bool {
+        document.hasExpressions && node.kind == .scalar && node.text.contains("${{")
+    }
+
+    /// A fix that puts another text in place of a node.
+    func replacing(_ node: YAMLNode, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
+        Diagnostic.Fix(description ?? "write `\(text)`", edits: [edit(node, to: text)])
+    }
+
+    /// Puts a text over a node; in place of an absent value it needs a blank after the colon.
+    func edit(_ node: YAMLNode, to text: String) -> Diagnostic.Fix.Edit {
+        let range = node.range
+        let isBehindColon = range.start == range.end && self.text(behind: range.start) == ":"
+        return Diagnostic.Fix.Edit(range: range, replacement: isBehindColon ? " " + text : text)
+    }
+
+    /// The character before a place; nothing at the start of a file.
+    private func text(behind place: UInt32) -> String {
+        let file = file.file(at: Int(place))
+        return Int(place) > file.start ? file.text(in: SourceRange(start: place - 1, end: place)) : ""
+    }
+
+    /// What is there, for "found …".
+    func found(_ node: YAMLNode) -> String {
+        switch node.kind {
+        case .mapping: return "a mapping"
+        case .sequence: return "a list"
+        case .invalid: return "nothing"
+        case .scalar:
+            let text = Phrase.quoted(node.text)
+            switch node.type {
+            case .null: return node.range.start == node.range.end ? "nothing" : "null"
+            case .bool: return "the boolean \(text)"
+            case .int, .float: return "the number \(text)"
+            default: return node.text.isEmpty ? "an empty text" : "the text \(text)"
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+internal import Syntax
+
+extension WorkflowDecoder {
+    /// The less common keys of a place; nil where none of them is given.
+    mutating func decodeSettings(_ reader: inout MappingReader, in place: KeyPlace) -> Settings? {
+        let common: KeySet = place == .top ? Self.commonTopKeys : Self.commonKeys
+        guard !reader.present.subtracting(common).isEmpty else { return nil }
+        var fanOut = decodeFanOut(reader, in: place)
+        let condition = condition(reader.take(.if))
+        if let condition, fanOut?.has(aVariableOf: condition) == true { fanOut?.decidesCopies = true }
+        let isTop = place == .top
+        let isStep = place == .step
+        let interactive = interactiveRequest(reader)
+        return Settings(
+            name: isTop ? nil : text(reader.take(.name)),
+            description: isTop ? nil : text(reader.take(.description)),
+            env: environment(reader.take(.env)),
+            dotenv: dotenv(reader.take(.dotenv)),
+            shell: shell(reader.take(.shell)),
+            workingDirectory: folder(reader.take(.workingDirectory)),
+            timeout: timeLimit(reader.take(.timeout)),
+            grace: duration(reader.take(.grace), mayBeZero: true),
+            killSignal: killSignal(reader.take(.killSignal)),
+            continueOnError: bool(reader.take(.continueOnError)) ?? false,
+            maxParallel: count(reader.take(.maxParallel)),
+            failFast: failFast(reader.take(.failFast)),
+            orderRange: sequenceRange(reader.take(.order)),
+            fanOut: fanOut,
+            condition: condition,
+            retry: retry(reader.take(.retry)),
+            outputs: isStep ? stepOutputs(reader.take(.outputs)) : groupOutputs(reader.take(.outputs)),
+            pools: poolRequests(reader.take(.pool)),
+            mutexes: mutexRequests(reader.take(.mutex), and: interactive),
+            standardInput: templateText(reader.take(.stdin)),
+            secrets: isStep ? secretUses(reader.take(.secrets)) : [],
+            environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
+            platforms: platforms(reader.take(.platforms)),
+            log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
+            isManual: bool(reader.take(.manual)) ?? false,
+            streams: streams(reader.take(.streams)),
+            sharedValues: sharedValues(reader.take(.vars)),
+            requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)),
+            isDetached: bool(reader.take(.detach)) ?? false, isInteractive: interactive != nil,
+            undoes: undoneSteps(reader.take(.undoes)))
+    }
+
+    private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
+    private static let commonTopKeys = KeySet([
+        .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
+        .templates, .outputLimit,
+    ])
+
+    /// `confirm`: the text of a question.
+    private mutating func confirmation(_ entry: MappingReader.Entry?) -> String? {
+        guard let entry else { return nil }
+        guard entry.value.type == .string, entry.value.byteCount > 0 else {
+            reportType(entry, expected: "the text of a question")
+            return nil
+        }
+        return entry.value.text
+    }
+
+    mutating func timeLimit(_ entry: MappingReader.Entry?) -> TimeLimit? {
+        guard let entry, let duration = duration(entry) else { return nil }
+        return TimeLimit(duration: duration, range: entry.value.range)
+    }
+
+    mutating func environmentPolicy(_ entry: MappingReader.Entry?) -> EnvironmentPolicy? {
+        entry.flatMap { word($0, of: EnvironmentPolicy.allCases.map(\.rawValue)) }.flatMap(EnvironmentPolicy.init)
+    }
+
+    mutating func streams(_ entry: MappingReader.Entry?) -> OutputStreams? {
+        entry.flatMap { word($0, of: OutputStreams.allCases.map(\.rawValue)) }.flatMap(OutputStreams.init)
+    }
+
+    /// Words of other tools for platforms.
+    private static let foreignPlatforms = [
+        "amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "darwin": "macos", "mac": "macos",
+        "osx": "macos", "win": "windows",
+    ]
+
+    private mutating func platforms(_ entry: MappingReader.Entry?) -> [Platform] {
+        guard let entry else { return [] }
+        let words = Platform.allCases.map(\.rawValue)
+        return items(entry, expected: "a list of platforms", mayBeAlone: false).compactMap { node in
+            if let platform = Platform(rawValue: node.text) { return platform }
+            guard !isExpression(node) else { return nil }
+            let word = node.text.lowercased()
+            let meant =
+                words.first { $0 == word } ?? Self.foreignPlatforms[word]
+                ?? Suggestion.nearest(to: word, among: words)
+            report(
+                .invalidValue, "a platform is one of \(Phrase.alternatives(words)), found \(Phrase.quoted(node.text))",
+                at: node, fix: meant.map { replacing(node, by: $0) })
+            return nil
+        }
+    }
+
+    private mutating func failFast(_ entry: MappingReader.Entry?) -> FailFastWord? {
+        guard let entry else { return nil }
+        if entry.value.isText("drain") { return .drain }
+        return bool(entry, expected: "`true`, `false` or `drain`").map { $0 ? .cancel : .off }
+    }
+
+    private mutating func sequenceRange(_ entry: MappingReader.Entry?) -> SourceRange? {
+        let foreign = [
+            "serial": "sequence", "serially": "sequence", "sequential": "sequence", "sequentially": "sequence",
+            "series": "sequence", "ordered": "sequence", "file": "sequence", "concurrent": "parallel",
+            "concurrently": "parallel", "any": "parallel", "unordered": "parallel", "none": "parallel",
+        ]
+        guard let entry, let order = word(entry, of: ["parallel", "sequence"], orFor: foreign) else { return nil }
+        return order == "sequence" ? entry.key.range.through(entry.value.range) : nil
+    }
+}
+
+extension SourceRange {
+    /// From the start of this range to the end of a later one.
+    fileprivate func through(_ other: SourceRange) -> SourceRange { SourceRange(start: start, end: other.end) }
+}
+
+extension WorkflowDecoder {
+    /// `retry`: how often, after how long, and after which ends.
+    mutating func retry(_ entry: MappingReader.Entry?) -> Retry? {
+        guard let entry else { return nil }
+        guard entry.value.kind == .mapping else {
+            let isCount = entry.value.type == .int && (1...Self.attemptLimit).contains(Int(entry.value.text) ?? 0)
+            reportType(
+                entry, expected: "a mapping such as `{ attempts: 3, delay: 5s }`",
+                fix: isCount ? replacing(entry.value, by: "{ attempts: \(entry.value.text) }") : nil)
+            return nil
+        }
+        let fields = fields(entry.value, of: .retry)
+        if fields.take("attempts") == nil {
+            report(
+                .missingKey, "\(Phrase.quoted(entry.key.text)) needs `attempts`",
+                at: entry.key,
+                fix: .init("add `attempts:` with the number of all attempts, the first included"))
+        }
+        reportLonelyDelays(fields)
+        let delay = duration(fields.take("delay"), mayBeZero: true)
+        let longest = duration(fields.take("max-delay"))
+        if let delay, let longest, longest < delay, let entry = fields.take("max-delay") {
+            report(
+                .invalidValue,
+                "`max-delay` is shorter than the `delay` of \(delay.asWritten), found `\(entry.value.text)`",
+                at: entry.value, fix: .init("write a longer one, or remove it"))
+        }
+        return Retry(
+            attempts: count(fields.take("attempts"), limit: Self.attemptLimit) ?? 1, delay: delay ?? .zero,
+            backoff: decimal(fields.take("backoff"), from: 1, to: 1000) ?? 1, maxDelay: longest,
+            jitter: decimal(fields.take("jitter"), from: 0, to: 1) ?? 0, reasons: retryReasons(fields.take("when")),
+            deadline: timeLimit(fields.take("deadline")), range: entry.key.range)
+    }
+
+    static let attemptLimit = 1000
+
+    private mutating func reportLonelyDelays(_ fields: FieldReader) {
+        guard fields.take("delay") == nil else { return }
+        for word in ["backoff", "max-delay", "jitter"] {
+            guard let entry = fields.take(word) else { continue }
+            report(
+                .conflictingKeys, "`\(word)` has no effect without `delay`", at: entry.key,
+                fix: .init("add `delay:` with the time before the second attempt"))
+        }
+    }
+
+    /// `when`: exit codes, `timeout` and `signal`.
+    private mutating func retryReasons(_ entry: MappingReader.Entry?) -> [Retry.Reason] {
+        guard let entry else { return [] }
+        return items(entry, expected: Self.reasons, mayBeAlone: false).compactMap { node in
+            switch node.text {
+            case "timeout": return .timeout
+            case "signal": return .signal
+            default: break
+            }
+            if node.type == .int, let code = Int32(node.text), (1...255).contains(code) { return .exitCode(code) }
+            reportReason(node)
+            return nil
+        }
+    }
+
+    private static let reasons = "a list of exit codes, `timeout` and `signal`"
+
+    private mutating func reportReason(_ node: YAMLNode) {
+        guard !isExpression(node) else { return }
+        let text = node.text
+        let number = Int(text)
+        let fix: Diagnostic.Fix? =
+            if node.type == .string, let number, (1...255).contains(number) {
+                replacing(node, by: String(number), "write `\(number)` without quotes")
+            } else if number == 0 {
+                .init("remove it: an attempt that ends with 0 has succeeded")
+            } else if ["failure", "error", "always", "any", "on_failure", "OnFailure", "OnError"].contains(text) {
+                .init("remove `when`: without it any failure or timeout is retried")
+            } else {
+                Suggestion.nearest(to: text, among: ["timeout", "signal"]).map { replacing(node, by: $0) }
+            }
+        report(
+            .invalidValue,
+            "an entry of `when` is an exit code from 1 to 255, `timeout` or `signal`, found \(found(node))", at: node,
+            fix: fix)
+    }
+}
+
+// Which pools there are and what takes which lock; whether the pools that steps ask for exist is the planner's
+// question.
+extension WorkflowDecoder {
+    /// `pools`: names to sizes.
+    mutating func pools(_ entry: MappingReader.Entry?) -> [Pool] {
+        guard let entry else { return [] }
+        guard entry.value.kind == .mapping else {
+            reportType(entry, expected: "a mapping of names to sizes such as `{ emulator: 2 }`")
+            return []
+        }
+        var pools: [Pool] = []
+        for (key, value) in entry.value.entries where checkName(key, of: "a pool") {
+            // A pool whose size is wrong still exists, as large as possible, so that its uses are not reported as well.
+            let size = count(MappingReader.Entry(key: key, value: value))
+            pools.append(Pool(name: key.text, size: size ?? .max, range: key.range))
+        }
+        return pools
+    }
+
+    /// `pool`: names with so many units each, or a name or a list of names for one unit of each.
+    mutating func poolRequests(_ entry: MappingReader.Entry?) -> [PoolRequest] {
+        guard let entry else { return [] }
+        guard entry.value.kind == .mapping else {
+            let names = items(entry, expected: "a pool's name, a list of names, or `{ name: units }`", mayBeAlone: true)
+            return names.compactMap { node in
+                guard checkName(node, of: "a pool") else { return nil }
+                return PoolRequest(pool: node.text, units: 1, range: node.range)
+            }
+        }
+        var requests: [PoolRequest] = []
+        for (key, value) in entry.value.entries where checkName(key, of: "a pool") {
+            guard let units = count(MappingReader.Entry(key: key, value: value)) else { continue }
+            requests.append(PoolRequest(pool: key.text, units: units, range: key.range))
+        }
+        return requests
+    }
+
+    /// `mutex`: a name or a list of names. `other` is what another key of the step asks for.
+    mutating func mutexRequests(_ entry: MappingReader.Entry?, and other: MutexRequest?) -> [MutexRequest] {
+        var requests: [MutexRequest] = []
+        if let entry {
+            requests = items(entry, expected: "a name or a list of names", mayBeAlone: true).compactMap { node in
+                guard checkName(node, of: "a mutex") else { return nil }
+                return MutexRequest(name: node.text, range: node.range)
+            }
+        }
+        if let other, !requests.contains(where: { $0.name == other.name }) { requests.append(other) }
+        return requests
+    }
+}

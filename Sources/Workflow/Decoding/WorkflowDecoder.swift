@@ -1,0 +1,226 @@
+package import Syntax
+
+/// Reads YAML nodes as a workflow and reports everything that is wrong in them in one go.
+///
+/// What is wrong is left out or replaced, and reading goes on: the workflow is as complete as the file allows, so that
+/// the planner can add what it finds about the graph. Knows nothing of edges between steps; names in `needs` are kept
+/// as they are.
+package struct WorkflowDecoder {
+    /// The workflow's own file, which brings along those that it uses.
+    let file: SourceFile
+    let files: WorkflowFiles
+    var nodes: [WorkflowNode] = []
+    var needs: [Need] = []
+    var uses: [Use] = []
+    /// Of all files.
+    var runSecrets: [Secret] = []
+    var runPools: [Pool] = []
+    /// The index of each name in `runSecrets` and `runPools`.
+    var secretPositions: [String: Int] = [:]
+    var poolPositions: [String: Int] = [:]
+    var findings = FindingList()
+    /// The document being read.
+    var document: DecodedDocument
+    /// The bodies around the place being read, outermost first.
+    var openBodies: [OpenBody] = []
+    /// The documents of files that are used, by identity.
+    var documents: [String: YAMLDocument] = [:]
+    /// The identities of files by the paths that they were used by.
+    var identities: [String: String] = [:]
+    /// Whether what is read has been read before, so that all findings about it are made.
+    var isKnown = false
+    var useCount = 0
+    var isUseLimitTold = false
+    /// Each by what is in it, so that it is told once.
+    var toldRings: Set<Set<String>> = []
+    var suggestions = Suggestion()
+    /// The step or group that is being read, the innermost one; nil outside of them.
+    var member: MappingReader.Entry?
+
+    /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
+    /// mapping. The nodes of the text are gone when this returns. `files` are those that it may use.
+    package static func read(
+        _ file: SourceFile, files: WorkflowFiles = .none
+    ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+        let (document, textFindings) = YAMLParser.parse(file)
+        guard let document else { return (nil, textFindings) }
+        let (workflow, keyFindings) = decode(document, files: files)
+        return (workflow, textFindings + keyFindings)
+    }
+
+    /// The workflow is nil only where the document is not a mapping.
+    package static func decode(
+        _ document: YAMLDocument, files: WorkflowFiles = .none
+    ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
+        var decoder = WorkflowDecoder(document.file, files)
+        let workflow = document.withRoot { root in
+            let workflow = decoder.decodeWorkflow(root)
+            decoder.reportExpressions(below: root, rowCount: document.rowCount)
+            return workflow
+        }
+        return (workflow, decoder.findings.sorted)
+    }
+
+    private init(_ file: SourceFile, _ files: WorkflowFiles) {
+        self.file = file
+        self.files = files
+        document = DecodedDocument(file, folder: "")
+    }
+
+    private mutating func decodeWorkflow(_ root: YAMLNode) -> Workflow? {
+        guard var reader = fileReader(root) else { return nil }
+        openBodies = [OpenBody(identity: Self.firstFile, name: file.name, use: nil)]
+        let top = decodeTop(&reader)
+        var workflow = Workflow(
+            file: file, name: top.name, description: top.description, defaults: top.defaults, nodes: [])
+        workflow.defaultSteps = top.defaultSteps
+        workflow.parameters = top.parameters
+        workflow.outputLimit = top.outputLimit
+        nodes.append(
+            WorkflowNode(
+                id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
+                settings: decodeSettings(&reader, in: .top)))
+        checkTemplates()
+        decodeBody(reader, of: .root)
+        (workflow.nodes, workflow.needs, workflow.uses) = (nodes, needs, uses)
+        (workflow.secrets, workflow.pools) = (runSecrets, runPools)
+        return workflow
+    }
+
+    /// The keys of a workflow file; nil where it is none.
+    mutating func fileReader(_ root: YAMLNode) -> MappingReader? {
+        guard root.kind == .mapping else {
+            if root.kind != .invalid {
+                report(
+                    .wrongType, "a workflow is a mapping with `version` and `steps`, found \(found(root))", at: root)
+            }
+            return nil
+        }
+        var reader = MappingReader(root)
+        reportStrayKeys(&reader, in: .top)
+        decodeVersion(&reader)
+        return reader
+    }
+
+    /// What only the top of a file says.
+    struct Top {
+        let name: String?
+        let description: String?
+        let defaults: Defaults
+        let defaultSteps: [StepReference]?
+        let parameters: [Parameter]
+        let outputLimit: Int?
+    }
+
+    mutating func decodeTop(_ reader: inout MappingReader) -> Top {
+        let top = Top(
+            name: text(reader.take(.name)), description: text(reader.take(.description)),
+            defaults: decodeDefaults(reader.take(.defaults)), defaultSteps: defaultSteps(reader.take(.default)),
+            parameters: parameters(reader.take(.params)), outputLimit: size(reader.take(.outputLimit)))
+        document.parameterNames = Set(top.parameters.map(\.name))
+        let own = secrets(reader.take(.secrets))
+        reportNamesakes(top.parameters, own)
+        takeSecrets(own)
+        takePools(pools(reader.take(.pools)))
+        declareTemplates(reader.take(.templates))
+        return top
+    }
+
+    /// The steps and hooks of a file.
+    mutating func decodeBody(_ reader: borrowing MappingReader, of group: NodeIndex) {
+        if let steps = reader.take(.steps) {
+            decodeMembers(steps, of: group)
+            decodeHooks(reader, of: group)
+        } else {
+            report(
+                .missingKey, "the workflow has no `steps`", at: reader.firstKeyRange,
+                fix: .init("add `steps:` with a step below it"))
+        }
+        reportUnusedTemplates()
+    }
+
+    /// `default`: which steps and groups run when nobody names one; nil where the file does not say, or says it wrong.
+    mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
+        guard let entry else { return nil }
+        let expected = "a list of ids"
+        if entry.value.kind == .mapping, entry.value.count > 0 {
+            reportType(
+                entry, expected: expected, fix: replacing(entry.key, by: "defaults", "did you mean `defaults`?"))
+            return nil
+        }
+        if entry.value.kind == .sequence, entry.value.count == 0 {
+            report(
+                .emptyList, "`default` is empty", at: entry.value,
+                fix: .init("name what runs, or remove the key so that everything does"))
+            return nil
+        }
+        let steps = items(entry, expected: expected, mayBeAlone: false).map {
+            StepReference(name: $0.text, range: $0.range)
+        }
+        return steps.isEmpty ? nil : steps
+    }
+
+    private mutating func decodeDefaults(_ entry: MappingReader.Entry?) -> Defaults {
+        var defaults = Defaults()
+        guard let entry, var reader = mapping(entry) else { return defaults }
+        reportStrayKeys(&reader, in: .defaults)
+        defaults.shell = shell(reader.take(.shell))
+        defaults.workingDirectory = folder(reader.take(.workingDirectory))
+        defaults.timeout = duration(reader.take(.timeout))
+        defaults.grace = duration(reader.take(.grace), mayBeZero: true)
+        defaults.killSignal = killSignal(reader.take(.killSignal))
+        defaults.retry = retry(reader.take(.retry))
+        defaults.environmentPolicy = environmentPolicy(reader.take(.envPolicy))
+        defaults.streams = streams(reader.take(.streams))
+        return defaults
+    }
+
+    /// Parameters and secrets are both variables of a step's environment.
+    private mutating func reportNamesakes(_ parameters: [Parameter], _ secrets: [Secret]) {
+        guard !secrets.isEmpty, !parameters.isEmpty else { return }
+        let secrets = Dictionary(secrets.map { ($0.name, $0.range) }) { first, _ in first }
+        for parameter in parameters {
+            guard let secret = secrets[parameter.name] else { continue }
+            report(
+                .conflictingKeys, "`\(parameter.name)` is a secret and a parameter", at: secret,
+                notes: [.init("the parameter is declared here", at: parameter.range)],
+                fix: .init("rename one of the two"))
+        }
+    }
+
+    private mutating func decodeVersion(_ reader: inout MappingReader) {
+        guard let entry = reader.take(.version) else {
+            let start = reader.insertionPoint(in: file)
+            report(
+                .formatVersion, "the workflow does not say its format version", at: reader.firstKeyRange,
+                fix: .init(
+                    "add `version: 1`", edits: start.map { [.init(range: $0, replacement: "version: 1\n")] } ?? []))
+            return
+        }
+        let value = entry.value
+        guard value.kind != .invalid, !(value.isPlain && value.isText("1")) else { return }
+        if value.type == .int {
+            report(
+                .formatVersion, "format version \(value.text) is not known, the newest is 1", at: value,
+                fix: .init("write `version: 1`, or use a newer flowrun"))
+        } else {
+            report(
+                .formatVersion, "expected the format version 1, found \(found(value))", at: entry.place,
+                fix: .init(
+                    "write `version: 1`",
+                    edits: value.kind == .scalar ? [edit(value, to: "1")] : []))
+        }
+    }
+}
+
+extension MappingReader {
+    /// Where a finding about the mapping as a whole belongs.
+    var firstKeyRange: SourceRange { node.entries.lazy.map(\.key.range).first { _ in true } ?? node.range }
+
+    /// Where a line may be put in front of all keys; nil in a mapping with braces.
+    func insertionPoint(in file: SourceFile) -> SourceRange? {
+        let start = firstKeyRange.start
+        guard node.range.start == start, file.location(at: Int(start)).column == 1 else { return nil }
+        return SourceRange(start: start, end: start)
+    }
+}

@@ -1,0 +1,140 @@
+package import Syntax
+
+/// What stands between `${{` and `}}`, or after `if:`, parsed. Pure: evaluating it touches nothing but its scope.
+package struct Expression: Sendable {
+    /// As written, without the braces and the blanks around it.
+    package let text: String
+    package let range: SourceRange
+    /// What it says. At most as deep as `ExpressionParser.depthLimit` allows, however long it is.
+    package let root: ExpressionNode
+    /// Whether it asks how the run goes: such a condition takes the place of the end that `needs` asks for: the step
+    /// waits until all of them have ended, and then the condition decides.
+    package let usesStatus: Bool
+}
+
+// The text says all that the tree says, and the range where it stands.
+extension Expression: Hashable {
+    package static func == (left: Expression, right: Expression) -> Bool {
+        left.range == right.range && left.text == right.text
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(range)
+        hasher.combine(text)
+    }
+}
+
+/// A part of an expression and its place in the file.
+///
+/// Chains of one operator are one node with many parts, so that the tree is never deeper than its brackets.
+package struct ExpressionNode: Sendable {
+    package indirect enum Kind: Sendable {
+        case literal(Value)
+        case list([ExpressionNode])
+        /// A name, and the way into its value.
+        case reference(Name, [Accessor])
+        /// The way into any other value.
+        case access(ExpressionNode, [Accessor])
+        case call(ExpressionFunction, [ExpressionNode])
+        case not(ExpressionNode)
+        case comparison(Comparison, ExpressionNode, ExpressionNode)
+        /// `&&`
+        case all([ExpressionNode])
+        /// `||`
+        case any([ExpressionNode])
+        /// `??`
+        case firstPresent([ExpressionNode])
+    }
+
+    /// A word of the expression.
+    package struct Name: Sendable {
+        package let text: String
+        package let range: SourceRange
+
+        package init(text: String, range: SourceRange) {
+            self.text = text
+            self.range = range
+        }
+    }
+
+    /// One step into a value.
+    package enum Accessor: Sendable {
+        /// `.name`, or `['name']`.
+        case field(Name)
+        case index(ExpressionNode)
+        /// `.*`: what follows is asked of every element.
+        case every(SourceRange)
+    }
+
+    package enum Comparison: String, Sendable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+
+        /// Whether only numbers and texts can be compared so.
+        package var isOrder: Bool { self != .equal && self != .notEqual }
+    }
+
+    package let kind: Kind
+    package let range: SourceRange
+
+    init(_ kind: Kind, at range: SourceRange) {
+        self.kind = kind
+        self.range = range
+    }
+}
+
+/// A function of expressions, by its name in the file.
+package enum ExpressionFunction: String, Sendable, CaseIterable {
+    case contains, startsWith, endsWith, format, join, len, sum, unique, fromJSON, toJSON, hashFiles, glob, `if`
+    case success, failure, always, cancelled
+
+    /// How many arguments it takes.
+    package var arity: ClosedRange<Int> {
+        switch self {
+        case .contains, .startsWith, .endsWith, .join: 2...2
+        case .format, .hashFiles, .glob: 1...100
+        case .if: 3...3
+        case .len, .sum, .unique, .fromJSON, .toJSON: 1...1
+        case .success, .failure, .always, .cancelled: 0...0
+        }
+    }
+
+    /// Which question about the run it asks; nil for a function of its arguments.
+    package var status: StatusFunction? { StatusFunction(rawValue: rawValue) }
+}
+
+/// A question about what came before, for conditions.
+package enum StatusFunction: String, Sendable, CaseIterable {
+    /// Everything needed ended well, tolerated failures included.
+    case success
+    /// Something needed failed or timed out.
+    case failure
+    /// Always true: the step runs in any case.
+    case always
+    /// The run or a group around is being cancelled.
+    case cancelled
+}
+
+/// Why a text is not an expression: the one finding about it.
+package struct ExpressionError: Error {
+    package let code: DiagnosticCode
+    package let message: String
+    package let range: SourceRange
+    package let notes: [Diagnostic.Note]
+    package let fix: Diagnostic.Fix?
+
+    init(
+        _ message: String, at range: SourceRange, code: DiagnosticCode = .expressionSyntax,
+        notes: [Diagnostic.Note] = [], fix: Diagnostic.Fix? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.range = range
+        self.notes = notes
+        self.fix = fix
+    }
+}

@@ -1,0 +1,153 @@
+package import Syntax
+
+/// A text of the file that may hold expressions: a value of `env`, a word of a `run` list, a folder.
+package enum Template: Sendable, Hashable {
+    /// No expression in it, by far the most common case.
+    case literal(String)
+    case parsed(ParsedTemplate)
+
+    /// The text where there is nothing to evaluate; nil where there is.
+    package var literal: String? {
+        if case .literal(let text) = self { text } else { nil }
+    }
+
+    /// The expression where it is all there is; nil for a text and for one with expressions in it.
+    package var expression: Expression? {
+        if case .parsed(let parsed) = self { parsed.expression } else { nil }
+    }
+}
+
+extension Template: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) { self = .literal(text) }
+}
+
+/// Texts and expressions in turn. A class, so that a `Template` stays as small as a text.
+package final class ParsedTemplate: Sendable {
+    package enum Part: Sendable, Hashable {
+        case text(String)
+        case expression(Expression)
+    }
+
+    package let parts: [Part]
+    /// The whole scalar in the file.
+    package let range: SourceRange
+
+    package init(parts: [Part], range: SourceRange) {
+        self.parts = parts
+        self.range = range
+    }
+
+    /// The expression where it is all there is, so that its value keeps its type; nil otherwise.
+    package var expression: Expression? {
+        if parts.count == 1, case .expression(let expression) = parts[0] { expression } else { nil }
+    }
+}
+
+extension ParsedTemplate: Hashable {
+    package static func == (left: ParsedTemplate, right: ParsedTemplate) -> Bool {
+        left.parts == right.parts && left.range == right.range
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(parts)
+        hasher.combine(range)
+    }
+}
+
+/// Takes a text apart into plain text and its expressions. `$${{` is a `${{` of the text.
+struct TemplateParser {
+    private let text: ExpressionText
+    private var parts: [ParsedTemplate.Part] = []
+    private var literal: [UInt8] = []
+    private(set) var errors: [ExpressionError] = []
+
+    /// The template and what is wrong with it; the text as it is where something is. O(length).
+    static func parse(_ text: ExpressionText, range: SourceRange) -> (template: Template, errors: [ExpressionError]) {
+        var parser = TemplateParser(text: text)
+        parser.parse()
+        let template: Template =
+            if !parser.errors.isEmpty {
+                .literal(text.string(0..<text.bytes.count))
+            } else if parser.parts.isEmpty {
+                .literal(String(decoding: parser.literal, as: UTF8.self))
+            } else {
+                .parsed(ParsedTemplate(parts: parser.parts + parser.rest, range: range))
+            }
+        return (template, parser.errors)
+    }
+
+    private init(text: ExpressionText) { self.text = text }
+
+    private var rest: [ParsedTemplate.Part] {
+        literal.isEmpty ? [] : [.text(String(decoding: literal, as: UTF8.self))]
+    }
+
+    private mutating func parse() {
+        var offset = 0
+        while offset < text.bytes.count {
+            if isOpening(at: offset) {
+                guard let next = expression(at: offset) else { return }
+                offset = next
+            } else {
+                if text.bytes[offset] == UInt8(ascii: "$"), isOpening(at: offset + 1) {
+                    literal += "${{".utf8
+                    offset += 4
+                } else {
+                    literal.append(text.bytes[offset])
+                    offset += 1
+                }
+            }
+        }
+    }
+
+    private func isOpening(at offset: Int) -> Bool {
+        offset + 2 < text.bytes.count && text.bytes[offset] == UInt8(ascii: "$")
+            && text.bytes[offset + 1] == UInt8(ascii: "{") && text.bytes[offset + 2] == UInt8(ascii: "{")
+    }
+
+    /// Reads the expression whose `${{` stands at an offset; where the text goes on, nil where it cannot be told.
+    private mutating func expression(at start: Int) -> Int? {
+        let opening = start..<start + 3
+        guard let close = ExpressionBraces.close(of: text.bytes, from: start + 3) else {
+            let isLong = text.bytes.count - start > ExpressionParser.lengthLimit
+            errors.append(
+                ExpressionError(
+                    isLong
+                        ? "this `${{` is not closed within \(ExpressionParser.lengthLimit) bytes"
+                        : "this `${{` is not closed",
+                    at: text.range(opening),
+                    fix: .init("close it with `}}`; for the plain text `${{` write `$${{`")))
+            return nil
+        }
+        do throws(ExpressionError) {
+            let expression = try ExpressionParser.parse(text, in: start + 3..<close)
+            parts += rest
+            literal = []
+            parts.append(.expression(expression))
+        } catch {
+            errors.append(error)
+        }
+        return close + 2
+    }
+}
+
+/// Finds where an expression in braces ends.
+enum ExpressionBraces {
+    /// The offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or else the
+    /// first one there is; nil where there is none in reach.
+    static func close(of bytes: [UInt8], from start: Int) -> Int? {
+        let end = min(bytes.count, start + ExpressionParser.lengthLimit + 2)
+        var isQuoted = false
+        var first: Int?
+        var offset = start
+        while offset + 1 < end {
+            if bytes[offset] == UInt8(ascii: "'") { isQuoted.toggle() }
+            if bytes[offset] == UInt8(ascii: "}"), bytes[offset + 1] == UInt8(ascii: "}") {
+                if !isQuoted { return offset }
+                if first == nil { first = offset }
+            }
+            offset += 1
+        }
+        return first
+    }
+}

@@ -1,0 +1,202 @@
+package import Basics
+internal import Syntax
+
+/// The value of an expression. No type turns into another by itself.
+package enum Value: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case int(Int)
+    /// A number that is not a whole one of 64 bits. Only out of JSON; the file has no way to write one.
+    case decimal(WrittenNumber)
+    case string(String)
+    case list([Value])
+    /// In the order in which the fields were written.
+    case object([Field])
+
+    package struct Field: Sendable, Hashable {
+        package let name: String
+        package let value: Value
+
+        package init(name: String, value: Value) {
+            self.name = name
+            self.value = value
+        }
+    }
+}
+
+extension Value {
+    var isList: Bool {
+        if case .list = self { true } else { false }
+    }
+
+    /// The kind of value, for messages: "a text", "a list".
+    package var described: String {
+        switch self {
+        case .null: "null"
+        case .bool(let bool): bool ? "true" : "false"
+        case .int: "a whole number"
+        case .decimal: "a number"
+        case .string: "a text"
+        case .list: "a list"
+        case .object: "an object"
+        }
+    }
+
+    /// The field of an object; nil where it has none of the name.
+    func field(_ name: String, at range: SourceRange) throws(EvaluationError) -> Value? {
+        guard case .object(let fields) = self else {
+            throw EvaluationError("\(described) has no field `\(name)`", at: range)
+        }
+        return fields.first { $0.name == name }?.value
+    }
+
+    /// Whether asking for equality makes sense: both are of one type, numbers of either kind being one.
+    func isComparable(to other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null), (.bool, .bool), (.string, .string), (.list, .list), (.object, .object): true
+        case (.int, .int), (.int, .decimal), (.decimal, .int), (.decimal, .decimal): true
+        default: false
+        }
+    }
+
+    /// Texts byte by byte, objects in any order of their fields; values of unlike types are not equal.
+    package func isEqual(to other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.list(let left), .list(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.isEqual(to: $1) }
+        case (.object(let left), .object(let right)): Self.areEqual(left, right)
+        default: order(against: other) == 0
+        }
+    }
+
+    private static func areEqual(_ left: [Field], _ right: [Field]) -> Bool {
+        guard left.count == right.count else { return false }
+        let fields = Dictionary(right.map { ($0.name, $0.value) }) { first, _ in first }
+        return left.allSatisfy { field in fields[field.name].map { field.value.isEqual(to: $0) } ?? false }
+    }
+
+    /// Below, at or above 0 as two numbers or two texts (by their bytes) follow each other; nil for anything else.
+    func order(against other: Value) -> Int? {
+        switch (self, other) {
+        case (.int(let left), .int(let right)): left < right ? -1 : left == right ? 0 : 1
+        case (.decimal(let left), .decimal(let right)): left.order(against: right)
+        case (.int(let left), .decimal(let right)): WrittenNumber(String(left)).order(against: right)
+        case (.decimal(let left), .int(let right)): left.order(against: WrittenNumber(String(right)))
+        case (.string(let left), .string(let right)):
+            left.utf8.elementsEqual(right.utf8) ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+        default: nil
+        }
+    }
+}
+
+extension Value {
+    /// The most that lists and objects may enclose each other.
+    private static let depthLimit = 64
+
+    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others
+    /// stay as they are spelt. Refused are names that an object has twice and nesting deeper than 64 levels.
+    /// O(length).
+    package init(json text: String) throws(JSONError) {
+        self = try Array(text.utf8).withUnsafeBufferPointer { text throws(JSONError) in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(text), depthLimit: Self.depthLimit)
+            let value = try Value(next: &scanner, of: text)
+            try scanner.end()
+            return value
+        }
+    }
+
+    private init(next scanner: inout JSONScanner, of text: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+        switch try scanner.next() {
+        case .null:
+            try scanner.null()
+            self = .null
+        case .bool: self = .bool(try scanner.bool())
+        case .string: self = .string(scanner.decoded(try scanner.string()))
+        case .number:
+            let (place, isWhole) = try scanner.number()
+            let digits = String(decoding: text[place], as: UTF8.self)
+            // A whole number has no minus zero.
+            let number = isWhole && digits != "-0" ? Int(digits) : nil
+            self = number.map(Value.int) ?? .decimal(WrittenNumber(digits))
+        case .list:
+            var elements: [Value] = []
+            try scanner.list { scanner throws(JSONError) in elements.append(try Value(next: &scanner, of: text)) }
+            self = .list(elements)
+        case .object:
+            var fields: [Field] = []
+            var names: Set<String> = []
+            try scanner.object { scanner, name throws(JSONError) in
+                let decoded = scanner.decoded(name)
+                guard names.insert(decoded).inserted else {
+                    throw JSONError("the object has this name twice", at: name.place)
+                }
+                fields.append(Field(name: decoded, value: try Value(next: &scanner, of: text)))
+            }
+            self = .object(fields)
+        }
+    }
+
+    /// The value as compact JSON, fields in their order. O(size).
+    package var json: String {
+        var bytes: [UInt8] = []
+        appendJSON(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The value as part of a text or as an environment variable: a text as it is, null as an empty one, lists and
+    /// objects as JSON.
+    package var text: String {
+        switch self {
+        case .string(let text): text
+        case .null: ""
+        default: json
+        }
+    }
+
+    private func appendJSON(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let bool): bytes += (bool ? "true" : "false").utf8
+        case .int(let number): bytes += String(number).utf8
+        case .decimal(let number): bytes += number.text.utf8
+        case .string(let text): Self.appendQuoted(text, to: &bytes)
+        case .list(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.appendJSON(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let fields):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, field) in fields.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.appendQuoted(field.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                field.value.appendJSON(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): bytes += "\\n".utf8
+            case UInt8(ascii: "\r"): bytes += "\\r".utf8
+            case UInt8(ascii: "\t"): bytes += "\\t".utf8
+            case 0..<0x20:
+                let digits = Array("0123456789abcdef".utf8)
+                bytes += "\\u00".utf8
+                bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,175 @@
+package import Syntax
+
+/// A `matrix` or `for-each`: the instances it makes, or the expression that will say which.
+package struct FanOut: Sendable {
+    /// The names of the axes, or the one loop variable, in file order.
+    package let axes: [String]
+    /// Already expanded and checked against the size limit; empty where `items` says them.
+    package let instances: [Instance]
+    /// The list that the run will know; nil where the file says the instances.
+    package let items: Expression?
+    /// What names the instances in place of their values; nil for those.
+    package let label: Template?
+    /// Whether `if` is each copy's own, because it reads a variable of the fan-out.
+    package internal(set) var decidesCopies = false
+    /// How many instances there may be: `max-items`, or its default.
+    package let limit: Int
+    /// Where `matrix` or `for-each` stands.
+    package let range: SourceRange
+
+    package init(
+        axes: [String], instances: [Instance], items: Expression? = nil, label: Template? = nil,
+        limit: Int = FanOut.defaultLimit, range: SourceRange
+    ) {
+        self.axes = axes
+        self.instances = instances
+        self.items = items
+        self.label = label
+        self.limit = limit
+        self.range = range
+    }
+
+    /// The same with instances in the place of the list that only a run would know.
+    package func with(_ instances: [Instance]) -> FanOut {
+        var fanOut = FanOut(axes: axes, instances: instances, label: label, limit: limit, range: range)
+        fanOut.decidesCopies = decidesCopies
+        return fanOut
+    }
+
+    /// Whether an expression reads a variable that the copies have.
+    func has(aVariableOf expression: Expression) -> Bool {
+        let references = expression.references
+        guard !references.isEmpty else { return false }
+        var names = Set(axes)
+        for instance in instances {
+            for variable in instance.variables.dropFirst(axes.count) { names.insert(variable.name) }
+        }
+        return references.contains { names.contains($0.root) }
+    }
+
+    /// Whether only the run knows the instances.
+    package var isDynamic: Bool { items != nil }
+
+    /// How many instances a fan-out may have where `max-items` does not say otherwise.
+    package static let defaultLimit = 1000
+    /// What `max-items` may say at most.
+    package static let largestLimit = 100_000
+
+    /// One copy of the node.
+    package struct Instance: Sendable {
+        /// What is in the brackets of the id: the values in axis order or the label, or the index where they would
+        /// be hard to read.
+        package let key: String
+        /// In axis order, then what `include` adds. The text is the scalar's own, so `3.10` stays `3.10`.
+        package let variables: [Variable]
+
+        package init(key: String, variables: [Variable]) {
+            self.key = key
+            self.variables = variables
+        }
+    }
+}
+
+/// A loop variable or axis with its value; an environment variable of the step under its own name.
+package struct Variable: Sendable, Hashable {
+    package let name: String
+    /// As the environment variable has it; an object or list is compact JSON.
+    package let value: String
+    /// As expressions see it.
+    package let typedValue: Value
+
+    package init(name: String, value: String, typedValue: Value) {
+        self.name = name
+        self.value = value
+        self.typedValue = typedValue
+    }
+
+    /// A variable that expressions see as a text.
+    package init(name: String, value: String) { self.init(name: name, value: value, typedValue: .string(value)) }
+}
+
+extension FanOut {
+    /// Why a value makes no instances: a clause about it, with what would be accepted.
+    package struct ItemError: Error {
+        package let message: String
+    }
+
+    /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
+    ///
+    /// An instance whose item or label `isHidden` is named by its number, because its name is in every log; for the
+    /// same reason no message shows an item.
+    package func instances(
+        over value: Value, isHidden: (String) -> Bool = { _ in false }
+    ) throws(ItemError) -> [Instance] {
+        guard case .list(let items) = value else {
+            throw ItemError(message: "is not a list but \(value.described)")
+        }
+        guard items.count <= limit else {
+            throw ItemError(
+                message: "has \(items.count) items, more than the limit of \(limit); "
+                    + "write `max-items: \(items.count)` if that many are meant")
+        }
+        // By their bytes: texts that Unicode takes for the same are not the same item.
+        var seen: [[UInt8]: Int] = [:]
+        var combinations: [[Variable]] = []
+        for (index, item) in items.enumerated() {
+            switch item {
+            case .string, .int, .bool, .decimal, .object: break
+            case .null, .list:
+                throw ItemError(message: "has \(item.described) as an item; an item is a text, a number or an object")
+            }
+            let text = item.text
+            if let first = seen.updateValue(index, forKey: Array(text.utf8)) {
+                let numbers = "as number \(first + 1) and number \(index + 1); "
+                throw ItemError(
+                    message: items[first].json == item.json
+                        ? "has one item twice, \(numbers)write `unique(…)` around the list to keep one"
+                        : "has two items of the same text, \(numbers)copies are told apart by it")
+            }
+            combinations.append([Variable(name: axes.first ?? "item", value: text, typedValue: item)])
+        }
+        return try FanOut.named(combinations, axisCount: 1, label: label, isHidden: isHidden)
+    }
+
+    /// Gives each combination of variables its name. Throws where a label has no value.
+    static func named(
+        _ combinations: [[Variable]], axisCount: Int, label: Template?, isHidden: (String) -> Bool = { _ in false }
+    ) throws(ItemError) -> [Instance] {
+        let names = try combinations.map { variables throws(ItemError) -> [String]? in
+            let values = try name(variables, axisCount: axisCount, label: label)
+            return isHidden(values.joined(separator: ",")) ? nil : values
+        }
+        return zip(InstanceNames.keys(names), combinations).map { Instance(key: $0, variables: $1) }
+    }
+
+    private static func name(
+        _ variables: [Variable], axisCount: Int, label: Template?
+    ) throws(ItemError) -> [String] {
+        guard let label else {
+            // A matrix of `include` alone has only what that says.
+            return variables.prefix(axisCount > 0 ? axisCount : variables.count).map(\.value)
+        }
+        do throws(EvaluationError) {
+            return [try label.evaluate(in: VariableScope(variables: variables))]
+        } catch {
+            throw ItemError(message: "has an item whose `label` has no value: \(error.message)")
+        }
+    }
+}
+
+/// Only the variables of one instance have values.
+private struct VariableScope: ExpressionScope {
+    let variables: [Variable]
+
+    func value(of name: String) -> Value? { variables.last { $0.name == name }?.typedValue }
+    func shared(_ name: String) throws(EvaluationError) -> Value? { nil }
+    func run(_ field: String?) -> Value? { nil }
+    func step(_ id: String, _ field: String?) -> Value? { nil }
+    func previous(_ field: String?) -> Value? { nil }
+    func status(_ function: StatusFunction) -> Bool { false }
+
+    func files(matching patterns: [String]) throws(EvaluationError) -> [String] { throw Self.noFiles }
+    func hash(files patterns: [String]) throws(EvaluationError) -> String { throw Self.noFiles }
+
+    private static let noFiles = EvaluationError("a `label` reads no files", at: .beginning)
+}

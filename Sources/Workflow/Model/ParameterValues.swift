@@ -1,0 +1,108 @@
+internal import Syntax
+
+/// The values of all parameters of one run.
+package struct ParameterValues: Sendable {
+    /// What is wrong with the parameters that a caller gives: wrong usage (64).
+    package struct ValuesError: Error {
+        /// One sentence for each value that is wrong.
+        package let messages: [String]
+        /// Those that are required and that nobody gave.
+        package let missing: [Parameter]
+    }
+
+    /// Of a workflow without parameters.
+    package static let none = ParameterValues()
+
+    /// In the order of their declarations, without those that are `missing`.
+    package let fields: [Value.Field]
+    /// As environment variables of every step: over what a step inherits and the top's `dotenv`, under every `env`.
+    package let environment: [(name: String, value: String)]
+    /// Those that are required and that nobody gave.
+    package let missing: [Parameter]
+    /// What was given as the caller gave it, on the command line or in a variable.
+    package let given: [(name: String, text: String)]
+
+    private init() { (fields, environment, missing, given) = ([], [], [], []) }
+
+    /// Reads what the caller gives, in the order of the command line: of two values for one parameter the last counts,
+    /// as in make and just. `variable` reads flowrun's own environment.
+    package init(
+        _ given: [(name: String, text: String)], for parameters: [Parameter],
+        variable: (String) -> [UInt8]? = { _ in nil }
+    ) throws(ValuesError) {
+        var messages: [String] = []
+        var texts: [String: String] = [:]
+        for (name, text) in given {
+            if parameters.contains(where: { $0.name == name }) {
+                texts[name] = text
+            } else {
+                messages.append("--param \(Self.shown(name, text)): \(Self.unknown(name, among: parameters))")
+            }
+        }
+        var fields: [Value.Field] = []
+        var missing: [Parameter] = []
+        var known: [(name: String, text: String)] = []
+        for parameter in parameters {
+            var text = texts[parameter.name]
+            let isOnCommandLine = text != nil
+            var source = text.map { "--param \(Self.shown(parameter.name, $0))" } ?? ""
+            if text == nil, let name = parameter.variable, let bytes = variable(name) {
+                guard let found = String(validating: bytes, as: UTF8.self) else {
+                    messages.append("the variable `\(name)`, for the parameter `\(parameter.name)`: it is not UTF-8")
+                    continue
+                }
+                // Where a value has to be given, nothing is none.
+                if !found.isEmpty || !parameter.isRequired {
+                    text = found
+                    source = "the variable `\(name)`, for the parameter `\(parameter.name)`"
+                }
+            }
+            guard let text else {
+                if parameter.isRequired {
+                    missing.append(parameter)
+                } else {
+                    fields.append(Value.Field(name: parameter.name, value: parameter.absentValue))
+                }
+                continue
+            }
+            do {
+                fields.append(Value.Field(name: parameter.name, value: try parameter.value(from: text)))
+                known.append((parameter.name, text))
+            } catch {
+                messages.append("\(source): \(isOnCommandLine ? error.message : error.message(found: text))")
+            }
+        }
+        guard messages.isEmpty else { throw ValuesError(messages: messages, missing: missing) }
+        self.fields = fields
+        self.missing = missing
+        self.given = known
+        environment = fields.map { ($0.name, $0.value.text) }
+    }
+
+    /// nil for a name that the workflow does not declare, and for one that is `missing`.
+    package subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
+
+    /// The assignment on one line and not too long.
+    private static func shown(_ name: String, _ text: String) -> String {
+        String(Phrase.quoted("\(name)=\(text)").dropFirst().dropLast())
+    }
+
+    private static func unknown(_ name: String, among parameters: [Parameter]) -> String {
+        let names = parameters.map(\.name)
+        if names.isEmpty { return "the workflow has no parameters" }
+        if let near = Suggestion.nearest(to: name, among: names) {
+            return "the workflow has no parameter of this name; did you mean `\(near)`?"
+        }
+        return "the workflow has no parameter of this name, only \(Phrase.alternatives(names))"
+    }
+}
+
+extension Parameter {
+    /// What to say where something reads the parameter and nobody gave it: how to give it.
+    package var demand: String {
+        var message = "the parameter `\(name)` is required; give --param \(name)=VALUE"
+        if case .choice(let choices) = kind { message += " with \(Phrase.alternatives(choices))" }
+        if let variable { message += ", or set the variable `\(variable)`" }
+        return message + (description.map { " (\($0))" } ?? "")
+    }
+}

@@ -1,0 +1,74 @@
+package import Syntax
+
+/// One of `vars`: a value with a name, for everything in the group that declares it.
+package struct SharedValue: Sendable {
+    package enum Source: Sendable {
+        /// As the file has it.
+        case literal(Value)
+        /// A text with expressions in it; one that is nothing but an expression keeps the type of its value.
+        case template(Template)
+        /// What a command writes to standard output, without the line end at its end.
+        indirect case command(Command)
+    }
+
+    package struct Command: Sendable {
+        /// A script or the words of a program.
+        package let body: WorkflowNode.Body
+        /// What the text is read as.
+        package let kind: OutputDeclaration.Kind
+        /// nil: that of the steps around.
+        package let shell: Shell?
+        /// nil: not said here.
+        package let timeout: TimeLimit?
+        /// Which of the workflow's secrets it sees, as environment variables.
+        package let secrets: [SecretUse]
+
+        package init(
+            body: WorkflowNode.Body, kind: OutputDeclaration.Kind = .string, shell: Shell? = nil,
+            timeout: TimeLimit? = nil, secrets: [SecretUse] = []
+        ) {
+            self.body = body
+            self.kind = kind
+            self.shell = shell
+            self.timeout = timeout
+            self.secrets = secrets
+        }
+    }
+
+    package let name: String
+    package let source: Source
+    /// Where the name stands.
+    package let range: SourceRange
+
+    package init(name: String, source: Source, range: SourceRange) {
+        self.name = name
+        self.source = source
+        self.range = range
+    }
+}
+
+extension SharedValue {
+    /// The expressions that it is made of, in order.
+    package var expressions: [Expression] {
+        switch source {
+        case .literal: []
+        case .template(let template): template.expressions
+        case .command(let command):
+            if case .arguments(let words) = command.body { words.flatMap(\.expressions) } else { [] }
+        }
+    }
+
+    /// The command that makes it; nil for a value that the file says.
+    package var command: Command? { if case .command(let command) = source { command } else { nil } }
+}
+
+/// One of `vars` by the group that declares it and its place among them.
+package struct SharedValueID: Hashable, Sendable {
+    package let scope: NodeIndex
+    package let position: Int
+
+    package init(scope: NodeIndex, position: Int) {
+        self.scope = scope
+        self.position = position
+    }
+}

@@ -1,0 +1,183 @@
+import Basics
+package import Syntax
+
+/// A group whose body is written elsewhere: `uses`. Of the place where it is used, the body sees the environment and
+/// what `with` gives to its parameters, and no other name.
+package struct Use: Sendable {
+    package enum Source: Sendable, Hashable {
+        /// Another workflow file; what it says at its top holds for its own steps.
+        case file
+        /// One of the `templates` of the file around; it also reads that file's parameters.
+        case template
+    }
+
+    /// What `with` gives to one parameter.
+    package struct Argument: Sendable {
+        package enum Source: Sendable {
+            case text(Template)
+            case list([Template])
+        }
+
+        package let name: String
+        package let value: Source
+        /// Where the name stands.
+        package let range: SourceRange
+
+        package init(name: String, value: Source, range: SourceRange) {
+            self.name = name
+            self.value = value
+            self.range = range
+        }
+    }
+
+    package let source: Source
+    /// The file in which the body is.
+    package let file: SourceFile
+    /// The group that has the body. Its own keys are evaluated where it stands, all but `outputs`.
+    package let group: NodeIndex
+    /// Where the value of `uses` stands.
+    package let range: SourceRange
+    /// Where the steps start: the folder of the body's file, relative to that of the first file; empty for the same.
+    package let folder: String
+    package var parameters: [Parameter] = []
+    /// In file order, one for a parameter at most.
+    package var arguments: [Argument] = []
+    /// Of a file.
+    package var defaults = Defaults()
+    /// Of a file: what runs of it where the group runs, in file order; nil for everything.
+    package var defaultSteps: [StepReference]?
+    /// The keys of the body that are evaluated inside: `env`, `dotenv`, `working-directory`, `env-policy`, `log`.
+    package var settings: Settings?
+
+    package init(_ source: Source, in file: SourceFile, of group: NodeIndex, range: SourceRange, folder: String) {
+        self.source = source
+        self.file = file
+        self.group = group
+        self.range = range
+        self.folder = folder
+    }
+}
+
+extension Use {
+    /// What a body sees of parameters: its own and, in a template, those of its file that have other names.
+    package func adding<Item>(
+        _ around: @autoclosure () -> [Item], to own: [Item], named name: (Item) -> String
+    ) -> [Item] {
+        guard source == .template else { return own }
+        let hidden = Set(parameters.map(\.name))
+        return own + around().filter { !hidden.contains(name($0)) }
+    }
+}
+
+extension Workflow {
+    /// What a group uses; nil for one whose body stands where it does. O(log uses).
+    package func use(of group: NodeIndex) -> Use? {
+        guard nodes[group.row].isUse else { return nil }
+        return uses[uses.partitioningIndex { $0.group >= group }]
+    }
+
+    /// The nearest body around a node that is used; nil for what belongs to the file itself. With `isInside`, a group
+    /// that uses one is inside of it. O(depth).
+    package func use(around node: NodeIndex, isInside: Bool = false) -> Use? {
+        guard !uses.isEmpty else { return nil }
+        var node = isInside ? node : nodes[node.row].parent
+        while node != .root {
+            if let use = use(of: node) { return use }
+            node = nodes[node.row].parent
+        }
+        return nil
+    }
+
+    /// The same without templates: the file that a node belongs to.
+    package func usedFile(around node: NodeIndex, isInside: Bool = false) -> Use? {
+        var use = use(around: node, isInside: isInside)
+        while let known = use, known.source == .template { use = self.use(around: known.group) }
+        return use
+    }
+
+    /// The parameters that expressions of a body read, nil being the workflow itself: its own, and of a template then
+    /// those of its file.
+    package func parameters(of use: Use?) -> [Parameter] {
+        guard let use else { return parameters }
+        return use.adding(parameters(of: usedFile(around: use.group)), to: use.parameters, named: \.name)
+    }
+
+    /// What `defaults` says to a step or group; with `isInside`, what it says inside a group that uses a file.
+    package func defaults(for node: NodeIndex, isInside: Bool = false) -> Defaults {
+        uses.isEmpty ? defaults : usedFile(around: node, isInside: isInside)?.defaults ?? defaults
+    }
+}
+
+extension Use.Argument {
+    /// The texts of the value, of a list its elements.
+    package var templates: [Template] {
+        switch value {
+        case .text(let template): [template]
+        case .list(let elements): elements
+        }
+    }
+
+    /// The value for a parameter, every expression evaluated in the scope of the group. Throws where it has none, or
+    /// one that the parameter does not take.
+    package func value(
+        for parameter: Parameter, in scope: some ExpressionScope
+    ) throws(EvaluationError) -> Value {
+        do throws(Parameter.ValueError) {
+            switch value {
+            case .text(let template):
+                if let text = template.literal { return try parameter.value(from: text) }
+                return try parameter.value(of: try evaluated(template, in: scope))
+            case .list(let elements):
+                var items: [Value] = []
+                for element in elements { items.append(.string(try evaluated(element, in: scope).text)) }
+                return try parameter.value(of: .list(items))
+            }
+        } catch {
+            throw EvaluationError("`\(name)` of `with`: \(error.message)", at: range)
+        }
+    }
+
+    private func evaluated(
+        _ template: Template, in scope: some ExpressionScope
+    ) throws(Parameter.ValueError) -> Value {
+        do throws(EvaluationError) {
+            return try template.value(in: scope)
+        } catch {
+            throw Parameter.ValueError(message: error.message)
+        }
+    }
+}
+
+extension Parameter {
+    /// The value of a parameter that an expression gives; a text is read as one of the caller.
+    package func value(of given: Value) throws(ValueError) -> Value {
+        switch (kind, given) {
+        case (.int, .int), (.bool, .bool): return given
+        case (.list, .list(let items)):
+            return .list(try items.map { item throws(ValueError) in .string(try text(of: item)) })
+        case (.list, _): throw ValueError(message: "expected a list, found \(given.described)")
+        default:
+            let text = try text(of: given)
+            do {
+                return try value(from: text)
+            } catch {
+                throw ValueError(message: error.message(found: text))
+            }
+        }
+    }
+
+    private func text(of given: Value) throws(ValueError) -> String {
+        switch given {
+        case .null, .list, .object:
+            let expected =
+                switch kind {
+                case .string, .path, .list: "a text"
+                case .int: "a whole number"
+                case .bool: "true or false"
+                case .choice(let choices): Phrase.alternatives(choices)
+                }
+            throw ValueError(message: "expected \(expected), found \(given.described)")
+        case .bool, .int, .decimal, .string: return given.text
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package import Syntax
+
+/// A step or a group as the file declares it: one row of `Workflow.nodes`.
+package struct WorkflowNode: Sendable {
+    package enum Body: Sendable {
+        /// `run: text`, handed to the shell byte for byte.
+        case script(Script)
+        /// `run: [list]`, run without a shell.
+        case arguments([Template])
+        /// `steps:`; the members are the rows after this one.
+        case group
+        /// Only `needs:`. No process: it succeeds when its needs allow it.
+        case milestone
+    }
+
+    /// Steps that run after the body of the group around them: a group row of its own named by its key, behind all
+    /// members, `on-failure` before `finally`.
+    package enum Hook: UInt8, Sendable, Hashable {
+        /// Only after a failure or timeout.
+        case onFailure
+        /// In any case.
+        case finally
+    }
+
+    /// The key in the file, unique among its siblings; empty for the workflow itself.
+    package var id: String
+    /// Where the key stands.
+    package var range: SourceRange
+    /// The enclosing group; the workflow's is itself.
+    package var parent: NodeIndex
+    /// One past the last row inside this node.
+    package var subtreeEnd: UInt32
+    /// Which of `Workflow.needs` are its own.
+    package var needs: Range<UInt32>
+    package var body: Body
+    /// nil for everything but the block of a hook itself.
+    package var hook: Hook?
+    /// Whether it is a group whose body is written elsewhere.
+    package var isUse = false
+    /// The less common keys; nil where there is none of them, which keeps a plain step small.
+    package var settings: Settings?
+
+    package init(
+        id: String, range: SourceRange, parent: NodeIndex, subtreeEnd: UInt32, needs: Range<UInt32> = 0..<0, body: Body,
+        hook: Hook? = nil, settings: Settings? = nil
+    ) {
+        self.id = id
+        self.range = range
+        self.parent = parent
+        self.subtreeEnd = subtreeEnd
+        self.needs = needs
+        self.body = body
+        self.hook = hook
+        self.settings = settings
+    }
+
+    /// Whether what is inside sees no names outside.
+    package var isClosed: Bool { isUse || hook != nil }
+
+    package var isGroup: Bool {
+        if case .group = body { true } else { false }
+    }
+
+    /// Whether it runs a process.
+    package var hasCommand: Bool {
+        switch body {
+        case .script, .arguments: true
+        case .group, .milestone: false
+        }
+    }
+}
+
+/// One entry of `needs`.
+package struct Need: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// List form: a success, a tolerated failure or a skip by condition.
+        case ok
+        case success
+        case failure
+        /// Any end.
+        case done
+    }
+
+    package var name: String
+    package var kind: Kind
+    /// Where the name stands.
+    package var range: SourceRange
+
+    package init(name: String, kind: Kind = .ok, range: SourceRange) {
+        self.name = name
+        self.kind = kind
+        self.range = range
+    }
+}

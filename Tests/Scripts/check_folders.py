@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The folders of a target form no ring: where files of one mention types of another, none of the other leads back.
+
+    Tests/Scripts/check_folders.py [PACKAGE]
+
+Files directly in the target's folder count as a folder, too. A ring is shown with the mentions that close it.
+"""
+
+import os
+import re
+import sys
+
+# Still to be taken apart; a target leaves this list and never joins it.
+RINGED = {"AsyncOperations", "Running"}
+
+DECLARATION = re.compile(r"^(?:(?:public|package|internal|private|fileprivate|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
+                         r"(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)", re.MULTILINE)
+WORDS = re.compile(r"\b[A-Z]\w*")
+NOISE = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
+
+
+def mentions(root):
+    """The pairs of folders of which the first mentions types of the second, each with file and type."""
+    texts, homes = {}, {}
+    for path, _, names in os.walk(root):
+        folder = os.path.relpath(path, root).split(os.sep)[0]
+        for name in names:
+            if name.endswith(".swift"):
+                with open(os.path.join(path, name), encoding="utf-8") as file:
+                    texts[os.path.join(path, name)] = (folder, NOISE.sub("", file.read()))
+    for folder, text in texts.values():
+        for name in DECLARATION.findall(text):
+            homes.setdefault(name, set()).add(folder)
+    found = {}
+    for path, (folder, text) in sorted(texts.items()):
+        for word in sorted(set(WORDS.findall(text))):
+            # A name that two folders declare may mean either.
+            home = homes.get(word, set())
+            if len(home) == 1 and folder not in home:
+                found.setdefault((folder, *home), []).append(f"{os.path.relpath(path, root)} mentions {word}")
+    return found
+
+
+def reachable(start, edges):
+    found, pending = set(), [start]
+    while pending:
+        folder = pending.pop()
+        for first, second in edges:
+            if first == folder and second not in found:
+                found.add(second)
+                pending.append(second)
+    return found
+
+
+package = sys.argv[1] if len(sys.argv) > 1 else "."
+sources = os.path.join(package, "Sources")
+faults = 0
+for target in sorted(os.listdir(sources)):
+    if target in RINGED or not os.path.isdir(os.path.join(sources, target)):
+        continue
+    edges = mentions(os.path.join(sources, target))
+    for (first, second), places in sorted(edges.items()):
+        if first in reachable(second, edges):
+            faults += 1
+            print(f"Sources/{target}: {first} and {second} are in a ring; {'; '.join(places[:3])}")
+sys.exit(1 if faults else 0)
