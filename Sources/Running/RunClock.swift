@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Basics
 package import Processes
 
 /// What a run knows of time: the event loop's clock and timers, or in tests a clock that is moved by hand.
@@ -28,11 +28,9 @@ package final class MachineClock: RunClock {
     package var wallClock: Int64 {
         let turn = now
         if let wall, wall.turn == turn { return wall.time }
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let microseconds = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-        wall = (turn, microseconds)
-        return microseconds
+        let time = WallClock.microseconds
+        wall = (turn, time)
+        return time
     }
 
     package func refresh() { Poller.shared.forgetTime() }

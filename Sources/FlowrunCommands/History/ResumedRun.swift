@@ -101,3 +101,13 @@ extension ResumedRun {
         return "the last run `\(last.run)` left no journal; this resumes `\(past.run)`, from before it"
     }
 }
+
+/// The steps that a run would take over, as far as that is known before it starts.
+struct ExpectedResume {
+    /// nil if there is none to resume.
+    let run: String?
+    /// The warnings of such a run.
+    let notes: [String]
+    /// By id.
+    let steps: [String: ResumeForecast]
+}

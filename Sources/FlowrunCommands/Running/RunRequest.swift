@@ -13,7 +13,7 @@ package struct RunRequest: Sendable {
 
     /// The workflow file and the steps of it.
     let choice: WorkflowChoice
-    /// What the runner has to know of it. Values, secrets and what is taken over follow once the workflow is read.
+    /// The options that the runner gets. Values, secrets and the results of past runs follow once the workflow is read.
     var options = RunOptions()
     /// In the order of the command line.
     var parameters: [Assignment] = []
@@ -22,7 +22,6 @@ package struct RunRequest: Sendable {
     package var output: OutputMode?
     package var progress = ProgressMode.auto
     package var color = ColorMode.auto
-    package var isVerbose = false
     /// nil: beside the workflow file.
     package var stateDirectory: String?
     package var keepsJournal = true
@@ -39,23 +38,24 @@ package struct RunRequest: Sendable {
     /// Only shows what would run.
     package var isDryRun = false
 
-    package init(file: String) { self.init(WorkflowChoice(file: file)) }
+    package init(file: String) { self.init(WorkflowChoice(file: file), jobs: Run.cores) }
 
-    init(_ choice: WorkflowChoice) {
+    init(_ choice: WorkflowChoice, jobs: Int) {
         self.choice = choice
-        options.jobs = Run.cores
+        options.jobs = jobs
         options.version = flowrunVersion
     }
 
     /// `-` is standard input.
     var file: String { choice.file }
+
+    var isVerbose: Bool { options.tellsLocks }
 }
 
 extension RunRequest {
     /// What the command line of `run` asks for; throws on values that cannot be meant.
     init(_ arguments: Arguments) throws(CommandError) {
-        self.init(try WorkflowChoice(arguments))
-        if let jobs = try arguments.jobs() { options.jobs = jobs }
+        self.init(try WorkflowChoice(arguments), jobs: try arguments.jobs() ?? Run.cores)
         options.environment = try arguments.values(.env).map { text throws(CommandError) in
             guard let given = Assignment(text), VariableName.isValid(given.name) else {
                 throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")
@@ -80,8 +80,7 @@ extension RunRequest {
         output = arguments.choice(.output)
         progress = arguments.choice(.progress) ?? .auto
         color = arguments.choice(.color) ?? .auto
-        isVerbose = arguments.has(.verbose)
-        options.tellsLocks = isVerbose
+        options.tellsLocks = arguments.has(.verbose)
         options.tracesScripts = arguments.has(.trace)
         options.startsPaused = arguments.has(.paused)
         stateDirectory = arguments.value(.stateDirectory)

@@ -72,7 +72,7 @@ enum ControlClient {
     private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
         RunLock.names(in: directory).contains { name in
             // A clock that was set back counts too: the run may have begun just now.
-            guard WallClock.now - RunLock.lastChange(of: name, in: directory) < socketTime,
+            guard .microseconds(WallClock.microseconds) - RunLock.lastChange(of: name, in: directory) < socketTime,
                 let holder = RunLock.holder(of: name, in: directory)
             else { return false }
             return holder.isAlive && !live.contains(holder.run)

@@ -317,21 +317,21 @@ package final class RunView: Reporter {
 
     /// The skipped steps: the first `limit` names, and how many there are.
     func skipped(named limit: Int) -> (names: [String], count: Int) {
-        let skipped = ends.lazy.filter { $0.isVictim && $0.outcome == .skipped }
-        return (skipped.prefix(limit).map(\.id), skipped.count { _ in true })
+        let skipped = ends.filter { $0.isVictim && $0.outcome == .skipped }
+        return (skipped.prefix(limit).map(\.id), skipped.count)
     }
 
-    /// Why the steps of these ids failed, which may, or the groups timed out.
+    /// The causes of tolerated failures and of timeouts of groups, in words, by id; only those of `ids`.
     func tolerated(_ ids: Set<String>) -> [String: String] {
         var words: [String: String] = [:]
-        for end in ends where !ids.isEmpty && ids.contains(end.id) {
+        for end in ends where ids.contains(end.id) {
             let cause = cause(of: end)
             if end.isTolerated || cause.kind == .timeout { words[end.id] = cause.words }
         }
         return words
     }
 
-    /// The ids of steps that failed, with what says more behind them; none for those whose id says all.
+    /// The titles of failed steps by id; none for those whose id says all.
     var titles: [String: String] {
         var titles: [String: String] = [:]
         for end in ends where end.detail >= 0 {

@@ -4,7 +4,8 @@ package import Workflow
 /// The results of a run that is resumed, and of the runs that it has resumed itself: how steps ended, by id, and which
 /// hooks started.
 ///
-/// The runs have numbers from 0, the earliest first. A moment is a position in the sequence of all their events.
+/// The runs have numbers from 0, the earliest first. A moment is a position in the sequence of all their events but
+/// those of output.
 package struct PastResults: Sendable {
     /// The last known state of a step.
     package struct Step: Sendable {

@@ -69,7 +69,7 @@ struct RunState {
     /// How a group was stopped as a whole; nil if it was not.
     func stop(of group: PlanIndex) -> OperationOutcome? { groups[group]?.stop }
 
-    /// Which time a group runs that has started, from 0; nil before its start.
+    /// The current round of a group, from 0; nil before its start and after its end.
     func runningRound(of group: PlanIndex) -> Int? { groups[group].flatMap { $0.start == nil ? nil : $0.round ?? 0 } }
 
     /// Whether something in a group has not run though nothing in the group failed: it was not chosen, or drained. What
