@@ -57,9 +57,9 @@ alone:
 	@.ci/setup test
 	$(PYTHON) Tests/Scripts/each_alone.py
 
-# Writes the schema of the log from the declarations of the events.
+# Writes the schemas from the declarations of the events and from the table of keys.
 schema:
-	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter EventSchemaTests
+	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter '(Event)?SchemaTests'
 
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a

@@ -75,14 +75,12 @@ import Workflow
         #expect(Set(try ManualPage("flowrun.1").words(in: "JSON ANSWERS", marked: "Va")) == fields)
     }
 
-    @Test func `flowrun-workflow(5) has every key of the schema at its places`() throws {
-        let schema = try WorkflowSchema()
+    @Test func `flowrun-workflow(5) has every key at its places`() throws {
         var wanted: [String: Set<String>] = [:]
-        let group = try #require(schema.keys["group"])
-        for (place, keys) in schema.keys {
+        for place in KeyPlace.allCases {
             // A group with `uses` is a group, and a template has mostly the keys of one.
-            for key in keys where place != "template" || !group.contains(key) {
-                wanted[key, default: []].insert(place == "use" ? "group" : place)
+            for key in place.keys where place != .template || !KeyPlace.group.keys.contains(key) {
+                wanted[key.spelling, default: []].insert(place == .use ? "group" : "\(place)")
             }
         }
         #expect(try ManualPage("flowrun-workflow.5").keyPlaces == wanted)
@@ -91,7 +89,7 @@ import Workflow
     @Test func `flowrun-workflow(5) has every word that is not supported yet`() throws {
         let page = try ManualPage("flowrun-workflow.5")
         let words = Set(page.words(in: "NOT SUPPORTED YET", marked: "Ic"))
-        #expect(words == Set(WorkflowKeys.notSupportedYet.map(\.spelling)))
+        #expect(words == Set(WorkflowKey.notSupportedYet.map(\.spelling)))
     }
 
     @Test func `flowrun-workflow(5) has every signal, limit and edge`() throws {
@@ -106,14 +104,14 @@ import Workflow
     @Test func `flowrun-workflow(5) has every word of a value`() throws {
         let page = try ManualPage("flowrun-workflow.5")
         let words = Set(page.words(in: "KEYS", marked: "Cm"))
-        #expect(words.isSuperset(of: WorkflowKeys.parameterTypes))
+        #expect(words.isSuperset(of: Parameter.Kind.words))
         #expect(words.isSuperset(of: OutputDeclaration.Kind.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: EnvironmentPolicy.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: LogView.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: OutputStreams.allCases.map(\.rawValue)))
         #expect(words.isSuperset(of: Platform.allCases.map(\.rawValue)))
         let fields = Set(page.items(in: "KEYS", marked: "Li"))
-        #expect(fields == Set(WorkflowKeys.retry + WorkflowKeys.parameter + WorkflowKeys.sharedValue))
+        #expect(fields == Set([FieldPlace.retry, .parameter, .sharedValue].flatMap { $0.fields.map(\.word) }))
     }
 
     private static let mandoc = ["/usr/bin/mandoc", "/usr/local/bin/mandoc"].first {

@@ -12,16 +12,6 @@ struct WorkflowSchema {
 
     func definition(_ name: String) -> JSONValue? { root["definitions"]?[name] }
 
-    /// The keys of each place of a workflow file.
-    var keys: [String: Set<String>] {
-        func names(_ schema: JSONValue?) -> Set<String> {
-            Set(schema?["properties"]?.object.map { Array($0.keys) } ?? [])
-        }
-        var result = ["top": names(root)]
-        for place in ["defaults", "group", "step", "use", "template"] { result[place] = names(definition(place)) }
-        return result
-    }
-
     /// Every property at any depth, with the path to it.
     var properties: [(path: String, schema: JSONValue)] {
         var found: [(String, JSONValue)] = []

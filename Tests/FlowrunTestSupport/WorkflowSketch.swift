@@ -14,7 +14,7 @@ package struct WorkflowSketch {
     /// The workflow of these members. `settings` are those of the top level.
     package static func workflow(
         _ members: [NodeSketch], onFailure: [NodeSketch]? = nil, finally: [NodeSketch]? = nil,
-        pools: [(name: String, size: Int)] = [], settings: Settings? = nil, defaults: Defaults = Defaults(),
+        pools: [(name: String, size: Int)] = [], settings: Settings? = nil, defaults: Settings? = nil,
         defaultSteps: [String] = [], file: String = "flow.yml"
     ) -> Workflow {
         var sketch = WorkflowSketch()
@@ -136,11 +136,13 @@ package struct WorkflowSketch {
             condition = Self.expression(text, at: write(text))
             write("\n")
         }
-        return Settings(
-            description: member.description, timeout: member.timeout.map { TimeLimit(duration: $0, range: .beginning) },
-            grace: member.grace, maxParallel: member.maxParallel, orderRange: order, fanOut: fanOut,
-            condition: condition, retry: member.retry, pools: pools(of: member, indent: indent),
-            mutexes: mutexes(of: member, indent: indent), isManual: member.isManual)
+        return Settings([
+            .description: member.description,
+            .timeout: member.timeout.map { TimeLimit(duration: $0, range: .beginning) },
+            .grace: member.grace, .maxParallel: member.maxParallel, .order: order, .forEach: fanOut, .if: condition,
+            .retry: member.retry, .pool: pools(of: member, indent: indent),
+            .mutex: mutexes(of: member, indent: indent), .manual: member.isManual ? true : nil,
+        ])
     }
 
     private static func expression(_ text: String, at range: SourceRange) -> Expression {

@@ -78,7 +78,7 @@ struct CycleTests {
     @Test func `the workflow itself can be the sequence`() throws {
         let place = SourceRange(start: 0, end: 7)
         let workflow = WorkflowSketch.workflow(
-            [.step("a", needs: ["b"]), .step("b")], settings: Settings(orderRange: place))
+            [.step("a", needs: ["b"]), .step("b")], settings: Settings([.order: place]))
         let finding = try #require(cycles(workflow).first)
         #expect(finding.notes.contains { $0.message == "the workflow is made a sequence here" && $0.range == place })
     }

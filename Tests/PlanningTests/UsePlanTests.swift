@@ -202,7 +202,7 @@ struct `Inside a body that is used` {
         #expect(plan.timeout(of: used) == .seconds(120) && plan.timeout(of: template) == .seconds(60))
         #expect(plan.shell(of: used) == .bash && plan.shell(of: inner) == .bash)
         #expect(plan.shell(of: template) == Shell(named: "dash"))
-        #expect(plan.grace(of: used) == .seconds(3) && plan.grace(of: inner) == Defaults.grace)
+        #expect(plan.grace(of: used) == .seconds(3) && plan.grace(of: inner) == Settings.defaultGrace)
         #expect(plan.logView(of: used) == .live && plan.logView(of: template) == .quiet)
         #expect(plan.environmentPolicy(of: used) == .clean)
         #expect(plan.place(of: used) == "b.yml:4" && plan.place(of: template) == "main.yml:5")

@@ -39,9 +39,10 @@ struct `A workflow file` {
         #expect(checked.summary == [])
         let workflow = try #require(checked.workflow)
         #expect(workflow.name == "release" && workflow.description == "builds and ships")
-        #expect(workflow.defaults.shell == .sh && workflow.defaults.workingDirectory == "src")
-        #expect(workflow.defaults.timeout == .seconds(600) && workflow.defaults.grace == .zero)
-        #expect(workflow.defaults.killSignal == .int)
+        let defaults = try #require(workflow.defaults)
+        #expect(defaults.shell == .sh && defaults.workingDirectory == "src")
+        #expect(defaults.timeout?.duration == .seconds(600) && defaults.grace == .zero)
+        #expect(defaults.killSignal == .int)
 
         let top = try #require(workflow[.root].settings)
         #expect(top.timeout?.duration == .seconds(7200) && top.maxParallel == 8 && top.failFast == .drain)

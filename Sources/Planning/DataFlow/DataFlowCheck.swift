@@ -62,7 +62,7 @@ struct DataFlowCheck {
     /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
         // By row: a copy of a node holds on to all that it has.
-        !workflow.uses.isEmpty || workflow.defaults.workingDirectory?.expressions.isEmpty == false
+        !workflow.uses.isEmpty || workflow.defaults?.workingDirectory?.expressions.isEmpty == false
             || workflow.nodes.indices.contains { row in
                 if workflow.nodes[row].settings != nil { return true }
                 guard case .arguments(let words) = workflow.nodes[row].body else { return false }
@@ -120,15 +120,15 @@ struct DataFlowCheck {
         place = Place(row: use.group.row)
     }
 
-    private mutating func checkFolder(of defaults: Defaults) {
-        if let folder = defaults.workingDirectory { check(folder, what: "`working-directory`") }
+    private mutating func checkFolder(of settings: Settings?) {
+        if let folder = settings?.workingDirectory { check(folder, what: "`working-directory`") }
     }
 
     private mutating func checkEnvironment(_ settings: Settings) {
         for entry in settings.env {
             if let value = entry.value { check(value) }
         }
-        if let folder = settings.workingDirectory { check(folder, what: "`working-directory`") }
+        checkFolder(of: settings)
     }
 
     /// A text, in which every expression needs a value. With `what`, it also has to be a text by itself.

@@ -19,7 +19,7 @@ package struct PlanReads {
         workflow = outline.workflow
         hasSharedValues = workflow.hasSharedValues
         names = wanted
-        if let folder = workflow.defaults.workingDirectory { note(folder, in: .root) }
+        if let folder = workflow.defaults?.workingDirectory { note(folder, in: .root) }
         var isNoted = [Bool](repeating: false, count: workflow.nodes.count)
         var row = PlanIndex.root
         while row < outline.rows.upperBound {
@@ -62,7 +62,7 @@ package struct PlanReads {
                 noteEnvironment(settings, in: definition)
                 note(settings.requirements, in: definition)
             }
-            if let folder = use.defaults.workingDirectory { note(folder, in: definition) }
+            if let folder = use.defaults?.workingDirectory { note(folder, in: definition) }
         }
         guard let settings = node.settings else { return }
         note(settings.secrets)

@@ -84,7 +84,7 @@ struct LongestTimes {
         let closing = (grace + ProcessEnding.longestDrain()).milliseconds
         costs.otherClosing = max(costs.otherClosing, closing)
         let timeout =
-            workflow[id].command?.timeout?.duration ?? workflow.defaults(for: id.scope, isInside: true).timeout
+            workflow[id].command?.timeout?.duration ?? workflow.defaults(for: id.scope, isInside: true)?.timeout?.duration
         return (timeout?.milliseconds ?? .infinity) + 2 * closing
     }
 

@@ -100,7 +100,7 @@ extension CommandBuilder {
             let around = plan.workflow.parameters(of: plan.workflow.use(around: use.group))
             changes += around.map { ($0.name, nil) }
         }
-        let folder = use.settings?.workingDirectory ?? use.defaults.workingDirectory
+        let folder = use.settings?.workingDirectory ?? use.defaults?.workingDirectory
         if let folder, !isShared || !folder.readsSharedValues {
             result.workingDirectory = path(try text(folder, in: inside), from: result.folder)
         }

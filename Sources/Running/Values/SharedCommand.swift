@@ -53,7 +53,7 @@ final class SharedCommand {
     private var definition: SharedValue { runner.plan.workflow[key.id] }
     private var timeout: Duration? {
         definition.command?.timeout?.duration
-            ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true).timeout
+            ?? runner.plan.workflow.defaults(for: key.id.scope, isInside: true)?.timeout?.duration
     }
 
     /// Its name in the log.

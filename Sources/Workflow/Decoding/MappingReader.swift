@@ -14,6 +14,8 @@ struct MappingReader: ~Copyable {
     /// the compiler copies all of an inline array to read one element.
     private let rows: UnsafeMutablePointer<UInt32>
 
+    private static let capacity = WorkflowKey.allCases.count
+
     struct Entry {
         let key: YAMLNode
         let value: YAMLNode
@@ -21,13 +23,13 @@ struct MappingReader: ~Copyable {
 
     init(_ node: YAMLNode) {
         self.node = node
-        rows = .allocate(capacity: WorkflowKey.allCases.count)
+        rows = .allocate(capacity: Self.capacity)
         for (key, value) in node.entries {
             guard let known = WorkflowKey.named(key.bytes) else {
                 unknownKeys.append(Entry(key: key, value: value))
                 continue
             }
-            if known.isSupported {
+            if !WorkflowKey.notSupportedYet.contains(known) {
                 present.insert(known)
                 rows[Int(known.rawValue)] = UInt32(key.placeRow)
             } else {
@@ -39,7 +41,7 @@ struct MappingReader: ~Copyable {
     /// One entry of a mapping alone, read as that of `key`.
     init(_ entry: Entry, as key: WorkflowKey, in node: YAMLNode) {
         self.node = node
-        rows = .allocate(capacity: WorkflowKey.allCases.count)
+        rows = .allocate(capacity: Self.capacity)
         adopt(entry, as: key)
     }
 
@@ -54,7 +56,7 @@ struct MappingReader: ~Copyable {
     }
 
     /// Forgets the entries of keys that do not belong here.
-    mutating func keepOnly(_ keys: KeySet) { present = present.subtracting(present.subtracting(keys)) }
+    mutating func keepOnly(_ keys: KeySet) { present = present.intersection(keys) }
 
     /// Takes a misspelt or foreign entry for the key it means, so that its value is still read.
     mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
@@ -74,30 +76,7 @@ extension MappingReader.Entry {
     var place: YAMLNode { value.range.start == value.range.end ? key : value }
 }
 
-/// A value that is a mapping with words of its own: one step below the keys of a place.
-enum FieldPlace: String {
-    case retry = "`retry`"
-    case parameter = "a parameter"
-    case secret = "a secret"
-    case sharedValue = "a var"
-    case requirement = "an entry of `require`"
-    case output = "an output"
-    case dotenvFile = "an entry of `dotenv`"
-
-    var words: [String] {
-        switch self {
-        case .retry: WorkflowKeys.retry
-        case .parameter: WorkflowKeys.parameter
-        case .secret: WorkflowKeys.secret
-        case .sharedValue: WorkflowKeys.sharedValue
-        case .requirement: WorkflowKeys.requirement
-        case .output: WorkflowKeys.output
-        case .dotenvFile: WorkflowKeys.dotenvFile
-        }
-    }
-}
-
-/// The entries of such a mapping by their words, misspelt and foreign ones under the word they mean.
+/// The entries of a mapping below a key by their words, misspelt and foreign ones under the word they mean.
 struct FieldReader {
     private var entries: [(word: String, entry: MappingReader.Entry)] = []
 

@@ -4,10 +4,11 @@ extension WorkflowDecoder {
     /// Reads a mapping whose words are those of a field place, and reports every other word in it.
     mutating func fields(_ node: YAMLNode, of place: FieldPlace) -> FieldReader {
         var reader = FieldReader()
+        let words = place.words
         for (key, value) in node.entries {
             let entry = MappingReader.Entry(key: key, value: value)
             let word = key.text
-            if place.words.contains(word) {
+            if words.contains(word) {
                 reader.add(entry, as: word)
             } else if let meant = meaning(of: entry, in: place) {
                 reader.add(entry, as: meant)
@@ -24,18 +25,18 @@ extension WorkflowDecoder {
         switch ForeignWords.meaning(of: entry.key.text, in: place) {
         case .word(let meant):
             report(
-                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(meant)`",
+                .foreignKey, "\(word) is not a key of \(place.name); flowrun's word is `\(meant)`",
                 at: entry.key,
                 fix: replacing(entry.key, by: meant))
             return meant
         case .advice(let advice):
-            report(.foreignKey, "\(place.rawValue) has no key \(word)", at: entry.key, fix: .init(advice))
+            report(.foreignKey, "\(place.name) has no key \(word)", at: entry.key, fix: .init(advice))
             return nil
-        case nil where reportMissingBlank(entry, in: place.rawValue, isWord: place.words.contains): return nil
+        case nil where reportMissingBlank(entry, in: place.name, isWord: place.words.contains): return nil
         case nil:
             let near = suggestions.nearest(to: entry.key.text, among: place.words)
             report(
-                .unknownKey, "unknown key \(word) in \(place.rawValue)", at: entry.key,
+                .unknownKey, "unknown key \(word) in \(place.name)", at: entry.key,
                 notes: near == nil ? [.init("its keys are \(place.words.joined(separator: ", "))")] : [],
                 fix: near.map { replacing(entry.key, by: $0, "did you mean `\($0)`?") })
             return near

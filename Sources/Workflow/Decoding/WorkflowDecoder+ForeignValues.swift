@@ -7,7 +7,9 @@ extension WorkflowDecoder {
     mutating func objection(
         to entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, in mapping: YAMLNode, _ place: KeyPlace
     ) -> Diagnostic? {
-        guard case .key(let key) = meaning, place.keySet.contains(key), key.isSupported, !findings.isFull else {
+        guard case .key(let key) = meaning, place.keys.contains(key), !WorkflowKey.notSupportedYet.contains(key),
+            !findings.isFull
+        else {
             return nil
         }
         let reported = findings
@@ -43,8 +45,7 @@ extension WorkflowDecoder {
                 reportLonelyKeys(MappingReader(entry, as: key, in: mapping), in: place)
             }
         default:
-            var reader = MappingReader(entry, as: key, in: mapping)
-            _ = decodeSettings(&reader, in: place)
+            _ = decodeSettings(MappingReader(entry, as: key, in: mapping), in: place)
         }
     }
 

@@ -74,7 +74,7 @@ extension WorkflowDecoder {
         }
         report(
             .unknownKey,
-            "`undoes` is a key of what stands below `on-failure` or `finally`, and this is \(place.rawValue)",
+            "`undoes` is a key of what stands below `on-failure` or `finally`, and this is \(place.name)",
             at: entry.key, fix: .init("remove it, or move it to the hook that undoes something"))
     }
 

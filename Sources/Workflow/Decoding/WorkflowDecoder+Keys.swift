@@ -4,7 +4,7 @@ internal import Syntax
 extension WorkflowDecoder {
     mutating func reportStrayKeys(_ reader: inout MappingReader, in place: KeyPlace) {
         for (key, entry) in reader.laterKeys { reportNotSupported(key, entry) }
-        for (key, entry) in reader.entries(outside: place.keySet) {
+        for (key, entry) in reader.entries(outside: place.keys) {
             if key == .run, place == .group, let steps = reader.take(.steps) {
                 report(
                     .conflictingKeys, "a node has either `run` or `steps`, this one has both", at: entry.key,
@@ -14,7 +14,7 @@ extension WorkflowDecoder {
                 reportMisplaced(key, entry, in: place)
             }
         }
-        reader.keepOnly(place.keySet)
+        reader.keepOnly(place.keys)
         for entry in reader.unknownKeys {
             let word = entry.key.text
             if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
@@ -43,13 +43,13 @@ extension WorkflowDecoder {
     private mutating func reportMisplaced(_ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace) {
         refuse(entry.value)
         report(
-            .unknownKey, "`\(key.spelling)` is not a key of \(place.rawValue)", at: entry.key,
+            .unknownKey, "`\(key.spelling)` is not a key of \(place.name)", at: entry.key,
             notes: [.init("it is accepted \(homes(of: key))")], fix: advice(on: key, in: place))
     }
 
     private func homes(of key: WorkflowKey) -> String {
-        [KeyPlace.top, .defaults, .group, .step, .use, .template].filter { $0.keySet.contains(key) }
-            .map { $0 == .top ? "at the top of the file" : "in \($0.rawValue)" }.joined(separator: ", ")
+        KeyPlace.allCases.filter { $0.keys.contains(key) }
+            .map { $0 == .top ? "at the top of the file" : "in \($0.name)" }.joined(separator: ", ")
     }
 
     /// What to do about a key that stands where it cannot.
@@ -80,25 +80,25 @@ extension WorkflowDecoder {
         case .wrapper:
             let keys = entry.value.entries.map(\.key.text)
             report(
-                .foreignKey, "\(word) is not a key of \(place.rawValue); what is below it belongs here itself",
+                .foreignKey, "\(word) is not a key of \(place.name); what is below it belongs here itself",
                 at: entry.key,
                 fix: .init(
                     "write \(keys.isEmpty ? "`matrix`" : Phrase.all(keys)) in place of \(word)",
                     edits: unwrapping(entry)))
-        case .key(let key) where WorkflowKeys.notSupportedYet.contains(key):
+        case .key(let key) where WorkflowKey.notSupportedYet.contains(key):
             report(
                 .foreignKey,
-                "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, which is not supported yet",
+                "\(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`, which is not supported yet",
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
         case .key(.uses) where place == .step || place == .group:
             report(
-                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `uses`", at: entry.key,
+                .foreignKey, "\(word) is not a key of \(place.name); flowrun's word is `uses`", at: entry.key,
                 fix: replacing(entry.key, by: "uses"))
-        case .key(let key) where !place.keySet.contains(key), .setting(let key, _) where !place.keySet.contains(key):
+        case .key(let key) where !place.keys.contains(key), .setting(let key, _) where !place.keys.contains(key):
             report(
                 .foreignKey,
-                "\(word) is not a key of \(place.rawValue), and neither is flowrun's word for it, `\(key.spelling)`",
+                "\(word) is not a key of \(place.name), and neither is flowrun's word for it, `\(key.spelling)`",
                 at: entry.key, notes: [.init("it is accepted \(homes(of: key))")], fix: advice(on: key, in: place))
         case .retries:
             let retries = entry.value.type == .int ? Int(entry.value.text) : nil
@@ -107,12 +107,12 @@ extension WorkflowDecoder {
             if let retry { edits.append(edit(entry.value, to: retry)) }
             report(
                 .foreignKey,
-                "\(word) is not a key of \(place.rawValue); flowrun's word is `retry`, which counts all attempts",
+                "\(word) is not a key of \(place.name); flowrun's word is `retry`, which counts all attempts",
                 at: entry.key,
                 fix: .init("write `retry: \(retry ?? "{ attempts: 3 }")`", edits: retry == nil ? [] : edits))
         case .key(let key):
             report(
-                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
+                .foreignKey, "\(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`",
                 at: entry.key, notes: objection.map { [.init($0.message, at: $0.range)] } ?? [],
                 fix: renaming(entry, to: key, objection))
         case .setting(let key, let value):
@@ -120,7 +120,7 @@ extension WorkflowDecoder {
                 Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling), edit(entry.value, to: value),
             ]
             report(
-                .foreignKey, "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`",
+                .foreignKey, "\(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`",
                 at: entry.key,
                 fix: .init("write `\(key.spelling): \(value)`", edits: entry.value.kind == .scalar ? edits : []))
         case .duration(let key, let unit):
@@ -131,7 +131,7 @@ extension WorkflowDecoder {
             if let duration { edits.append(edit(entry.value, to: duration)) }
             report(
                 .foreignKey,
-                "\(word) is not a key of \(place.rawValue); flowrun's word is `\(key.spelling)`, with a unit",
+                "\(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`, with a unit",
                 at: entry.key,
                 fix: .init("write `\(key.spelling): \(duration ?? "10m")`", edits: duration == nil ? [] : edits))
         }
@@ -154,7 +154,7 @@ extension WorkflowDecoder {
     ) {
         if case .wrapper = meaning {
             for (key, value) in entry.value.entries {
-                guard let known = WorkflowKey.named(key.bytes), place.keySet.contains(known) else {
+                guard let known = WorkflowKey.named(key.bytes), place.keys.contains(known) else {
                     refuse(value)
                     continue
                 }
@@ -162,7 +162,7 @@ extension WorkflowDecoder {
             }
             return
         }
-        guard case .key(let key) = meaning, place.keySet.contains(key), key != .uses else {
+        guard case .key(let key) = meaning, place.keys.contains(key), key != .uses else {
             return refuse(entry.value)
         }
         reader.adopt(entry, as: key)
@@ -172,14 +172,14 @@ extension WorkflowDecoder {
     private mutating func reportUnknown(_ entry: MappingReader.Entry, in place: KeyPlace) -> WorkflowKey? {
         let word = entry.key.text
         if reportMissingBlank(
-            entry, in: place.rawValue, isWord: { WorkflowKey.named($0).map(place.keySet.contains) == true })
+            entry, in: place.name, isWord: { WorkflowKey.named($0).map(place.keys.contains) == true })
         {
             return nil
         }
         let meant = suggestedKey(for: word, in: place)
         if let meant {
             report(
-                .unknownKey, "unknown key \(Phrase.quoted(word)) in \(place.rawValue)", at: entry.key,
+                .unknownKey, "unknown key \(Phrase.quoted(word)) in \(place.name)", at: entry.key,
                 fix: replacing(entry.key, by: meant.spelling, "did you mean `\(meant.spelling)`?"))
             return meant
         }
@@ -190,8 +190,8 @@ extension WorkflowDecoder {
     private mutating func reportMeaningless(_ entry: MappingReader.Entry, in place: KeyPlace) {
         refuse(entry.value)
         report(
-            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.rawValue)", at: entry.key,
-            notes: [.init("the keys of \(place.rawValue) are \(place.keys.map(\.spelling).joined(separator: ", "))")],
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.name)", at: entry.key,
+            notes: [.init("the keys of \(place.name) are \(place.keys.map(\.spelling).joined(separator: ", "))")],
             fix: hasNoColon(entry) ? .init("quote the value before it if the `,` belongs to that") : nil)
     }
 
@@ -237,7 +237,7 @@ extension MappingReader {
     func entries(outside keys: KeySet) -> [(key: WorkflowKey, entry: Entry)] {
         let stray = present.subtracting(keys)
         guard !stray.isEmpty else { return [] }
-        return WorkflowKey.allCases.filter(stray.contains).map { ($0, entry($0)) }
+        return stray.map { ($0, entry($0)) }
             .sorted { $0.entry.key.placeRow < $1.entry.key.placeRow }
     }
 }

@@ -81,7 +81,7 @@ extension WorkflowDecoder {
 
     private mutating func parameterKind(_ fields: FieldReader, of entry: MappingReader.Entry) -> Parameter.Kind {
         let type = fields.take("type")
-        let word = type.map { typeWord($0, of: WorkflowKeys.parameterTypes) } ?? "string"
+        let word = type.map { typeWord($0, of: Parameter.Kind.words) } ?? "string"
         if let values = fields.take("values") {
             let choices = items(values, expected: "a list of values", mayBeAlone: false).map(\.text)
             if word == "enum" || word == nil { return .choice(choices) }

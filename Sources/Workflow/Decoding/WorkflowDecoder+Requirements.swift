@@ -25,7 +25,7 @@ extension WorkflowDecoder {
 
     private mutating func requirement(_ node: YAMLNode) -> Requirement? {
         let fields = fields(node, of: .requirement)
-        let missing = WorkflowKeys.requirement.filter { fields.take($0) == nil }
+        let missing = FieldPlace.requirement.words.filter { fields.take($0) == nil }
         if !missing.isEmpty {
             report(
                 .missingKey, "this entry of `require` has no \(Phrase.all(missing))", at: node,

@@ -2,57 +2,83 @@ internal import Syntax
 
 extension WorkflowDecoder {
     /// The less common keys of a place; nil where none of them is given.
-    mutating func decodeSettings(_ reader: inout MappingReader, in place: KeyPlace) -> Settings? {
-        let common: KeySet = place == .top ? Self.commonTopKeys : Self.commonKeys
-        guard !reader.present.subtracting(common).isEmpty else { return nil }
+    mutating func decodeSettings(_ reader: borrowing MappingReader, in place: KeyPlace) -> Settings? {
+        var keys = reader.present.subtracting(place == .top ? Self.keysOfTop : Self.keysOfBody)
+        guard !keys.isEmpty else { return nil }
         var fanOut = decodeFanOut(reader, in: place)
         let condition = condition(reader.take(.if))
         if let condition, fanOut?.has(aVariableOf: condition) == true { fanOut?.decidesCopies = true }
-        let isTop = place == .top
-        let isStep = place == .step
-        let interactive = interactiveRequest(reader)
-        return Settings(
-            name: isTop ? nil : text(reader.take(.name)),
-            description: isTop ? nil : text(reader.take(.description)),
-            env: environment(reader.take(.env)),
-            dotenv: dotenv(reader.take(.dotenv)),
-            shell: shell(reader.take(.shell)),
-            workingDirectory: folder(reader.take(.workingDirectory)),
-            timeout: timeLimit(reader.take(.timeout)),
-            grace: duration(reader.take(.grace), mayBeZero: true),
-            killSignal: killSignal(reader.take(.killSignal)),
-            continueOnError: bool(reader.take(.continueOnError)) ?? false,
-            maxParallel: count(reader.take(.maxParallel)),
-            failFast: failFast(reader.take(.failFast)),
-            orderRange: sequenceRange(reader.take(.order)),
-            fanOut: fanOut,
-            condition: condition,
-            retry: retry(reader.take(.retry)),
-            outputs: isStep ? stepOutputs(reader.take(.outputs)) : groupOutputs(reader.take(.outputs)),
-            pools: poolRequests(reader.take(.pool)),
-            mutexes: mutexRequests(reader.take(.mutex), and: interactive),
-            standardInput: templateText(reader.take(.stdin)),
-            secrets: isStep ? secretUses(reader.take(.secrets)) : [],
-            environmentPolicy: environmentPolicy(reader.take(.envPolicy)),
-            platforms: platforms(reader.take(.platforms)),
-            log: reader.take(.log).flatMap { word($0, of: LogView.allCases.map(\.rawValue)) }.flatMap(LogView.init),
-            isManual: bool(reader.take(.manual)) ?? false,
-            streams: streams(reader.take(.streams)),
-            sharedValues: sharedValues(reader.take(.vars)),
-            requirements: requirements(reader.take(.require)), confirmation: confirmation(reader.take(.confirm)),
-            isDetached: bool(reader.take(.detach)) ?? false, isInteractive: interactive != nil,
-            undoes: undoneSteps(reader.take(.undoes)))
+        if fanOut != nil { keys.insert(.forEach) }
+        var said = KeySet()
+        var values: [any Sendable] = []
+        for key in keys {
+            let value: (any Sendable)? =
+                switch key {
+                case .forEach: fanOut
+                case .if: condition
+                default: setting(key, reader.entry(key), in: place)
+                }
+            guard let value else { continue }
+            said.insert(key)
+            values.append(value)
+        }
+        return said.isEmpty ? nil : Settings(said, values)
     }
 
-    private static let commonKeys = KeySet([.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params])
-    private static let commonTopKeys = KeySet([
+    // Keys that are no settings.
+    private static let keysOfBody: KeySet = [.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params]
+    private static let keysOfTop: KeySet = [
         .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
         .templates, .outputLimit,
-    ])
+    ]
+
+    /// The value of a key as the property of `Settings` has it; nil if it says nothing.
+    private mutating func setting(
+        _ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace
+    ) -> (any Sendable)? {
+        switch key.definition.type(in: place) {
+        case .text: text(entry)
+        case .flag where key == .interactive: bool(entry) == true ? entry.key.range : nil
+        case .flag: bool(entry) == true ? true : nil
+        case .requirements: Self.unlessEmpty(requirements(entry))
+        case .question: question(entry)
+        case .vars: Self.unlessEmpty(sharedValues(entry))
+        case .secretUses: Self.unlessEmpty(secretUses(entry))
+        case .environment: Self.unlessEmpty(environment(entry))
+        case .envPolicy: word(entry, as: EnvironmentPolicy.self)
+        case .dotenv: Self.unlessEmpty(dotenv(entry))
+        case .shell: shell(entry)
+        case .folder: folder(entry)
+        case .scalar: templateText(entry)
+        case .streams: word(entry, as: OutputStreams.self)
+        case .log: word(entry, as: LogView.self)
+        case .groupOutputs: Self.unlessEmpty(groupOutputs(entry))
+        case .stepOutputs: Self.unlessEmpty(stepOutputs(entry))
+        case .duration: timeLimit(entry)
+        case .grace: duration(entry, mayBeZero: true)
+        case .signal: killSignal(entry)
+        case .retry: retry(entry)
+        case .poolRequests: Self.unlessEmpty(poolRequests(entry))
+        case .mutexes: Self.unlessEmpty(mutexRequests(entry))
+        case .platforms: Self.unlessEmpty(platforms(entry))
+        case .count: count(entry)
+        case .failFast: failFast(entry)
+        case .order: sequenceRange(entry)
+        case .undoes: undoneSteps(entry)
+        default: nil
+        }
+    }
+
+    private static func unlessEmpty<Item>(_ items: [Item]) -> [Item]? { items.isEmpty ? nil : items }
+
+    private mutating func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ entry: MappingReader.Entry, as type: Word.Type
+    ) -> Word? {
+        word(entry, of: Word.allCases.map(\.rawValue)).flatMap(Word.init)
+    }
 
     /// `confirm`: the text of a question.
-    private mutating func confirmation(_ entry: MappingReader.Entry?) -> String? {
-        guard let entry else { return nil }
+    private mutating func question(_ entry: MappingReader.Entry) -> String? {
         guard entry.value.type == .string, entry.value.byteCount > 0 else {
             reportType(entry, expected: "the text of a question")
             return nil
@@ -65,22 +91,13 @@ extension WorkflowDecoder {
         return TimeLimit(duration: duration, range: entry.value.range)
     }
 
-    mutating func environmentPolicy(_ entry: MappingReader.Entry?) -> EnvironmentPolicy? {
-        entry.flatMap { word($0, of: EnvironmentPolicy.allCases.map(\.rawValue)) }.flatMap(EnvironmentPolicy.init)
-    }
-
-    mutating func streams(_ entry: MappingReader.Entry?) -> OutputStreams? {
-        entry.flatMap { word($0, of: OutputStreams.allCases.map(\.rawValue)) }.flatMap(OutputStreams.init)
-    }
-
     /// Words of other tools for platforms.
     private static let foreignPlatforms = [
         "amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64", "darwin": "macos", "mac": "macos",
         "osx": "macos", "win": "windows",
     ]
 
-    private mutating func platforms(_ entry: MappingReader.Entry?) -> [Platform] {
-        guard let entry else { return [] }
+    private mutating func platforms(_ entry: MappingReader.Entry) -> [Platform] {
         let words = Platform.allCases.map(\.rawValue)
         return items(entry, expected: "a list of platforms", mayBeAlone: false).compactMap { node in
             if let platform = Platform(rawValue: node.text) { return platform }
@@ -96,19 +113,18 @@ extension WorkflowDecoder {
         }
     }
 
-    private mutating func failFast(_ entry: MappingReader.Entry?) -> FailFastWord? {
-        guard let entry else { return nil }
+    private mutating func failFast(_ entry: MappingReader.Entry) -> FailFastWord? {
         if entry.value.isText("drain") { return .drain }
         return bool(entry, expected: "`true`, `false` or `drain`").map { $0 ? .cancel : .off }
     }
 
-    private mutating func sequenceRange(_ entry: MappingReader.Entry?) -> SourceRange? {
+    private mutating func sequenceRange(_ entry: MappingReader.Entry) -> SourceRange? {
         let foreign = [
             "serial": "sequence", "serially": "sequence", "sequential": "sequence", "sequentially": "sequence",
             "series": "sequence", "ordered": "sequence", "file": "sequence", "concurrent": "parallel",
             "concurrently": "parallel", "any": "parallel", "unordered": "parallel", "none": "parallel",
         ]
-        guard let entry, let order = word(entry, of: ["parallel", "sequence"], orFor: foreign) else { return nil }
+        guard let order = word(entry, of: ["parallel", "sequence"], orFor: foreign) else { return nil }
         return order == "sequence" ? entry.key.range.through(entry.value.range) : nil
     }
 }
@@ -239,16 +255,11 @@ extension WorkflowDecoder {
         return requests
     }
 
-    /// `mutex`: a name or a list of names. `other` is what another key of the step asks for.
-    mutating func mutexRequests(_ entry: MappingReader.Entry?, and other: MutexRequest?) -> [MutexRequest] {
-        var requests: [MutexRequest] = []
-        if let entry {
-            requests = items(entry, expected: "a name or a list of names", mayBeAlone: true).compactMap { node in
-                guard checkName(node, of: "a mutex") else { return nil }
-                return MutexRequest(name: node.text, range: node.range)
-            }
+    /// `mutex`: a name or a list of names.
+    private mutating func mutexRequests(_ entry: MappingReader.Entry) -> [MutexRequest] {
+        items(entry, expected: "a name or a list of names", mayBeAlone: true).compactMap { node in
+            guard checkName(node, of: "a mutex") else { return nil }
+            return MutexRequest(name: node.text, range: node.range)
         }
-        if let other, !requests.contains(where: { $0.name == other.name }) { requests.append(other) }
-        return requests
     }
 }

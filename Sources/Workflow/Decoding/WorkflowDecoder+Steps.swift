@@ -50,7 +50,7 @@ extension WorkflowDecoder {
         reportStrayKeys(&reader, in: place)
         checkUndoes(reader, in: place, of: parent)
         if let needs = reader.take(.needs) { nodes[index.row].needs = decodeNeeds(needs) }
-        nodes[index.row].settings = decodeSettings(&reader, in: place)
+        nodes[index.row].settings = decodeSettings(reader, in: place)
         if place == .use {
             decodeUse(reader, of: index)
         } else if let steps = reader.take(.steps), place == .group {
@@ -92,12 +92,12 @@ extension WorkflowDecoder {
             notes: [
                 .init(
                     "a step without `run` has only "
-                        + Phrase.all(WorkflowKeys.milestone.map(\.spelling)))
+                        + Phrase.all(Self.milestoneKeys.map(\.spelling)))
             ],
             fix: .init("add `run:` with a command, or remove `\(stray.spelling)`"))
     }
 
-    private static let milestoneKeys = KeySet(WorkflowKeys.milestone)
+    private static let milestoneKeys: KeySet = [.name, .description, .manual, .needs, .if]
 
     private mutating func reportNoMember(_ key: YAMLNode, _ value: YAMLNode) {
         guard value.kind != .invalid else { return }

@@ -73,7 +73,7 @@ extension WorkflowDecoder {
         var reader = MappingReader(template.value)
         reportStrayKeys(&reader, in: .template)
         use.parameters = parameters(reader.take(.params))
-        open(&use, with: decodeSettings(&reader, in: .template))
+        open(&use, with: decodeSettings(reader, in: .template))
         guard let steps = reader.take(.steps) else {
             return report(
                 .missingKey, "the template `\(template.name)` has no `steps`", at: template.key,

@@ -2,12 +2,6 @@ internal import Syntax
 
 // `interactive`: a step that has the terminal in place of pipes.
 extension WorkflowDecoder {
-    /// The mutex that `interactive: true` asks for; nil for any other step.
-    mutating func interactiveRequest(_ reader: borrowing MappingReader) -> MutexRequest? {
-        guard let entry = reader.take(.interactive), bool(entry) == true else { return nil }
-        return MutexRequest(name: MutexRequest.terminal, range: entry.key.range)
-    }
-
     /// What cannot be done to a step whose input and output are the terminal.
     mutating func checkInteractive(_ reader: borrowing MappingReader, of step: NodeIndex) {
         guard let settings = nodes[step.row].settings, settings.isInteractive else { return }

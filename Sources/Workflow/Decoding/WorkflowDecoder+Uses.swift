@@ -61,8 +61,8 @@ extension WorkflowDecoder {
         use.parameters = top.parameters
         use.defaults = top.defaults
         use.defaultSteps = top.defaultSteps
-        var settings = decodeSettings(&reader, in: .top)
-        if let description = top.description { settings = Settings(description: description).merged(with: settings) }
+        var settings = decodeSettings(reader, in: .top)
+        if let description = top.description { settings = Settings([.description: description]).merged(with: settings) }
         checkTemplates()
         open(&use, with: settings)
         decodeBody(reader, of: use.group)
@@ -81,7 +81,7 @@ extension WorkflowDecoder {
     }
 
     /// Keys of a body that are evaluated inside; all others, the group itself could have.
-    private static let innerKeys = KeySet([.env, .dotenv, .workingDirectory, .envPolicy, .log, .require])
+    private static let innerKeys: KeySet = [.env, .dotenv, .workingDirectory, .envPolicy, .log, .require]
 
     /// What `default` leaves out of a file runs where it is used only if somebody names it, as where it runs by itself.
     private mutating func makeManual(below group: NodeIndex, except paths: [[String]]) {
@@ -92,7 +92,7 @@ extension WorkflowDecoder {
             let node = nodes[row]
             let named = (named[node.id] ?? []).map { Array($0.dropFirst()) }
             if named.isEmpty, node.hook == nil {
-                nodes[row].settings = node.settings?.asManual() ?? Settings(isManual: true)
+                nodes[row].settings = Settings([.manual: true]).merged(with: node.settings)
             } else if !named.isEmpty, !named.contains([]) {
                 makeManual(below: NodeIndex(row), except: named)
             }

@@ -79,7 +79,7 @@ package struct WorkflowDecoder {
         nodes.append(
             WorkflowNode(
                 id: "", range: reader.firstKeyRange, parent: .root, subtreeEnd: 1, body: .group,
-                settings: decodeSettings(&reader, in: .top)))
+                settings: decodeSettings(reader, in: .top)))
         checkTemplates()
         decodeBody(reader, of: .root)
         (workflow.nodes, workflow.needs, workflow.uses) = (nodes, needs, uses)
@@ -106,7 +106,7 @@ package struct WorkflowDecoder {
     struct Top {
         let name: String?
         let description: String?
-        let defaults: Defaults
+        let defaults: Settings?
         let defaultSteps: [StepReference]?
         let parameters: [Parameter]
         let outputLimit: Int?
@@ -160,19 +160,10 @@ package struct WorkflowDecoder {
         return steps.isEmpty ? nil : steps
     }
 
-    private mutating func decodeDefaults(_ entry: MappingReader.Entry?) -> Defaults {
-        var defaults = Defaults()
-        guard let entry, var reader = mapping(entry) else { return defaults }
+    private mutating func decodeDefaults(_ entry: MappingReader.Entry?) -> Settings? {
+        guard let entry, var reader = mapping(entry) else { return nil }
         reportStrayKeys(&reader, in: .defaults)
-        defaults.shell = shell(reader.take(.shell))
-        defaults.workingDirectory = folder(reader.take(.workingDirectory))
-        defaults.timeout = duration(reader.take(.timeout))
-        defaults.grace = duration(reader.take(.grace), mayBeZero: true)
-        defaults.killSignal = killSignal(reader.take(.killSignal))
-        defaults.retry = retry(reader.take(.retry))
-        defaults.environmentPolicy = environmentPolicy(reader.take(.envPolicy))
-        defaults.streams = streams(reader.take(.streams))
-        return defaults
+        return decodeSettings(reader, in: .defaults)
     }
 
     /// Parameters and secrets are both variables of a step's environment.

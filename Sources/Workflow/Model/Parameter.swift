@@ -6,6 +6,9 @@ package struct Parameter: Sendable {
     package enum Kind: Sendable, Hashable {
         case string, int, bool, list, path
         case choice([String])
+
+        /// The words of `type`.
+        package static let words = ["string", "int", "bool", "enum", "list", "path"]
     }
 
     package let name: String

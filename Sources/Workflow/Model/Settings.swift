@@ -1,215 +1,114 @@
 package import Syntax
 
-/// The keys that most steps leave out. Holds only those that are there: one word in a row of `Workflow.nodes`, and some
-/// sixty bytes beside it for a step that sets one key.
-package struct Settings: @unchecked Sendable {  // The storage never changes once it is made.
-    /// What a key says. At most three words, so that a list of them stays small.
-    private enum Value {
-        case text(String)
-        case env([EnvironmentEntry])
-        case dotenv([DotenvFile])
-        case shell(Shell)
-        case template(Template)
-        case limit(TimeLimit)
-        case duration(Duration)
-        case signal(KillSignal)
-        case isSet
-        case count(Int)
-        case failFast(FailFastWord)
-        case range(SourceRange)
-        indirect case fanOut(FanOut)
-        indirect case expression(Expression)
-        indirect case retry(Retry)
-        case outputs([OutputDeclaration])
-        case pools([PoolRequest])
-        case mutexes([MutexRequest])
-        case secrets([SecretUse])
-        case policy(EnvironmentPolicy)
-        case platforms([Platform])
-        case log(LogView)
-        case streams(OutputStreams)
-        case sharedValues([SharedValue])
-        case requirements([Requirement])
-        case steps([StepReference])
+/// The values of the keys that most steps leave out. Holds only those that are there: one word in a row of
+/// `Workflow.nodes` for a step without any.
+package final class Settings: Sendable {
+    package let keys: KeySet
+    /// In the order of the keys. The type of each is that of the property that reads it.
+    private let values: [any Sendable]
+
+    /// A value of nil says nothing. Each key occurs once.
+    package init(_ entries: KeyValuePairs<WorkflowKey, (any Sendable)?>) {
+        let entries = entries.compactMap { key, value in value.map { (key: key, value: $0) } }
+            .sorted { $0.key.rawValue < $1.key.rawValue }
+        keys = KeySet(entries.lazy.map(\.key))
+        values = entries.map(\.value)
     }
 
-    /// The values of the keys in the header, in the order of the keys.
-    private final class Storage: ManagedBuffer<KeySet, Value> {
-        deinit {
-            let count = header.count
-            _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: count) }
-        }
+    /// `values` are in the order of the keys.
+    init(_ keys: KeySet, _ values: [any Sendable]) {
+        self.keys = keys
+        self.values = values
     }
 
-    private let storage: ManagedBuffer<KeySet, Value>
-
-    package init(
-        name: String? = nil, description: String? = nil, env: [EnvironmentEntry] = [], dotenv: [DotenvFile] = [],
-        shell: Shell? = nil, workingDirectory: Template? = nil, timeout: TimeLimit? = nil, grace: Duration? = nil,
-        killSignal: KillSignal? = nil, continueOnError: Bool = false, maxParallel: Int? = nil,
-        failFast: FailFastWord? = nil, orderRange: SourceRange? = nil, fanOut: FanOut? = nil,
-        condition: Expression? = nil, retry: Retry? = nil, outputs: [OutputDeclaration] = [],
-        pools: [PoolRequest] = [], mutexes: [MutexRequest] = [], standardInput: Template? = nil,
-        secrets: [SecretUse] = [], environmentPolicy: EnvironmentPolicy? = nil,
-        platforms: [Platform] = [], log: LogView? = nil, isManual: Bool = false, streams: OutputStreams? = nil,
-        sharedValues: [SharedValue] = [], requirements: [Requirement] = [], confirmation: String? = nil,
-        isDetached: Bool = false, isInteractive: Bool = false, undoes: [StepReference]? = nil
-    ) {
-        var keys = KeySet()
-        var values: [Value] = []
-        func add(_ key: WorkflowKey, _ value: Value?) {
-            guard let value else { return }
-            values.insert(value, at: keys.position(of: key))
-            keys.insert(key)
-        }
-        add(.name, name.map(Value.text))
-        add(.description, description.map(Value.text))
-        add(.env, env.isEmpty ? nil : .env(env))
-        add(.dotenv, dotenv.isEmpty ? nil : .dotenv(dotenv))
-        add(.shell, shell.map(Value.shell))
-        add(.workingDirectory, workingDirectory.map(Value.template))
-        add(.timeout, timeout.map(Value.limit))
-        add(.grace, grace.map(Value.duration))
-        add(.killSignal, killSignal.map(Value.signal))
-        add(.continueOnError, continueOnError ? .isSet : nil)
-        add(.maxParallel, maxParallel.map(Value.count))
-        add(.failFast, failFast.map(Value.failFast))
-        add(.order, orderRange.map(Value.range))
-        add(.forEach, fanOut.map(Value.fanOut))
-        add(.if, condition.map(Value.expression))
-        add(.retry, retry.map(Value.retry))
-        add(.outputs, outputs.isEmpty ? nil : .outputs(outputs))
-        add(.pool, pools.isEmpty ? nil : .pools(pools))
-        add(.mutex, mutexes.isEmpty ? nil : .mutexes(mutexes))
-        add(.stdin, standardInput.map(Value.template))
-        add(.secrets, secrets.isEmpty ? nil : .secrets(secrets))
-        add(.envPolicy, environmentPolicy.map(Value.policy))
-        add(.platforms, platforms.isEmpty ? nil : .platforms(platforms))
-        add(.log, log.map(Value.log))
-        add(.manual, isManual ? .isSet : nil)
-        add(.streams, streams.map(Value.streams))
-        add(.vars, sharedValues.isEmpty ? nil : .sharedValues(sharedValues))
-        add(.require, requirements.isEmpty ? nil : .requirements(requirements))
-        add(.confirm, confirmation.map(Value.text))
-        add(.detach, isDetached ? .isSet : nil)
-        add(.interactive, isInteractive ? .isSet : nil)
-        add(.undoes, undoes.map(Value.steps))
-        storage = Storage.create(minimumCapacity: values.count) { _ in keys }
-        storage.withUnsafeMutablePointerToElements { elements in
-            for (index, value) in values.enumerated() { (elements + index).initialize(to: value) }
-        }
+    /// The value of a key, which has to be of the type that the decoder makes of it; nil if the key is not there. O(1).
+    package subscript<Value>(key: WorkflowKey) -> Value? {
+        keys.contains(key) ? (values[keys.position(of: key)] as! Value) : nil
     }
 
     /// These keys and those of others that are not among them.
     func merged(with others: Settings?) -> Settings {
         guard let others else { return self }
-        var values = storage.header.keys.map { ($0, self.value($0)) }
-        values += others.storage.header.subtracting(storage.header).keys.map { ($0, others.value($0)) }
-        return Settings(values)
+        let all = keys.union(others.keys)
+        return Settings(all, all.map { keys.contains($0) ? value(of: $0) : others.value(of: $0) })
     }
 
     /// Only some of the keys; nil where none of them is there.
-    func only(_ keys: KeySet) -> Settings? {
-        let kept = storage.header.keys.filter(keys.contains)
-        return kept.isEmpty ? nil : Settings(kept.map { ($0, value($0)) })
+    func only(_ some: KeySet) -> Settings? {
+        let kept = keys.intersection(some)
+        return kept.isEmpty ? nil : Settings(kept, kept.map(value))
     }
 
     /// All keys but these; nil where there is none.
-    func without(_ keys: KeySet) -> Settings? { only(storage.header.subtracting(keys)) }
-
-    private init(_ values: [(key: WorkflowKey, value: Value?)]) {
-        let values = values.sorted { $0.key.rawValue < $1.key.rawValue }
-        storage = Storage.create(minimumCapacity: values.count) { _ in KeySet(values.map(\.key)) }
-        storage.withUnsafeMutablePointerToElements { elements in
-            for (index, (_, value)) in values.enumerated() {
-                if let value { (elements + index).initialize(to: value) }
-            }
-        }
-    }
-
-    /// The same for a step or group that runs only when it is named.
-    func asManual() -> Settings { Settings(isManual: true).merged(with: self) }
+    func without(_ some: KeySet) -> Settings? { only(keys.subtracting(some)) }
 
     /// The same with another fan-out in the place of the one that is there.
-    package func with(_ fanOut: FanOut) -> Settings {
-        let keys = storage.header
-        let copy = Storage.create(minimumCapacity: keys.count) { _ in keys }
-        storage.withUnsafeMutablePointerToElements { old in
-            copy.withUnsafeMutablePointerToElements { new in
-                new.initialize(from: old, count: keys.count)
-                if keys.contains(.forEach) { new[keys.position(of: .forEach)] = .fanOut(fanOut) }
-            }
-        }
-        return Settings(storage: copy)
-    }
+    package func with(_ fanOut: FanOut) -> Settings { Settings([.forEach: fanOut]).merged(with: self) }
 
-    private init(storage: ManagedBuffer<KeySet, Value>) { self.storage = storage }
+    /// The time between the first signal and KILL where the file says nothing.
+    package static let defaultGrace = Duration.seconds(10)
+    /// The limit of a step of `finally` or `on-failure` where the file says nothing.
+    package static let hookTimeout = Duration.seconds(120)
 
-    private func value(_ key: WorkflowKey) -> Value? {
-        let keys = storage.header
-        guard keys.contains(key) else { return nil }
-        return storage.withUnsafeMutablePointerToElements { $0[keys.position(of: key)] }
-    }
+    private func value(of key: WorkflowKey) -> any Sendable { values[keys.position(of: key)] }
 
-    package var name: String? { if case .text(let name) = value(.name) { name } else { nil } }
-    package var description: String? { if case .text(let text) = value(.description) { text } else { nil } }
+    package var name: String? { self[.name] }
+    package var description: String? { self[.description] }
     /// In file order; a later `dotenv` file or `env` entry wins.
-    package var env: [EnvironmentEntry] { if case .env(let entries) = value(.env) { entries } else { [] } }
-    package var dotenv: [DotenvFile] { if case .dotenv(let files) = value(.dotenv) { files } else { [] } }
-    package var shell: Shell? { if case .shell(let shell) = value(.shell) { shell } else { nil } }
-    package var workingDirectory: Template? {
-        if case .template(let folder) = value(.workingDirectory) { folder } else { nil }
-    }
+    package var env: [EnvironmentEntry] { self[.env] ?? [] }
+    package var dotenv: [DotenvFile] { self[.dotenv] ?? [] }
+    package var shell: Shell? { self[.shell] }
+    package var workingDirectory: Template? { self[.workingDirectory] }
     /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
-    package var timeout: TimeLimit? { if case .limit(let limit) = value(.timeout) { limit } else { nil } }
-    package var grace: Duration? { if case .duration(let grace) = value(.grace) { grace } else { nil } }
-    package var killSignal: KillSignal? { if case .signal(let signal) = value(.killSignal) { signal } else { nil } }
-    package var continueOnError: Bool { storage.header.contains(.continueOnError) }
-    package var maxParallel: Int? { if case .count(let count) = value(.maxParallel) { count } else { nil } }
+    package var timeout: TimeLimit? { self[.timeout] }
+    package var grace: Duration? { self[.grace] }
+    package var killSignal: KillSignal? { self[.killSignal] }
+    package var continueOnError: Bool { keys.contains(.continueOnError) }
+    package var maxParallel: Int? { self[.maxParallel] }
     /// nil: not said here, the nearest group around that says it decides.
-    package var failFast: FailFastWord? { if case .failFast(let policy) = value(.failFast) { policy } else { nil } }
-    package var isSequence: Bool { storage.header.contains(.order) }
+    package var failFast: FailFastWord? { self[.failFast] }
+    package var isSequence: Bool { keys.contains(.order) }
     /// Where `order: sequence` stands; nil for a parallel group.
-    package var orderRange: SourceRange? { if case .range(let range) = value(.order) { range } else { nil } }
+    package var orderRange: SourceRange? { self[.order] }
     /// `matrix` or `for-each`.
-    package var fanOut: FanOut? { if case .fanOut(let fanOut) = value(.forEach) { fanOut } else { nil } }
+    package var fanOut: FanOut? { self[.forEach] }
     /// `if`; nil runs whenever the needs allow it.
-    package var condition: Expression? { if case .expression(let condition) = value(.if) { condition } else { nil } }
+    package var condition: Expression? { self[.if] }
     /// What has to hold at the start, in file order.
-    package var requirements: [Requirement] {
-        if case .requirements(let requirements) = value(.require) { requirements } else { [] }
-    }
+    package var requirements: [Requirement] { self[.require] ?? [] }
     /// What people are asked before the start; nil: nothing.
-    package var confirmation: String? { if case .text(let text) = value(.confirm) { text } else { nil } }
-    package var retry: Retry? { if case .retry(let retry) = value(.retry) { retry } else { nil } }
+    package var confirmation: String? { self[.confirm] }
+    package var retry: Retry? { self[.retry] }
     /// In file order.
-    package var outputs: [OutputDeclaration] { if case .outputs(let outputs) = value(.outputs) { outputs } else { [] } }
-    package var pools: [PoolRequest] { if case .pools(let pools) = value(.pool) { pools } else { [] } }
-    package var mutexes: [MutexRequest] { if case .mutexes(let mutexes) = value(.mutex) { mutexes } else { [] } }
+    package var outputs: [OutputDeclaration] { self[.outputs] ?? [] }
+    package var pools: [PoolRequest] { self[.pool] ?? [] }
+    /// Those of `mutex` and, of an interactive step, the terminal.
+    package var mutexes: [MutexRequest] {
+        let named: [MutexRequest] = self[.mutex] ?? []
+        guard let place: SourceRange = self[.interactive] else { return named }
+        let terminal = MutexRequest(name: MutexRequest.terminal, range: place)
+        return named.contains { $0.name == terminal.name } ? named : named + [terminal]
+    }
     /// What the step reads as standard input; nil for nothing.
-    package var standardInput: Template? { if case .template(let input) = value(.stdin) { input } else { nil } }
+    package var standardInput: Template? { self[.stdin] }
     /// Which of the workflow's secrets the step sees, as environment variables.
-    package var secrets: [SecretUse] { if case .secrets(let secrets) = value(.secrets) { secrets } else { [] } }
+    package var secrets: [SecretUse] { self[.secrets] ?? [] }
     /// nil: not said here.
-    package var environmentPolicy: EnvironmentPolicy? {
-        if case .policy(let policy) = value(.envPolicy) { policy } else { nil }
-    }
+    package var environmentPolicy: EnvironmentPolicy? { self[.envPolicy] }
     /// Where the step may run; empty: anywhere.
-    package var platforms: [Platform] { if case .platforms(let list) = value(.platforms) { list } else { [] } }
+    package var platforms: [Platform] { self[.platforms] ?? [] }
     /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
-    package var log: LogView? { if case .log(let view) = value(.log) { view } else { nil } }
+    package var log: LogView? { self[.log] }
     /// Whether a step or group runs only when it is named, or something that is chosen needs it.
-    package var isManual: Bool { storage.header.contains(.manual) }
+    package var isManual: Bool { keys.contains(.manual) }
     /// Whether what the step's first process leaves behind may outlive it, and the run.
-    package var isDetached: Bool { storage.header.contains(.detach) }
-    /// Whether the step has the terminal for itself while it runs; it names `MutexRequest.terminal` then.
-    package var isInteractive: Bool { storage.header.contains(.interactive) }
+    package var isDetached: Bool { keys.contains(.detach) }
+    /// Whether the step has the terminal for itself while it runs; `mutexes` has `MutexRequest.terminal` then.
+    package var isInteractive: Bool { keys.contains(.interactive) }
     /// For what is in a hook: the members of the hook's body that it undoes; nil if it does not say.
-    package var undoes: [StepReference]? { if case .steps(let steps) = value(.undoes) { steps } else { nil } }
+    package var undoes: [StepReference]? { self[.undoes] }
     /// nil: not said here.
-    package var streams: OutputStreams? { if case .streams(let streams) = value(.streams) { streams } else { nil } }
+    package var streams: OutputStreams? { self[.streams] }
     /// `vars`, in file order.
-    package var sharedValues: [SharedValue] {
-        if case .sharedValues(let values) = value(.vars) { values } else { [] }
-    }
+    package var sharedValues: [SharedValue] { self[.vars] ?? [] }
 }

@@ -43,7 +43,7 @@ package struct Use: Sendable {
     /// In file order, one for a parameter at most.
     package var arguments: [Argument] = []
     /// Of a file.
-    package var defaults = Defaults()
+    package var defaults: Settings?
     /// Of a file: what runs of it where the group runs, in file order; nil for everything.
     package var defaultSteps: [StepReference]?
     /// The keys of the body that are evaluated inside: `env`, `dotenv`, `working-directory`, `env-policy`, `log`.
@@ -103,8 +103,9 @@ extension Workflow {
     }
 
     /// What `defaults` says to a step or group; with `isInside`, what it says inside a group that uses a file.
-    package func defaults(for node: NodeIndex, isInside: Bool = false) -> Defaults {
-        uses.isEmpty ? defaults : usedFile(around: node, isInside: isInside)?.defaults ?? defaults
+    package func defaults(for node: NodeIndex, isInside: Bool = false) -> Settings? {
+        guard !uses.isEmpty, let file = usedFile(around: node, isInside: isInside) else { return defaults }
+        return file.defaults
     }
 }
 

@@ -10,7 +10,8 @@ package struct Workflow: Sendable {
     package let file: SourceFile
     package var name: String?
     package var description: String?
-    package var defaults: Defaults
+    /// What every step has that does not say otherwise.
+    package var defaults: Settings?
     /// What runs when nobody names a step, in file order; nil for everything.
     package var defaultSteps: [StepReference]?
     /// In file order, as are the next two.
@@ -27,7 +28,7 @@ package struct Workflow: Sendable {
     package var uses: [Use] = []
 
     package init(
-        file: SourceFile, name: String? = nil, description: String? = nil, defaults: Defaults = Defaults(),
+        file: SourceFile, name: String? = nil, description: String? = nil, defaults: Settings? = nil,
         nodes: [WorkflowNode], needs: [Need] = []
     ) {
         self.file = file
@@ -108,25 +109,6 @@ package struct StepReference: Sendable, Hashable {
         self.name = name
         self.range = range
     }
-}
-
-/// What `defaults:` gives to every step that does not say otherwise.
-package struct Defaults: Sendable {
-    package var shell: Shell?
-    package var workingDirectory: Template?
-    package var timeout: Duration?
-    package var retry: Retry?
-    package var environmentPolicy: EnvironmentPolicy?
-    package var streams: OutputStreams?
-    package var grace: Duration?
-    package var killSignal: KillSignal?
-
-    package init() {}
-
-    /// The time between the first signal and KILL where the file says nothing.
-    package static let grace = Duration.seconds(10)
-    /// The limit of a step of `finally` or `on-failure` where the file says nothing.
-    package static let hookTimeout = Duration.seconds(120)
 }
 
 extension Workflow {

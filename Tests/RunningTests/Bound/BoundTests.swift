@@ -64,7 +64,7 @@ struct BoundTests {
     @Test func `only what runs has a grace`() throws {
         let limit = TimeLimit(duration: .seconds(60), range: .beginning)
         let workflow = WorkflowSketch.workflow(
-            [NodeSketch.group("g", [step("a", 60)]).with(\.timeout, .seconds(60))], settings: Settings(timeout: limit))
+            [NodeSketch.group("g", [step("a", 60)]).with(\.timeout, .seconds(60))], settings: Settings([.timeout: limit]))
         #expect(try #require(Planner.plan(workflow).plan).bound(jobs: 1) == .atMost(.milliseconds(62_200)))
     }
 
@@ -79,14 +79,13 @@ struct BoundTests {
 
     @Test func `the top level's limit is one more on the jobs`() throws {
         let workflow = WorkflowSketch.workflow(
-            [step("a", 10), step("b", 10), step("c", 10)], settings: Settings(maxParallel: 2))
+            [step("a", 10), step("b", 10), step("c", 10)], settings: Settings([.maxParallel: 2]))
         #expect(try #require(Planner.plan(workflow).plan).bound(jobs: 8) == .atMost(.milliseconds(24_400)))
     }
 
     @Test func `instances count one by one, and limits that are not set are inherited`() throws {
-        var defaults = Defaults()
-        defaults.timeout = .seconds(4)
-        defaults.grace = .seconds(1)
+        let limit = TimeLimit(duration: .seconds(4), range: .beginning)
+        let defaults = Settings([.timeout: limit, .grace: Duration.seconds(1)])
         let workflow = WorkflowSketch.workflow(
             [
                 .group("g", forEach: ["x", "y"], [.step("a"), .step("b", needs: ["a"])]).with(\.grace, .zero),
@@ -100,7 +99,7 @@ struct BoundTests {
     @Test func `the workflow's own timeout and the longest grace are a bound too`() throws {
         let limit = TimeLimit(duration: .seconds(60), range: .beginning)
         let workflow = WorkflowSketch.workflow(
-            [.step("a"), .step("b").with(\.grace, .seconds(20))], settings: Settings(timeout: limit))
+            [.step("a"), .step("b").with(\.grace, .seconds(20))], settings: Settings([.timeout: limit]))
         #expect(try #require(Planner.plan(workflow).plan).bound(jobs: 1) == .atMost(.milliseconds(82_200)))
     }
 
@@ -142,8 +141,7 @@ struct BoundTests {
         #expect(plan.bound(jobs: 4) == .atMost(.milliseconds(3 * 34_400 + 14_000)))
         let limited = NodeSketch.group("g", [.step("a").with(\.grace, .seconds(1))]).with(\.retry, retry)
             .with(\.timeout, .seconds(40))
-        var defaults = Defaults()
-        defaults.grace = .zero
+        let defaults = Settings([.grace: Duration.zero])
         let other = try #require(Planner.plan(WorkflowSketch.workflow([limited], defaults: defaults)).plan)
         #expect(other.bound(jobs: 4) == .atMost(.milliseconds(3 * 43_200 + 14_000)))
     }
@@ -152,7 +150,7 @@ struct BoundTests {
         let limit = TimeLimit(duration: .seconds(60), range: .beginning)
         let workflow = WorkflowSketch.workflow(
             [.group("g", [.step("a")]).with(\.finally, [.step("b").with(\.grace, .seconds(1))]).with(\.grace, .zero)],
-            finally: [step("report", 30, grace: 5)], settings: Settings(timeout: limit))
+            finally: [step("report", 30, grace: 5)], settings: Settings([.timeout: limit]))
         let plan = try #require(Planner.plan(workflow).plan)
         #expect(plan.bound(jobs: 1) == .atMost(.milliseconds(62_200 + 123_200 + 37_200)))
     }
@@ -169,10 +167,10 @@ struct BoundTests {
     }
 
     @Test func `a milestone takes no time and no default`() throws {
-        var defaults = Defaults()
-        defaults.timeout = .seconds(10)
-        defaults.grace = .zero
-        defaults.retry = Retry(attempts: 3, range: .beginning)
+        let limit = TimeLimit(duration: .seconds(10), range: .beginning)
+        let defaults = Settings([
+            .timeout: limit, .grace: Duration.zero, .retry: Retry(attempts: 3, range: .beginning),
+        ])
         let milestone = NodeSketch.step("all", needs: ["a"]).with(\.isMilestone, true)
         let workflow = WorkflowSketch.workflow([.step("a"), milestone, .step("b", needs: ["all"])], defaults: defaults)
         let plan = try #require(Planner.plan(workflow).plan)

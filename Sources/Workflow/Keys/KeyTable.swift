@@ -1,0 +1,367 @@
+/// Every word that the file format of version 1 knows as a key, in the order in which pages and messages list them.
+///
+/// `definition` is the table of keys: it says all that holds for a key, and everything else is derived from it or held
+/// against it by a test: what the decoder reads where, what a group hands down, the JSON schema, the manual page.
+package enum WorkflowKey: UInt8, CaseIterable, Sendable {
+    case version, name, description, `default`, manual, needs, `if`, require, confirm, uses, with, params, vars, secrets
+    case run, env, envPolicy, dotenv, defaults, shell, workingDirectory, stdin, streams, detach, interactive, log
+    case outputs, outputLimit, timeout, grace, killSignal, retry, continueOnError, pools, pool, mutex, platforms
+    case matrix, forEach, `as`, label, maxItems, maxParallel, failFast, order, undoes, templates, steps, onFailure
+    case finally, jobserver, sources, generates, services
+
+    /// What holds for the key. O(1).
+    package var definition: KeyDefinition {
+        switch self {
+        case .version:
+            .init("version", in: .top, .version, "The version of the format.")
+        case .name:
+            .init(
+                "name", in: [.top, .member], .text, "A label for people; the id is the key in the map.",
+                atTop: "What the workflow is called in the log.")
+        case .description:
+            .init("description", in: [.top, .member, .template], .text, "What it is for; shown by `flowrun list`.")
+        case .default:
+            .init(
+                "default", in: .top, .stepIDs,
+                """
+                What runs where the command line names no step: ids of steps and groups, as on the command line. \
+                Without it everything runs that is not `manual`.
+                """)
+        case .manual:
+            .init(
+                "manual", in: .member, .flag,
+                """
+                Whether this runs only when it is named on the command line or by `default`, or something that runs \
+                needs it.
+                """)
+        case .needs:
+            .init(
+                "needs", in: .member, .needs, ofAllCopies: true, inDefinition: true,
+                """
+                What has to end before this starts: a list of ids that have to succeed, or a map from id to the end \
+                it wants. Names a sibling, or a sibling of an enclosing group.
+                """)
+        case .if:
+            .init(
+                "if", in: .member, .condition, ofAllCopies: true, inDefinition: true,
+                """
+                A condition, as an expression without braces. Where it is false this is skipped, and what needs it \
+                runs all the same. With success(), failure(), always() or cancelled() it also decides what a failed \
+                need means.
+                """)
+        case .require:
+            .init(
+                "require", in: [.top, .member, .template], .requirements,
+                """
+                What has to hold when this starts, a list of conditions. One that is false fails it with the \
+                message.
+                """,
+                atTop: """
+                    What has to hold before anything starts, a list of conditions. One that is false fails the run \
+                    with the message.
+                    """)
+        case .confirm:
+            .init(
+                "confirm", in: .member, .question,
+                """
+                A question that a person has to answer with yes before this starts; without a terminal it fails, \
+                unless --yes is given.
+                """)
+        case .uses:
+            .init(
+                "uses", in: .use, .bodyName,
+                """
+                Where the body of the group is written: the path of another workflow file, from this file's folder, \
+                with a slash or `.yml` or `.yaml` at its end; else the name of one of the `templates` of this file.
+                """)
+        case .with:
+            .init(
+                "with", in: .use, .arguments,
+                """
+                What the parameters of the body are given, by their names. Texts may hold expressions; a list \
+                parameter takes a list, or one expression.
+                """)
+        case .params:
+            .init(
+                "params", in: [.top, .template], .params,
+                """
+                What `with` gives values to. Each is an environment variable of the steps, and `params.NAME` in \
+                expressions.
+                """,
+                atTop: """
+                    What the caller may give with --param. Each is an environment variable of all steps, and \
+                    `params.NAME` in expressions.
+                    """)
+        case .vars:
+            .init(
+                "vars", in: [.top, .group, .template], .vars,
+                """
+                Values with a name, for everything in the group; each copy of a fan-out has its own. They hide those \
+                of the same names in enclosing groups.
+                """,
+                atTop: """
+                    Values with a name, for all steps: texts, lists, or what a command prints, which runs once, when \
+                    the first step reads it. Read as `vars.NAME`, and as an environment variable of the steps that \
+                    read it.
+                    """)
+        case .secrets:
+            .init(
+                "secrets", in: [.top, .step], .secretUses, inDefinition: true,
+                "Which of the workflow's secrets the step sees, as environment variables of the same names.",
+                topType: .secrets,
+                atTop: """
+                    Values that no output ever shows, and where each comes from. A step sees those that its own \
+                    `secrets` lists.
+                    """)
+        case .run:
+            .init(
+                "run", in: .step, .run, inDefinition: true,
+                """
+                A text is a script, handed to the shell byte for byte. A list is a program and its arguments, run \
+                without a shell.
+                """)
+        case .env:
+            .init(
+                "env", in: [.top, .member, .template], .environment, inDefinition: true,
+                """
+                Environment variables of the step, or of all members of the group. null takes a variable away. The \
+                innermost wins.
+                """,
+                atTop: "Environment variables of all steps. null takes a variable away. The innermost wins.")
+        case .envPolicy:
+            .init(
+                "env-policy", in: [.top, .defaults, .step], .envPolicy, inDefinition: true,
+                "What the step gets of flowrun's own environment.",
+                atTop: "What steps get of flowrun's own environment. Default inherit.")
+        case .dotenv:
+            .init(
+                "dotenv", in: [.top, .step, .group, .template], .dotenv, inDefinition: true,
+                """
+                A file of NAME=value lines, or several, relative to the workflow file's folder. A later file wins, \
+                `env` wins over both.
+                """)
+        case .defaults:
+            .init("defaults", in: .top, .defaults, "What every step has that does not say otherwise.")
+        case .shell:
+            .init(
+                "shell", in: [.defaults, .step, .group, .template], .shell, handedDown: true, inDefinition: true,
+                """
+                What reads `run` scripts: `bash` (the default; -eo pipefail, no profiles), `sh` (-e), another \
+                program (called with -c SCRIPT), or a list of arguments to which the script is appended. Groups hand \
+                it on to their members.
+                """)
+        case .workingDirectory:
+            .init(
+                "working-directory", in: [.defaults, .step, .group, .template], .folder, inDefinition: true,
+                """
+                Where steps run; relative to the workflow file's folder, which is the default. May hold expressions.
+                """)
+        case .stdin:
+            .init(
+                "stdin", in: .step, .scalar, inDefinition: true,
+                "What the step reads, such as ${{ previous.stdout }}. Default: nothing.")
+        case .streams:
+            .init(
+                "streams", in: [.defaults, .step], .streams, inDefinition: true,
+                """
+                Whether the standard output and standard error of the step reach the log together or separately. \
+                Default together.
+                """)
+        case .detach:
+            .init(
+                "detach", in: .step, .flag, inDefinition: true,
+                """
+                Whether what the first process of the step leaves behind is left alone. It may outlive the run, and \
+                nothing of it reaches the log. Default false.
+                """)
+        case .interactive:
+            .init(
+                "interactive", in: .step, .flag, inDefinition: true,
+                """
+                Whether the step has the terminal for itself, one such step at a time. Nothing that it writes \
+                reaches the log. Default false.
+                """)
+        case .log:
+            .init(
+                "log", in: [.top, .step], .log,
+                "How the output of the step is shown. What is recorded does not change.",
+                atTop: "How the output of steps is shown. What is recorded does not change.")
+        case .outputs:
+            .init(
+                "outputs", in: [.top, .step, .group, .template], .groupOutputs, inDefinition: true,
+                "Values that the group hands on, by name, as expressions over the outputs of its members.",
+                atTop: "Values of the run, as expressions over the outputs of its steps.",
+                stepType: .stepOutputs,
+                ofStep: """
+                    Values that the step hands on, by name, with their types. It writes them as NAME=value to the \
+                    file $FLOWRUN_OUTPUT.
+                    """)
+        case .outputLimit:
+            .init(
+                "output-limit", in: .top, .size,
+                """
+                How much of the steps' output the journal keeps in files for `replay`, such as `64MiB`. Default: \
+                128MiB. The last 64 KiB of each step are always kept.
+                """)
+        case .timeout:
+            .init(
+                "timeout", in: [.top, .defaults, .member, .template], .duration,
+                """
+                The longest the group may take, wall clock from its start. Then what runs is stopped and the group's \
+                outcome is `timeout`.
+                """,
+                atTop: """
+                    The longest the run may take, wall clock. Then what runs is stopped and flowrun exits with \
+                    status 124.
+                    """,
+                ofStep: """
+                    The longest the step may take, from the start of its process. Then it is stopped and its outcome \
+                    is `timeout`.
+                    """)
+        case .grace:
+            .init(
+                "grace", in: [.defaults, .member], .grace, handedDown: true,
+                """
+                Time between the first signal and KILL when a step is stopped. Default 10s; 0s kills at once.
+                """)
+        case .killSignal:
+            .init(
+                "kill-signal", in: [.defaults, .member], .signal, handedDown: true,
+                "The first signal when a step is stopped. Default TERM.")
+        case .retry:
+            .init(
+                "retry", in: [.defaults, .member], .retry,
+                "When and how often the whole group is run again, all members and with fresh outputs.",
+                ofStep: "When and how often the step is tried again.")
+        case .continueOnError:
+            .init(
+                "continue-on-error", in: .member, .flag,
+                """
+                Whether a failure or timeout is only listed: it fails neither the enclosing group nor the run, and \
+                satisfies the list form of `needs`. Default false.
+                """)
+        case .pools:
+            .init(
+                "pools", in: .top, .pools,
+                "What there is a limited number of, by name. Steps take from it with `pool`.")
+        case .pool:
+            .init(
+                "pool", in: .step, .poolRequests,
+                """
+                What the step takes from `pools` while it runs: names with so many units each, or a name or a list \
+                of names for one unit of each.
+                """)
+        case .mutex:
+            .init(
+                "mutex", in: .member, .mutexes,
+                """
+                Names that at most one step or group of the run holds at a time. The group holds them from its start \
+                to its end.
+                """,
+                ofStep: "Names that at most one step or group of the run holds at a time.")
+        case .platforms:
+            .init(
+                "platforms", in: .step, .platforms, ofAllCopies: true,
+                """
+                Where the step runs: on one of the systems and one of the processors that are named. Elsewhere it is \
+                skipped.
+                """)
+        case .matrix:
+            .init(
+                "matrix", in: .member, .matrix, ofAllCopies: true, inDefinition: true,
+                """
+                One copy for each combination of the axes. Every axis is an environment variable of the copy.
+                """)
+        case .forEach:
+            .init(
+                "for-each", in: .member, .items, ofAllCopies: true, inDefinition: true,
+                """
+                One copy for each value of the list, or of the list that an expression gives. The value is an \
+                environment variable of the copy, named by `as`.
+                """)
+        case .as:
+            .init(
+                "as", in: .member, .variable, ofAllCopies: true, inDefinition: true,
+                "The name of the `for-each` variable. Default item.")
+        case .label:
+            .init(
+                "label", in: .member, .label, ofAllCopies: true, inDefinition: true,
+                """
+                Names the copies of a fan-out in place of their values. Expressions in it read only the variables of \
+                the copy.
+                """)
+        case .maxItems:
+            .init(
+                "max-items", in: .member, .instanceLimit, ofAllCopies: true,
+                "How many copies a fan-out may make. Default 1000.")
+        case .maxParallel:
+            .init(
+                "max-parallel", in: [.top, .member, .template], .count, ofAllCopies: true,
+                """
+                How many steps of the group may run at once; with `matrix` or `for-each`, how many copies may be in \
+                progress.
+                """,
+                atTop: "How many steps may run at once, beside the limit of -j.",
+                ofStep: "How many copies may be in progress at once. Only with `matrix` or `for-each`.")
+        case .failFast:
+            .init(
+                "fail-fast", in: [.top, .member, .template], .failFast, ofAllCopies: true,
+                """
+                What the failure of a member does to the others. Default: what the nearest enclosing group says, \
+                false at the top.
+                """,
+                atTop: "What a failure does to the rest of the run. Default false.",
+                ofStep: "What the failure of one copy does to the others. Only with `matrix` or `for-each`.")
+        case .order:
+            .init(
+                "order", in: [.top, .group, .template], .order,
+                """
+                `parallel` (the default): members start when their needs allow. `sequence`: each also waits for the \
+                success of the one before it in the file.
+                """)
+        case .undoes:
+            .init(
+                "undoes", in: .member, .undoes,
+                """
+                Only below on-failure and finally: ids of the members of the hook's body that this step or group \
+                undoes, so that a resume runs them again. Default: all of the body; an empty list: nothing.
+                """)
+        case .templates:
+            .init(
+                "templates", in: .top, .templates,
+                """
+                Bodies of groups, by name: a group of this file has one with `uses: NAME`, and gives its parameters \
+                values with `with`.
+                """)
+        case .steps:
+            .init(
+                "steps", in: [.top, .group, .template], .steps, "The members by id: steps and further groups.",
+                atTop: """
+                    Steps and groups by id. Their order has no meaning, unless `order: sequence` gives it one.
+                    """)
+        case .onFailure:
+            .init(
+                "on-failure", in: [.top, .group, .template], .hook,
+                """
+                Steps by id that run when the members have ended and one of them has failed or timed out, before \
+                `finally`.
+                """,
+                atTop: """
+                    Steps by id that run when the others have ended and one of them has failed or timed out, before \
+                    `finally`.
+                    """)
+        case .finally:
+            .init(
+                "finally", in: [.top, .group, .template], .hook,
+                "Steps by id that run when the members have ended, whatever happened.",
+                atTop: """
+                    Steps by id that run when everything else has ended, whatever happened, also after an interrupt \
+                    or a timeout.
+                    """)
+        case .jobserver: .notSupportedYet("jobserver")
+        case .sources: .notSupportedYet("sources")
+        case .generates: .notSupportedYet("generates")
+        case .services: .notSupportedYet("services")
+        }
+    }
+}
